@@ -1,0 +1,162 @@
+// Tensor formats: where the element at logical coordinate (n, c, h, w) of an activation, or
+// (k, c, r, s) of a filter, lies in memory.
+//
+// A format is a stateless type. Offsets count elements, not bytes. Formats with interleave x store x
+// consecutive channels of one pixel side by side; a channel count that is not a multiple of x is
+// rounded up and the surplus channels hold zeros.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+// Logical extents of an activation tensor; all positive.
+struct TensorExtents {
+  std::int64_t n = 0;
+  std::int64_t c = 0;
+  std::int64_t h = 0;
+  std::int64_t w = 0;
+
+  friend constexpr bool operator==(const TensorExtents&, const TensorExtents&) = default;
+};
+
+// Logical extents of a filter: k output channels, c input channels, r rows, s columns; all positive.
+struct FilterExtents {
+  std::int64_t k = 0;
+  std::int64_t c = 0;
+  std::int64_t r = 0;
+  std::int64_t s = 0;
+
+  friend constexpr bool operator==(const FilterExtents&, const FilterExtents&) = default;
+};
+
+// The smallest multiple of `multiple` that is not below `value`.
+constexpr std::int64_t RoundUp(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+namespace internal {
+
+// Every activation format here is separable:
+//   offset(n, c, h, w) = n * ImageStride + ChannelOffset(c) + (h * W + w) * PixelStride.
+// A format states these three; the rest follows.
+template <class Format>
+struct ActivationFormat {
+  static constexpr bool kIsActivationFormat = true;
+
+  static constexpr std::int64_t Offset(const TensorExtents& e, std::int64_t n, std::int64_t c,
+                                       std::int64_t h, std::int64_t w) {
+    return n * Format::ImageStride(e) + Format::ChannelOffset(e, c) +
+           (h * e.w + w) * Format::PixelStride(e);
+  }
+
+  // Elements in memory, the zero channels that fill the last block included.
+  static constexpr std::int64_t Size(const TensorExtents& e) { return e.n * Format::ImageStride(e); }
+};
+
+}  // namespace internal
+
+// Channel-blocked: (N, C/x, H, W, x). NCxHWx<4> is cuDNN's NCHW_VECT_C for INT8x4, <32> for INT8x32.
+template <int kX>
+struct NCxHWx : internal::ActivationFormat<NCxHWx<kX>> {
+  static_assert(kX == 4 || kX == 32 || kX == 64, "weft: NCxHWx<x> takes x = 4, 32 or 64");
+
+  static constexpr int kInterleave = kX;
+  // How many channels of one pixel lie side by side; 0 means all of them.
+  static constexpr int kChannelRun = kX;
+  static constexpr const char* kName = kX == 4    ? "NCxHWx<4>"
+                                       : kX == 32 ? "NCxHWx<32>"
+                                                  : "NCxHWx<64>";
+
+  static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }
+  static constexpr std::int64_t ImageStride(const TensorExtents& e) {
+    return PaddedC(e.c) * e.h * e.w;
+  }
+  static constexpr std::int64_t ChannelOffset(const TensorExtents& e, std::int64_t c) {
+    return c / kX * (e.h * e.w * kX) + c % kX;
+  }
+  static constexpr std::int64_t PixelStride(const TensorExtents&) { return kX; }
+};
+
+// Channels last: (N, H, W, C). No padding.
+struct NHWC : internal::ActivationFormat<NHWC> {
+  static constexpr int kInterleave = 1;
+  static constexpr int kChannelRun = 0;
+  static constexpr const char* kName = "NHWC";
+
+  static constexpr std::int64_t PaddedC(std::int64_t c) { return c; }
+  static constexpr std::int64_t ImageStride(const TensorExtents& e) { return e.c * e.h * e.w; }
+  static constexpr std::int64_t ChannelOffset(const TensorExtents&, std::int64_t c) { return c; }
+  static constexpr std::int64_t PixelStride(const TensorExtents& e) { return e.c; }
+};
+
+// Planar: (N, C, H, W). No padding.
+struct NCHW : internal::ActivationFormat<NCHW> {
+  static constexpr int kInterleave = 1;
+  static constexpr int kChannelRun = 1;
+  static constexpr const char* kName = "NCHW";
+
+  static constexpr std::int64_t PaddedC(std::int64_t c) { return c; }
+  static constexpr std::int64_t ImageStride(const TensorExtents& e) { return e.c * e.h * e.w; }
+  static constexpr std::int64_t ChannelOffset(const TensorExtents& e, std::int64_t c) {
+    return c * e.h * e.w;
+  }
+  static constexpr std::int64_t PixelStride(const TensorExtents&) { return 1; }
+};
+
+// Channel-blocked filter: (C/x, R, S, K, x). Both C and K are rounded up to multiples of x, so that
+// the K * x elements of one tap are a whole number of 16-byte vectors; the surplus holds zeros.
+template <int kX>
+struct CxRSKx {
+  static_assert(kX == 4 || kX == 32 || kX == 64, "weft: CxRSKx<x> takes x = 4, 32 or 64");
+
+  static constexpr bool kIsFilterFormat = true;
+  static constexpr int kInterleave = kX;
+  static constexpr const char* kName = kX == 4    ? "CxRSKx<4>"
+                                       : kX == 32 ? "CxRSKx<32>"
+                                                  : "CxRSKx<64>";
+
+  static constexpr std::int64_t PaddedK(std::int64_t k) { return RoundUp(k, kX); }
+  static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }
+  static constexpr std::int64_t Offset(const FilterExtents& e, std::int64_t k, std::int64_t c,
+                                       std::int64_t r, std::int64_t s) {
+    return ((c / kX * e.r + r) * e.s + s) * (PaddedK(e.k) * kX) + k * kX + c % kX;
+  }
+  static constexpr std::int64_t Size(const FilterExtents& e) {
+    return PaddedC(e.c) * e.r * e.s * PaddedK(e.k);
+  }
+};
+
+// Filter with channels last: (K, R, S, C). No padding.
+struct KRSC {
+  static constexpr bool kIsFilterFormat = true;
+  static constexpr int kInterleave = 1;
+  static constexpr const char* kName = "KRSC";
+
+  static constexpr std::int64_t Offset(const FilterExtents& e, std::int64_t k, std::int64_t c,
+                                       std::int64_t r, std::int64_t s) {
+    return ((k * e.r + r) * e.s + s) * e.c + c;
+  }
+  static constexpr std::int64_t Size(const FilterExtents& e) { return e.k * e.c * e.r * e.s; }
+};
+
+// Planar filter, PyTorch's order: (K, C, R, S). No padding.
+struct KCRS {
+  static constexpr bool kIsFilterFormat = true;
+  static constexpr int kInterleave = 1;
+  static constexpr const char* kName = "KCRS";
+
+  static constexpr std::int64_t Offset(const FilterExtents& e, std::int64_t k, std::int64_t c,
+                                       std::int64_t r, std::int64_t s) {
+    return ((k * e.c + c) * e.r + r) * e.s + s;
+  }
+  static constexpr std::int64_t Size(const FilterExtents& e) { return e.k * e.c * e.r * e.s; }
+};
+
+template <class T>
+concept TensorFormat = requires { requires T::kIsActivationFormat; };
+
+template <class T>
+concept FilterFormat = requires { requires T::kIsFilterFormat; };
+
+}  // namespace weft

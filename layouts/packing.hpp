@@ -1,0 +1,71 @@
+// Copies between tensor formats, on the host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "weft/layouts/formats.hpp"
+
+namespace weft {
+namespace internal {
+
+// InvalidArgument naming the first extent that is not positive.
+absl::Status CheckExtents(const TensorExtents& e);
+absl::Status CheckExtents(const FilterExtents& e);
+
+inline absl::Status CheckSize(const char* format, std::int64_t want, std::size_t have) {
+  if (static_cast<std::int64_t>(have) == want) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("layouts: source.size()=", have, " is not ", want,
+                                                 ", the elements of ", format,
+                                                 " with these extents"));
+}
+
+}  // namespace internal
+
+// `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels of
+// To are zero; those of From are not read. InvalidArgument if an extent is not positive or
+// source.size() is not From::Size(e).
+template <TensorFormat From, TensorFormat To, class T>
+absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
+  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
+  if (absl::Status s = internal::CheckSize(From::kName, From::Size(e), source.size()); !s.ok()) {
+    return s;
+  }
+  std::vector<T> result(To::Size(e));
+  for (std::int64_t n = 0; n < e.n; ++n) {
+    for (std::int64_t c = 0; c < e.c; ++c) {
+      for (std::int64_t h = 0; h < e.h; ++h) {
+        for (std::int64_t w = 0; w < e.w; ++w) {
+          result[To::Offset(e, n, c, h, w)] = source[From::Offset(e, n, c, h, w)];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+// The same for a filter.
+template <FilterFormat From, FilterFormat To, class T>
+absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
+  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
+  if (absl::Status s = internal::CheckSize(From::kName, From::Size(e), source.size()); !s.ok()) {
+    return s;
+  }
+  std::vector<T> result(To::Size(e));
+  for (std::int64_t k = 0; k < e.k; ++k) {
+    for (std::int64_t c = 0; c < e.c; ++c) {
+      for (std::int64_t r = 0; r < e.r; ++r) {
+        for (std::int64_t s = 0; s < e.s; ++s) {
+          result[To::Offset(e, k, c, r, s)] = source[From::Offset(e, k, c, r, s)];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace weft
