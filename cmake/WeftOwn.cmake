@@ -1,0 +1,45 @@
+# How Weft's own sources are compiled. Nothing here reaches a user of the library.
+
+find_program(WEFT_CCACHE ccache)
+mark_as_advanced(WEFT_CCACHE)
+
+# weft_own(<target> [NO_SANITIZE]): warnings are errors, spills too; the sanitizers of WEFT_SANITIZE.
+function(weft_own target)
+  cmake_parse_arguments(arg "NO_SANITIZE" "" "" ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}"
+    # A performance loss that ptxas only remarks on (serialised wgmma) is an error too.
+    CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/strict_ptxas;${WEFT_CCACHE}")
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>"
+    # 20011 to 20014: host code called from device code, which nvcc only warns about.
+    $<$<COMPILE_LANGUAGE:CUDA>:-diag-error=20011,20012,20013,20014>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-Werror,-warn-spills>
+    $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+  if(WEFT_SANITIZE AND NOT arg_NO_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+    if(WEFT_SANITIZE)
+      target_link_options(${target} PRIVATE -fsanitize=${WEFT_SANITIZE})
+    endif()
+  endif()
+endfunction()
+
+# weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources.
+function(weft_add_library target)
+  if(ARGN)
+    add_library(${target} STATIC ${ARGN})
+  else()
+    add_library(${target} INTERFACE)
+  endif()
+  string(REGEX REPLACE "^weft_" "" name ${target})
+  add_library(weft::${name} ALIAS ${target})
+endfunction()

@@ -1,0 +1,31 @@
+# examples/ and perf/: each <name>.cpp is a program; more of its sources may lie in a folder <name>/.
+# <folder>/operators.cmake, if there, says weft_add_operators(<name> ...) for the programs that have
+# operators of their own.
+find_package(PNG QUIET)
+
+foreach(folder examples perf)
+  file(GLOB mains CONFIGURE_DEPENDS ${folder}/*.cpp)
+  foreach(main IN LISTS mains)
+    cmake_path(GET main STEM name)
+    file(GLOB more CONFIGURE_DEPENDS ${folder}/${name}/*.cpp)
+    add_executable(${name} ${main} ${more})
+    weft_own(${name})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE weft::weft)
+    if(TARGET weft_reference)
+      target_link_libraries(${name} PRIVATE weft_reference)
+    endif()
+    if(PNG_FOUND)
+      target_link_libraries(${name} PRIVATE PNG::PNG)
+      target_compile_definitions(${name} PRIVATE WEFT_HAVE_PNG=1)
+    endif()
+  endforeach()
+  include(${folder}/operators.cmake OPTIONAL)
+endforeach()
+
+# What `cmake --workflow --preset demo` ends with.
+if(TARGET weft_demo)
+  add_custom_target(run_demo COMMAND weft_demo USES_TERMINAL COMMENT "Running weft_demo")
+else()
+  add_custom_target(run_demo COMMAND ${CMAKE_COMMAND} -E echo "examples/weft_demo.cpp does not exist yet")
+endif()
