@@ -1,0 +1,112 @@
+// The CPU executor seen from a kernel's thread: the Lane that a Thread points to, and the services
+// of the runtime (cpu_*.cpp) it calls.
+//
+// The runtime is compiled without sanitizers. Accesses to memory that belong to the kernel are
+// therefore never made there but inline in cpu_thread.hpp and cpu_copies.hpp, with the kernel's own
+// compiler flags, so that AddressSanitizer and ThreadSanitizer see them in the right lane's name.
+// For the same reason the runtime's files must not include cpu_thread.hpp: the linker could pick
+// their uninstrumented copies of its functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cpu_copies.hpp"
+
+namespace weft::arch::cpu {
+
+// Where in the kernel an operation was called from.
+using Location = std::source_location;
+
+// The first shared address of every block: an offset from the window's start taken for an address
+// is out of the window and noticed.
+inline constexpr uint32_t kSharedWindow = 1024;
+
+// The operations that can stop a lane; for messages and for telling collectives apart.
+enum class Operation : uint8_t {
+  kNone,  // running, or ready to run
+  kExited,
+  kBarrierSync,
+  kBarrierArrive,
+  kSyncWarp,
+  kShuffle,
+  kBallot,
+  kLdMatrixX1,
+  kLdMatrixX2,
+  kLdMatrixX4,
+  kMmaM16N8K32S8,
+  kMmaM8N8K16S8,
+};
+
+struct AccessLog;
+struct Block;
+struct Warp;
+
+// A suspended flow of control: a lane, or the worker that runs its block.
+struct Context {
+  void* fcontext = nullptr;         // where to jump to; valid while suspended
+  const void* stack_low = nullptr;  // lowest address of the stack, and its size in bytes
+  size_t stack_bytes = 0;
+  void* asan_fake_stack = nullptr;
+  void* tsan_fiber = nullptr;
+};
+
+// One thread of a block. Lanes are pooled: everything here is set anew for each block.
+struct Lane {
+  // First, because the runtime passes contexts between lanes and recovers the lane from them.
+  Context context;
+
+  int tid = 0;
+  int lane = 0;
+  int warp = 0;
+  int thread_count = 0;
+  Dim3 block_index{};  // each from 0
+
+  char* shared_base = nullptr;
+  size_t shared_bytes = 0;
+
+  // The random schedule may switch lanes at every operation, not only where one has to wait.
+  bool preemptive = false;
+  AccessLog* access_log = nullptr;  // null unless this block's shared accesses are counted
+
+  CopyQueue copies;
+
+  Block* block = nullptr;
+  Warp* warp_state = nullptr;
+  Operation waiting_in = Operation::kNone;
+  int waiting_key = 0;    // of a barrier: its id
+  Location waiting_at{};  // meaningful unless waiting_in is kNone
+};
+
+// Ends the launch: reports `rule` (a sentence without a full stop) with the lane, its block and
+// `at`, and where every other lane of the block stands. Nothing in this block runs any further.
+[[noreturn]] void Fail(Lane* lane, Location at, const char* rule);
+
+// Lets another lane run now and then; for preemptive schedules.
+void Preempt(Lane* lane);
+
+void BarrierSync(Lane* lane, int id, int threads, Location at);  // threads < 0: the whole block
+void BarrierArrive(Lane* lane, int id, int threads, Location at);
+void SyncWarp(Lane* lane, uint32_t mask, Location at);
+
+// The bits that `source_lane` passed; a recognisable garbage if it does not take part.
+uint64_t Shuffle(Lane* lane, uint32_t mask, uint64_t bits, int source_lane, Location at);
+uint32_t Ballot(Lane* lane, uint32_t mask, bool pred, Location at);
+
+// `row` holds the 16 bytes at this lane's `address`; `r` receives `matrices` (1, 2 or 4) registers.
+void LdMatrix(Lane* lane, uint32_t* r, int matrices, const uint32_t* row, uint32_t address,
+              Location at);
+
+void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,
+                   Location at);
+void MmaM8N8K16S8(Lane* lane, int32_t* d, uint32_t a, uint32_t b, const int32_t* c, Location at);
+
+// acc[i * n + j] += the dot product of the four signed bytes of a[i] and b[j].
+void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n);
+
+// Notes one access for the bank-conflict count.
+void LogSharedAccess(Lane* lane, uint32_t address, int bytes, bool is_store, Location at);
+
+}  // namespace weft::arch::cpu

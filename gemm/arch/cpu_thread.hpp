@@ -1,0 +1,243 @@
+// The CPU back end of arch::Thread: one fiber of the executor, checked while it runs.
+//
+// Every method has the signature of its counterpart in cuda_thread.hpp plus a defaulted source
+// location, which names the kernel's line in reports. Breaking a rule of the hardware ends the
+// launch with a report (cpu_launch.hpp); the method then does not return.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cpu_lane.hpp"
+
+namespace weft::arch {
+inline namespace WEFT_BACKEND {
+
+struct Thread {
+  using Location = cpu::Location;
+
+  cpu::Lane* self;
+
+  // --- Indices ---------------------------------------------------------------------------------
+
+  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
+  int tid() const { return self->tid; }
+  int lane() const { return self->lane; }
+  int warp() const { return self->warp; }
+  int block_x() const { return self->block_index.x; }
+  int block_y() const { return self->block_index.y; }
+  int block_z() const { return self->block_index.z; }
+  int thread_count() const { return self->thread_count; }
+
+  // --- Barriers --------------------------------------------------------------------------------
+
+  void SyncThreads(Location at = Location::current()) const { cpu::BarrierSync(self, 0, -1, at); }
+
+  // Named barrier `id` (0 to 15; 0 is SyncThreads') over `n` threads, a multiple of 32.
+  void BarSync(int id, int n, Location at = Location::current()) const {
+    cpu::BarrierSync(self, id, n < 0 ? 0 : n, at);
+  }
+  void BarArrive(int id, int n, Location at = Location::current()) const {
+    cpu::BarrierArrive(self, id, n < 0 ? 0 : n, at);
+  }
+
+  void SyncWarp(uint32_t mask = ~0u, Location at = Location::current()) const {
+    cpu::SyncWarp(self, mask, at);
+  }
+
+  // --- Warp exchange (not memory fences) -------------------------------------------------------
+
+  template <class T>
+  T Shfl(T v, int src_lane, uint32_t mask = ~0u, Location at = Location::current()) const {
+    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    const uint64_t bits = cpu::Shuffle(self, mask, std::bit_cast<Bits>(v), src_lane & 31, at);
+    return std::bit_cast<T>(static_cast<Bits>(bits));
+  }
+  template <class T>
+  T ShflXor(T v, int x, uint32_t mask = ~0u, Location at = Location::current()) const {
+    return Shfl(v, self->lane ^ x, mask, at);
+  }
+  uint32_t Ballot(bool pred, uint32_t mask = ~0u, Location at = Location::current()) const {
+    return cpu::Ballot(self, mask, pred, at);
+  }
+
+  // --- Shared memory ---------------------------------------------------------------------------
+
+  // The 32-bit address that cp.async, ldmatrix and descriptors take.
+  uint32_t SharedAddress(const void* p, Location at = Location::current()) const {
+    return OffsetInShared(p, 0, at) + cpu::kSharedWindow;
+  }
+
+  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T).
+  template <class T>
+  T LoadShared(const T* p, Location at = Location::current()) const {
+    CheckSharedAccess<T>(p, /*is_store=*/false, at);
+    return *p;
+  }
+  template <class T>
+  void StoreShared(T* p, T v, Location at = Location::current()) const {
+    CheckSharedAccess<T>(p, /*is_store=*/true, at);
+    *p = v;
+  }
+
+  // --- Global memory ---------------------------------------------------------------------------
+
+  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T). Loads take the
+  // read-only path: the kernel that loads a location this way must not write it.
+  template <class T>
+  T LoadGlobal(const T* p, Location at = Location::current()) const {
+    CheckGlobalAccess<T>(p, at);
+    return *p;
+  }
+
+  // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
+  template <class T>
+  T LoadGlobalOr0(const T* p, bool ok, Location at = Location::current()) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (ok) return LoadGlobal(p, at);
+    struct Zeros {
+      unsigned char bytes[sizeof(T)];
+    };
+    return std::bit_cast<T>(Zeros{});
+  }
+
+  template <class T>
+  void StoreGlobal(T* p, T v, Location at = Location::current()) const {
+    CheckGlobalAccess<T>(p, at);
+    *p = v;
+  }
+
+  // --- Asynchronous copies, global to shared ---------------------------------------------------
+
+  // Copies `src_bytes` (0 to Bytes) and fills the rest of the Bytes = 4, 8 or 16 with zeros. Both
+  // addresses are aligned to Bytes, also when src_bytes is 0.
+  template <int Bytes = 16>
+  void CpAsync(uint32_t dst, const void* src, int src_bytes = Bytes,
+               Location at = Location::current()) const {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+    if (self->preemptive) cpu::Preempt(self);
+    char* to = SharedPointer(dst, Bytes, at);
+    if (dst % Bytes != 0) cpu::Fail(self, at, "cp.async: misaligned shared address");
+    if (reinterpret_cast<uintptr_t>(src) % Bytes != 0) {
+      cpu::Fail(self, at, "cp.async: misaligned global address");
+    }
+    if (src_bytes < 0 || src_bytes > Bytes) {
+      cpu::Fail(self, at, "cp.async: src_bytes is negative or more than the copy's size");
+    }
+    self->copies.Issue(to, src, Bytes, src_bytes);
+  }
+  void CpAsyncCommit() const { self->copies.Commit(); }
+
+  // Waits until at most N of this thread's committed groups are still in flight.
+  template <int N>
+  void CpAsyncWait() const {
+    static_assert(N >= 0);
+    self->copies.Wait(N);
+    if (self->preemptive) cpu::Preempt(self);
+  }
+
+  // --- Matrix loads: lane 8i + j gives the address of row j of matrix i (16-byte aligned) --------
+
+  void LdMatrixX1(uint32_t (&r)[1], uint32_t addr, Location at = Location::current()) const {
+    LdMatrix(r, 1, addr, at);
+  }
+  void LdMatrixX2(uint32_t (&r)[2], uint32_t addr, Location at = Location::current()) const {
+    LdMatrix(r, 2, addr, at);
+  }
+  void LdMatrixX4(uint32_t (&r)[4], uint32_t addr, Location at = Location::current()) const {
+    LdMatrix(r, 4, addr, at);
+  }
+
+  // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------
+
+  void MmaM16N8K32S8(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                     const int32_t (&c)[4], Location at = Location::current()) const {
+    cpu::MmaM16N8K32S8(self, d, a, b, c, at);
+  }
+  void MmaM8N8K16S8(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
+                    Location at = Location::current()) const {
+    cpu::MmaM8N8K16S8(self, d, a, b, c, at);
+  }
+
+  // --- Dot products of four signed bytes --------------------------------------------------------
+
+  static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
+    uint32_t sum = static_cast<uint32_t>(c);  // unsigned: wraps around as the hardware does
+    for (int i = 0; i < 4; ++i) {
+      sum +=
+          static_cast<uint32_t>(static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i));
+    }
+    return static_cast<int32_t>(sum);
+  }
+
+  // acc[i][j] += a[i] . b[j]
+  template <int M, int N>
+  static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M], const uint32_t (&b)[N]) {
+    cpu::Dp4aOuter(&acc[0][0], a, b, M, N);
+  }
+
+ private:
+  static constexpr bool IsAccessSize(size_t n) {
+    return n == 1 || n == 2 || n == 4 || n == 8 || n == 16;
+  }
+
+  // The byte offset of [p, p + bytes) in the block's shared memory, which must contain it.
+  uint32_t OffsetInShared(const void* p, size_t bytes, Location at) const {
+    const size_t offset =
+        reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(self->shared_base);
+    if (offset > self->shared_bytes || self->shared_bytes - offset < bytes) {
+      cpu::Fail(self, at, "shared memory: the address is not in the block's SharedStorage");
+    }
+    return static_cast<uint32_t>(offset);
+  }
+
+  // The memory behind the shared addresses [addr, addr + bytes).
+  char* SharedPointer(uint32_t addr, size_t bytes, Location at) const {
+    const size_t offset = size_t{addr} - cpu::kSharedWindow;
+    if (offset > self->shared_bytes || self->shared_bytes - offset < bytes) {
+      cpu::Fail(self, at, "shared memory: the 32-bit address is outside the block's window");
+    }
+    return self->shared_base + offset;
+  }
+
+  template <class T>
+  void CheckSharedAccess(const T* p, bool is_store, Location at) const {
+    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
+    if (self->preemptive) cpu::Preempt(self);
+    const uint32_t offset = OffsetInShared(p, sizeof(T), at);
+    if (offset % sizeof(T) != 0) {
+      cpu::Fail(self, at, "shared memory: access not aligned to its size");
+    }
+    if (self->access_log != nullptr) {
+      cpu::LogSharedAccess(self, offset + cpu::kSharedWindow, sizeof(T), is_store, at);
+    }
+  }
+
+  template <class T>
+  void CheckGlobalAccess(const T* p, Location at) const {
+    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
+    if (reinterpret_cast<uintptr_t>(p) % sizeof(T) != 0) {
+      cpu::Fail(self, at, "global memory: access not aligned to its size");
+    }
+  }
+
+  void LdMatrix(uint32_t* r, int matrices, uint32_t addr, Location at) const {
+    struct alignas(16) Row {
+      uint32_t words[4];
+    };
+    if (self->preemptive) cpu::Preempt(self);
+    // Lanes whose row an .x1 or .x2 does not use must pass a valid address too: sm_75 wants it.
+    const char* p = SharedPointer(addr, sizeof(Row), at);
+    if (addr % sizeof(Row) != 0) cpu::Fail(self, at, "ldmatrix: misaligned shared address");
+    Row row{};
+    if (self->lane < 8 * matrices) row = *reinterpret_cast<const Row*>(p);
+    cpu::LdMatrix(self, r, matrices, row.words, addr, at);
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch

@@ -1,0 +1,64 @@
+// Launching a kernel on the GPU, and the only __global__ function of the project.
+#pragma once
+
+#if !defined(__CUDACC__)
+#error "cuda_launch.cuh needs nvcc: include it from .cu files only"
+#endif
+
+#include <cuda_runtime.h>
+
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/arch/launch_result.hpp"
+
+namespace weft::arch {
+inline namespace WEFT_BACKEND {
+
+static_assert(std::is_same_v<Stream, cudaStream_t>, "arch: weft::Stream is cudaStream_t");
+
+// The generic entry. A kernel that needs a newer GPU than the one being compiled for is left out of
+// the image: its Entry is empty there, and launching it on such a GPU is refused by the operator
+// that owns it (it compares kMinComputeCapability with the device) before it comes to this.
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
+    Entry(const __grid_constant__ typename Kernel::Params params) {
+  extern __shared__ __align__(1024) unsigned char weft_shared_memory[];
+#if defined(__CUDA_ARCH__)  // the one place where the compiled architecture is looked at
+  if constexpr (__CUDA_ARCH__ >= Kernel::kMinComputeCapability * 10) {
+    Kernel()(params, *reinterpret_cast<typename Kernel::SharedStorage*>(weft_shared_memory),
+             Thread());
+  }
+#endif
+}
+
+// Enqueues the kernel on `stream` and returns at once. Allocates and synchronises nothing and is
+// legal while the stream is being captured into a graph. `grid` is in blocks (x up to 2^31 - 1, y
+// and z up to 65535).
+//
+// Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
+// attribute of (function, device): setting it needs no stream, so capture does not mind, and it
+// costs well under a microsecond, so it is set each time instead of remembering devices in a
+// global.
+template <class Kernel>
+LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream) {
+  static_assert(CheckedKernel<Kernel>::kOk);
+  constexpr int kSharedBytes = sizeof(typename Kernel::SharedStorage);
+  constexpr int kUnrestrictedSharedBytes = 48 * 1024;
+  cudaError_t error = cudaSuccess;
+  if constexpr (kSharedBytes > kUnrestrictedSharedBytes) {
+    error = cudaFuncSetAttribute(Entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 kSharedBytes);
+  }
+  if (error == cudaSuccess) {
+    Entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, kSharedBytes, stream>>>(params);
+    error = cudaPeekAtLastError();
+  }
+  if (error == cudaSuccess) return {};
+  (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call
+  return {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};
+}
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch

@@ -1,0 +1,268 @@
+// The CUDA back end of arch::Thread: PTX and compiler intrinsics, nothing else.
+//
+// Every method has the signature of its counterpart in cpu_thread.hpp (less the source location
+// that the CPU side adds). Thread is empty here and costs nothing.
+//
+// Memory clobbers: an instruction that orders memory (barriers, copies, waits) is `volatile` with a
+// "memory" clobber. A warp-wide product (mma) is `volatile`, so that it stays in convergent code,
+// but has no clobber; a load of data nobody writes (LoadGlobal) is neither, so that it can be
+// scheduled.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/backend.hpp"
+
+namespace weft::arch {
+inline namespace WEFT_BACKEND {
+
+struct Thread {
+  // --- Indices ---------------------------------------------------------------------------------
+
+  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
+  WEFT_DEVICE static int tid() { return threadIdx.x; }
+  WEFT_DEVICE static int lane() { return threadIdx.x & 31; }
+  WEFT_DEVICE static int warp() { return threadIdx.x >> 5; }
+  WEFT_DEVICE static int block_x() { return blockIdx.x; }
+  WEFT_DEVICE static int block_y() { return blockIdx.y; }
+  WEFT_DEVICE static int block_z() { return blockIdx.z; }
+  WEFT_DEVICE static int thread_count() { return blockDim.x; }
+
+  // --- Barriers --------------------------------------------------------------------------------
+
+  WEFT_DEVICE static void SyncThreads() { __syncthreads(); }
+
+  // Named barrier `id` (0 to 15; 0 is SyncThreads') over `n` threads, a multiple of 32.
+  WEFT_DEVICE static void BarSync(int id, int n) {
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(n) : "memory");
+  }
+  WEFT_DEVICE static void BarArrive(int id, int n) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(n) : "memory");
+  }
+
+  WEFT_DEVICE static void SyncWarp(uint32_t mask = ~0u) { __syncwarp(mask); }
+
+  // --- Warp exchange (not memory fences) -------------------------------------------------------
+
+  template <class T>
+  WEFT_DEVICE static T Shfl(T v, int src_lane, uint32_t mask = ~0u) {
+    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    return __shfl_sync(mask, v, src_lane);
+  }
+  template <class T>
+  WEFT_DEVICE static T ShflXor(T v, int x, uint32_t mask = ~0u) {
+    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    return __shfl_xor_sync(mask, v, x);
+  }
+  WEFT_DEVICE static uint32_t Ballot(bool pred, uint32_t mask = ~0u) {
+    return __ballot_sync(mask, pred);
+  }
+
+  // --- Shared memory ---------------------------------------------------------------------------
+
+  // The 32-bit address that cp.async, ldmatrix and descriptors take.
+  WEFT_DEVICE static uint32_t SharedAddress(const void* p) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+  }
+
+  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T).
+  template <class T>
+  WEFT_DEVICE static T LoadShared(const T* p) {
+    return FromWord<T>(*reinterpret_cast<const Word<sizeof(T)>*>(p));
+  }
+  template <class T>
+  WEFT_DEVICE static void StoreShared(T* p, T v) {
+    *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
+  }
+
+  // --- Global memory ---------------------------------------------------------------------------
+
+  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T). Loads take the
+  // read-only path: the kernel that loads a location this way must not write it.
+  template <class T>
+  WEFT_DEVICE static T LoadGlobal(const T* p) {
+    Word<sizeof(T)> w;
+    if constexpr (sizeof(T) == 1) {
+      uint16_t byte;
+      asm("ld.global.nc.u8 %0, [%1];" : "=h"(byte) : "l"(p));
+      w = static_cast<uint8_t>(byte);
+    } else if constexpr (sizeof(T) == 2) {
+      asm("ld.global.nc.u16 %0, [%1];" : "=h"(w) : "l"(p));
+    } else if constexpr (sizeof(T) == 4) {
+      asm("ld.global.nc.u32 %0, [%1];" : "=r"(w) : "l"(p));
+    } else if constexpr (sizeof(T) == 8) {
+      asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p));
+    } else {
+      asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+          : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+          : "l"(p));
+    }
+    return FromWord<T>(w);
+  }
+
+  // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
+  template <class T>
+  WEFT_DEVICE static T LoadGlobalOr0(const T* p, bool ok) {
+    Word<sizeof(T)> w{};
+    const int pred = ok;
+    if constexpr (sizeof(T) == 1) {
+      uint16_t byte = 0;
+      asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u8 %0, [%1]; }"
+          : "+h"(byte)
+          : "l"(p), "r"(pred));
+      w = static_cast<uint8_t>(byte);
+    } else if constexpr (sizeof(T) == 2) {
+      asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u16 %0, [%1]; }"
+          : "+h"(w)
+          : "l"(p), "r"(pred));
+    } else if constexpr (sizeof(T) == 4) {
+      asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u32 %0, [%1]; }"
+          : "+r"(w)
+          : "l"(p), "r"(pred));
+    } else if constexpr (sizeof(T) == 8) {
+      asm("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.nc.v2.u32 {%0, %1}, [%2]; }"
+          : "+r"(w.x), "+r"(w.y)
+          : "l"(p), "r"(pred));
+    } else {
+      asm("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+          : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w)
+          : "l"(p), "r"(pred));
+    }
+    return FromWord<T>(w);
+  }
+
+  template <class T>
+  WEFT_DEVICE static void StoreGlobal(T* p, T v) {
+    *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
+  }
+
+  // --- Asynchronous copies, global to shared (sm_80) -------------------------------------------
+
+  // Copies `src_bytes` (0 to Bytes) and fills the rest of the Bytes = 4, 8 or 16 with zeros. Both
+  // addresses are aligned to Bytes, also when src_bytes is 0.
+  template <int Bytes = 16>
+  WEFT_DEVICE static void CpAsync(uint32_t dst, const void* src, int src_bytes = Bytes) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+    if constexpr (Bytes == 16) {  // past L1, which a copy into shared memory does not profit from
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(dst), "l"(src),
+                   "r"(src_bytes)
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(dst), "l"(src), "n"(Bytes),
+                   "r"(src_bytes)
+                   : "memory");
+    }
+  }
+  WEFT_DEVICE static void CpAsyncCommit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+  // Waits until at most N of this thread's committed groups are still in flight.
+  template <int N>
+  WEFT_DEVICE static void CpAsyncWait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+  }
+
+  // --- Matrix loads: lane 8i + j gives the address of row j of matrix i (16-byte aligned) --------
+
+  WEFT_DEVICE static void LdMatrixX1(uint32_t (&r)[1], uint32_t addr) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(r[0])
+                 : "r"(addr)
+                 : "memory");
+  }
+  WEFT_DEVICE static void LdMatrixX2(uint32_t (&r)[2], uint32_t addr) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(r[0]), "=r"(r[1])
+                 : "r"(addr)
+                 : "memory");
+  }
+  WEFT_DEVICE static void LdMatrixX4(uint32_t (&r)[4], uint32_t addr) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(addr)
+                 : "memory");
+  }
+
+  // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------
+
+  WEFT_DEVICE static void MmaM16N8K32S8(int32_t (&d)[4], const uint32_t (&a)[4],
+                                        const uint32_t (&b)[2], const int32_t (&c)[4]) {  // sm_80
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]),
+          "r"(c[2]), "r"(c[3]));
+  }
+  WEFT_DEVICE static void MmaM8N8K16S8(int32_t (&d)[2], uint32_t a, uint32_t b,
+                                       const int32_t (&c)[2]) {  // sm_75
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
+                 : "=r"(d[0]), "=r"(d[1])
+                 : "r"(a), "r"(b), "r"(c[0]), "r"(c[1]));
+  }
+
+  // --- Dot products of four signed bytes --------------------------------------------------------
+
+  WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
+    return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
+  }
+
+  // acc[i][j] += a[i] . b[j]
+  template <int M, int N>
+  WEFT_DEVICE static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M],
+                                    const uint32_t (&b)[N]) {
+    WEFT_UNROLL
+    for (int i = 0; i < M; ++i) {
+      WEFT_UNROLL
+      for (int j = 0; j < N; ++j) acc[i][j] = Dp4a(a[i], b[j], acc[i][j]);
+    }
+  }
+
+ private:
+  // The register form of a Bytes-wide access.
+  template <int Bytes>
+  struct WordOf;
+  template <int Bytes>
+  using Word = typename WordOf<Bytes>::Type;
+
+  template <class T>
+  WEFT_DEVICE static T FromWord(Word<sizeof(T)> w) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T v;
+    __builtin_memcpy(&v, &w, sizeof(T));
+    return v;
+  }
+  template <class T>
+  WEFT_DEVICE static Word<sizeof(T)> ToWord(T v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Word<sizeof(T)> w;
+    __builtin_memcpy(&w, &v, sizeof(T));
+    return w;
+  }
+};
+
+template <>
+struct Thread::WordOf<1> {
+  using Type = uint8_t;
+};
+template <>
+struct Thread::WordOf<2> {
+  using Type = uint16_t;
+};
+template <>
+struct Thread::WordOf<4> {
+  using Type = uint32_t;
+};
+template <>
+struct Thread::WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct Thread::WordOf<16> {
+  using Type = uint4;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch

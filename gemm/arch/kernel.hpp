@@ -1,0 +1,59 @@
+// What both back ends require of a kernel type, checked where a kernel is launched.
+//
+//   struct MyKernel {
+//     struct Params { ... };          // trivially copyable, passed by value to the GPU
+//     struct SharedStorage { ... };   // the block's shared memory; never constructed
+//     static constexpr int kThreads = 128;              // threads of a block, 1 to 1024
+//     static constexpr int kMinComputeCapability = 80;  // 75, 80 or 90: oldest GPU that can run it
+//     static constexpr int kMinBlocksPerSm = 2;         // optional: register budget (default 1)
+//     WEFT_DEVICE void operator()(const Params&, SharedStorage&, arch::Thread) const;
+//   };
+#pragma once
+
+#include <type_traits>
+
+#include "weft/gemm/arch/backend.hpp"
+
+namespace weft::arch {
+
+// Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).
+inline constexpr int kMaxSharedBytes = 227 * 1024;
+
+// Blocks that must fit on one multiprocessor together; 1 unless the kernel says otherwise.
+template <class Kernel>
+constexpr int MinBlocksPerSm() {
+  if constexpr (requires { Kernel::kMinBlocksPerSm; }) {
+    return Kernel::kMinBlocksPerSm;
+  } else {
+    return 1;
+  }
+}
+
+// Instantiating this checks the kernel; the first line of the compiler's message is the sentence.
+template <class Kernel>
+struct CheckedKernel {
+  static_assert(
+      requires { typename Kernel::Params; }, "arch: a kernel needs a nested type `Params`");
+  static_assert(
+      requires { typename Kernel::SharedStorage; },
+      "arch: a kernel needs a nested type `SharedStorage` (an empty struct if it uses none)");
+  static_assert(Kernel::kThreads >= 1 && Kernel::kThreads <= 1024,
+                "arch: a kernel's kThreads is the size of its block, 1 to 1024");
+  static_assert(Kernel::kMinComputeCapability == 75 || Kernel::kMinComputeCapability == 80 ||
+                    Kernel::kMinComputeCapability == 90,
+                "arch: a kernel's kMinComputeCapability is 75, 80 or 90");
+  static_assert(std::is_trivially_copyable_v<typename Kernel::Params>,
+                "arch: a kernel's Params are copied to the GPU byte by byte: make them trivially "
+                "copyable");
+  static_assert(std::is_trivially_default_constructible_v<typename Kernel::SharedStorage> &&
+                    std::is_trivially_destructible_v<typename Kernel::SharedStorage>,
+                "arch: a kernel's SharedStorage is raw memory: its members may have no "
+                "constructor, initializer or destructor");
+  static_assert(alignof(typename Kernel::SharedStorage) <= 1024,
+                "arch: a kernel's SharedStorage is aligned to at most 1024 bytes");
+  static_assert(sizeof(typename Kernel::SharedStorage) <= kMaxSharedBytes,
+                "arch: a kernel's SharedStorage exceeds 227 KB, the most any GPU offers a block");
+  static constexpr bool kOk = true;
+};
+
+}  // namespace weft::arch
