@@ -44,6 +44,9 @@ WEFT_INSTANTIATE_CONVOLUTION(@policy@);
   # An archive: its operators become a second one, which whatever links <target> takes whole.
   if(NOT TARGET ${target}_operators)
     add_library(${target}_operators STATIC)
+    if(PROJECT_NAME STREQUAL "weft")
+      weft_own(${target}_operators)
+    endif()
     target_link_libraries(${target}_operators PRIVATE weft::headers)
     target_include_directories(${target}_operators PRIVATE
       $<BUILD_INTERFACE:$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>>)

@@ -1,1 +1,24 @@
-# Tests of the build itself.
+# Tests of the build itself: wrong code gives one readable sentence, and an installed copy is usable.
+
+# tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh.
+set(compile_fail ${CMAKE_CURRENT_SOURCE_DIR}/build/compile_fail.sh)
+set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}/cmake/include)
+file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cpp)
+foreach(source IN LISTS sources)
+  cmake_path(GET source STEM name)
+  add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${compiler})
+endforeach()
+foreach(name accepted other_error)
+  add_test(NAME compile_fail_harness_${name}
+           COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_${name}.cpp ${compiler})
+  set_tests_properties(compile_fail_harness_${name} PROPERTIES WILL_FAIL TRUE)
+endforeach()
+
+# Sanitizers do not change what an installed copy is; once is enough.
+if(NOT WEFT_SANITIZE)
+  add_test(NAME install_consumer
+           COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DGENERATOR=${CMAKE_GENERATOR}
+                   -DCXX=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
+                   -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/build/consumer
+                   -P ${CMAKE_CURRENT_SOURCE_DIR}/build/install_consumer.cmake)
+endif()
