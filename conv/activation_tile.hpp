@@ -1,0 +1,179 @@
+// Operand A of the implicit GEMM: source pixels, gathered tap by tap (im2col without the copy).
+#pragma once
+
+#include <cstdint>
+
+#include "weft/conv/params.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/simt_shared_layout.hpp"
+
+namespace weft::conv {
+inline namespace WEFT_BACKEND {
+
+// Which packets of a k slice a thread brings: kColumns output pixels, each kRows packets that are
+// kRowStep apart in k. Lanes of a warp take neighbouring pixels, so their loads coalesce.
+template <class G>
+struct ActivationShare {
+  static_assert(G::kThreads % G::kBlockM == 0 || G::kBlockM % G::kThreads == 0,
+                "weft: the threads of a block must divide config.threadblock.m or the reverse");
+  static constexpr int kColumns = G::kBlockM > G::kThreads ? G::kBlockM / G::kThreads : 1;
+  static constexpr int kRowStep = G::kThreads > G::kBlockM ? G::kThreads / G::kBlockM : 1;
+  static_assert(G::kPackets % kRowStep == 0,
+                "weft: config.threadblock has too many threads for its k extent; raise "
+                "threadblock.k or enlarge the warp tile");
+  static constexpr int kRows = G::kPackets / kRowStep;
+
+  struct Fragment {
+    std::uint32_t packet[kRows][kColumns];
+  };
+
+  WEFT_DEVICE static int Column(int tid, int index) {
+    return kColumns == 1 ? tid % G::kBlockM : tid + index * G::kThreads;
+  }
+  WEFT_DEVICE static int Row(int tid, int index) {
+    return (kColumns == 1 ? tid / G::kBlockM : 0) + index * kRowStep;
+  }
+
+  WEFT_DEVICE static void Store(arch::Thread t, const Fragment& f,
+                                std::uint32_t (*shared)[G::kBlockM]) {
+    WEFT_UNROLL
+    for (int column = 0; column < kColumns; ++column) {
+      const int position = gemm::SharedColumnsA<G>::Position(Column(t.tid(), column));
+      WEFT_UNROLL
+      for (int row = 0; row < kRows; ++row) {
+        t.StoreShared(&shared[Row(t.tid(), row)][position], f.packet[row][column]);
+      }
+    }
+  }
+};
+
+// Any filter, stride, dilation and padding.
+template <class G>
+class Im2colTile {
+  using Share = ActivationShare<G>;
+
+ public:
+  using Fragment = typename Share::Fragment;
+
+  WEFT_DEVICE Im2colTile(arch::Thread t, const ActivationParams& params, int tile_m) : p_(params) {
+    WEFT_UNROLL
+    for (int i = 0; i < Share::kColumns; ++i) {
+      const std::int32_t m = tile_m * G::kBlockM + Share::Column(t.tid(), i);
+      std::int32_t pq = 0, q = 0;
+      const std::int32_t n = p_.image_pixels.Divmod(m, pq);
+      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      // A row far above the image makes every tap of a surplus pixel fall outside.
+      h_[i] = m < p_.pixels ? p * p_.stride_h + p_.base_h : kFarOutside;
+      w_[i] = q * p_.stride_w + p_.base_w;
+      origin_[i] = n * p_.image_packets + static_cast<std::int64_t>(h_[i]) * p_.w + w_[i];
+    }
+    const int first = Share::Row(t.tid(), 0);
+    kp_ = first;
+    const std::int32_t taps = p_.r * p_.s;
+    const std::int32_t c4 = first / taps, tap = first % taps;
+    r_ = tap / p_.s;
+    s_ = tap % p_.s;
+    offset_ = c4 * p_.plane + r_ * p_.step_h * p_.w + s_ * p_.step_w;
+  }
+
+  WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
+    WEFT_UNROLL
+    for (int row = 0; row < Share::kRows; ++row) {
+      const bool in_k = kp_ < p_.packets;
+      WEFT_UNROLL
+      for (int i = 0; i < Share::kColumns; ++i) {
+        const std::uint32_t h = static_cast<std::uint32_t>(h_[i] + r_ * p_.step_h);
+        const std::uint32_t w = static_cast<std::uint32_t>(w_[i] + s_ * p_.step_w);
+        const bool inside = in_k && h < static_cast<std::uint32_t>(p_.h) &&
+                            w < static_cast<std::uint32_t>(p_.w);
+        f.packet[row][i] = t.LoadGlobalOr0(p_.src + (origin_[i] + offset_), inside);
+      }
+      Advance();
+    }
+  }
+
+  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,
+                         std::uint32_t (*shared)[G::kBlockM]) const {
+    Share::Store(t, f, shared);
+  }
+
+ private:
+  static constexpr std::int32_t kFarOutside = -(1 << 30);
+
+  // kRowStep packets on: (c / 4, r, s) counted with s fastest. kRowStep is a small constant, so
+  // stepping by one is cheaper than dividing.
+  WEFT_DEVICE void Advance() {
+    kp_ += Share::kRowStep;
+    WEFT_UNROLL
+    for (int step = 0; step < Share::kRowStep; ++step) {
+      offset_ += p_.step_w;
+      if (++s_ == p_.s) {
+        s_ = 0;
+        offset_ += p_.step_h * p_.w - p_.s * p_.step_w;
+        if (++r_ == p_.r) {
+          r_ = 0;
+          offset_ += p_.plane - p_.r * p_.step_h * p_.w;
+        }
+      }
+    }
+  }
+
+  const ActivationParams& p_;
+  std::int32_t h_[Share::kColumns];        // input row and column of tap (0, 0)
+  std::int32_t w_[Share::kColumns];
+  std::int64_t origin_[Share::kColumns];   // and its packet offset
+  std::int32_t kp_;                        // packet index of the next row
+  std::int32_t r_, s_;                     // its tap
+  std::int32_t offset_;                    // its packet offset from origin_
+};
+
+// R = S = 1 and no padding: every tap is inside, and a packet's address is the pixel's plus
+// kp planes. No im2col arithmetic.
+template <class G>
+class PointwiseTile {
+  using Share = ActivationShare<G>;
+
+ public:
+  using Fragment = typename Share::Fragment;
+
+  WEFT_DEVICE PointwiseTile(arch::Thread t, const ActivationParams& params, int tile_m)
+      : p_(params), kp_(Share::Row(t.tid(), 0)) {
+    WEFT_UNROLL
+    for (int i = 0; i < Share::kColumns; ++i) {
+      const std::int32_t m = tile_m * G::kBlockM + Share::Column(t.tid(), i);
+      std::int32_t pq = 0, q = 0;
+      const std::int32_t n = p_.image_pixels.Divmod(m, pq);
+      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      inside_[i] = m < p_.pixels;
+      source_[i] = p_.src + (n * p_.image_packets +
+                             static_cast<std::int64_t>(p * p_.stride_h) * p_.w + q * p_.stride_w +
+                             static_cast<std::int64_t>(kp_) * p_.plane);
+    }
+  }
+
+  WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
+    WEFT_UNROLL
+    for (int row = 0; row < Share::kRows; ++row) {
+      WEFT_UNROLL
+      for (int i = 0; i < Share::kColumns; ++i) {
+        f.packet[row][i] = t.LoadGlobalOr0(source_[i], inside_[i] && kp_ < p_.packets);
+        source_[i] += static_cast<std::int64_t>(Share::kRowStep) * p_.plane;
+      }
+      kp_ += Share::kRowStep;
+    }
+  }
+
+  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,
+                         std::uint32_t (*shared)[G::kBlockM]) const {
+    Share::Store(t, f, shared);
+  }
+
+ private:
+  const ActivationParams& p_;
+  std::int32_t kp_;
+  const std::uint32_t* source_[Share::kColumns];
+  bool inside_[Share::kColumns];
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

@@ -1,0 +1,73 @@
+// What a convolution kernel is launched with. Made on the host by conv/geometry.hpp; the same bytes
+// for both back ends, so these types live outside the back ends' namespaces.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/policy.hpp"
+#include "weft/gemm/fast_divmod.hpp"
+#include "weft/layouts/formats.hpp"
+
+namespace weft::conv {
+
+// Source operand of the implicit GEMM, in packets of 4 channels. Packet index kp enumerates
+// (c / 4, r, s), s fastest.
+struct ActivationParams {
+  const std::uint32_t* src = nullptr;
+  std::int64_t image_packets = 0;  // packets of one image
+  std::int32_t pixels = 0;         // N P Q
+  std::int32_t packets = 0;        // ceil(C / 4) R S
+  gemm::FastDivmod image_pixels;   // by P Q
+  gemm::FastDivmod row_pixels;     // by Q
+  std::int32_t h = 0, w = 0;       // input rows, columns
+  std::int32_t r = 0, s = 0;       // filter rows, columns
+  std::int32_t plane = 0;          // h * w
+  std::int32_t stride_h = 0, stride_w = 0;
+  // Input row of output row p and tap r: p * stride_h + base_h + r * step_h; base and step carry
+  // the padding, the dilation and, for Mode::kConvolution, the flip.
+  std::int32_t base_h = 0, base_w = 0;
+  std::int32_t step_h = 0, step_w = 0;
+};
+
+// Filter operand: a row-major matrix of packets, `packets` rows by padded_k columns.
+struct FilterParams {
+  const std::uint32_t* filter = nullptr;
+  std::int32_t packets = 0;
+  std::int32_t padded_k = 0;
+};
+
+// Epilogue and destination. Output, Bias and Residual are element types.
+template <class P>
+struct OutputParams {
+  using Epilogue = typename P::Epilogue;
+  using Output = typename Epilogue::Output;
+  using BiasElement =
+      std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
+  using ResidualElement =
+      std::conditional_t<Epilogue::kHasResidual, typename Epilogue::ResidualElement, std::int8_t>;
+
+  Output* dst = nullptr;
+  const BiasElement* bias = nullptr;
+  const float* channel_alpha = nullptr;  // null: alpha for every channel
+  const ResidualElement* residual = nullptr;
+  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
+  std::int32_t pixels = 0;        // N P Q
+  std::int32_t k = 0;             // output channels
+  std::int32_t padded_k = 0;      // and with the zero channels of the destination's last block
+  gemm::FastDivmod image_pixels;  // by P Q
+  gemm::FastDivmod row_pixels;    // by Q
+  TensorExtents extents;          // of dst
+  Epilogue epilogue;
+};
+
+template <class P>
+struct KernelParams {
+  ActivationParams activation;
+  FilterParams filter;
+  OutputParams<P> output;
+  gemm::FastDivmod tiles_n;  // blocks enumerate (tile_m, tile_n), tile_n fastest
+  std::int32_t slices = 0;   // k slices
+};
+
+}  // namespace weft::conv

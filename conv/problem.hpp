@@ -1,0 +1,70 @@
+// The shape of a forward convolution.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/layouts/formats.hpp"
+
+namespace weft::conv {
+
+enum class Mode {
+  kCrossCorrelation,  // what neural networks call convolution: tap (r, s) meets row p*stride+r*dil
+  kConvolution,       // the filter is flipped in both directions
+};
+
+// All extents in elements. dst[n][k][p][q] = sum over c, r, s of
+//   src[n][c][p * stride_h - pad_top + r * dilation_h][q * stride_w - pad_left + s * dilation_w] *
+//   filter[k][c][r][s]
+// with zeros outside the image, and r, s replaced by R-1-r, S-1-s in the filter's index for
+// Mode::kConvolution.
+struct Problem {
+  std::int64_t n = 1;  // images
+  std::int64_t h = 1;  // input rows
+  std::int64_t w = 1;  // input columns
+  std::int64_t c = 1;  // input channels
+  std::int64_t k = 1;  // output channels
+  std::int64_t r = 1;  // filter rows
+  std::int64_t s = 1;  // filter columns
+  std::int64_t pad_top = 0;
+  std::int64_t pad_left = 0;
+  std::int64_t pad_bottom = 0;
+  std::int64_t pad_right = 0;
+  std::int64_t stride_h = 1;
+  std::int64_t stride_w = 1;
+  std::int64_t dilation_h = 1;
+  std::int64_t dilation_w = 1;
+  Mode mode = Mode::kCrossCorrelation;
+
+  // Output rows and columns.
+  constexpr std::int64_t p() const {
+    return (h + pad_top + pad_bottom - ((r - 1) * dilation_h + 1)) / stride_h + 1;
+  }
+  constexpr std::int64_t q() const {
+    return (w + pad_left + pad_right - ((s - 1) * dilation_w + 1)) / stride_w + 1;
+  }
+
+  constexpr TensorExtents src() const { return {n, c, h, w}; }
+  constexpr FilterExtents filter() const { return {k, c, r, s}; }
+  constexpr TensorExtents dst() const { return {n, k, p(), q()}; }
+
+  // Multiply-accumulates, the ones that meet padding included.
+  constexpr double macs() const {
+    return static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(p()) *
+           static_cast<double>(q()) * static_cast<double>(c) * static_cast<double>(r) *
+           static_cast<double>(s);
+  }
+
+  friend constexpr bool operator==(const Problem&, const Problem&) = default;
+};
+
+// A square problem in the notation of the layer lists: H = W, R = S, one padding, one stride.
+constexpr Problem SquareProblem(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k,
+                                std::int64_t rs, std::int64_t pad, std::int64_t stride) {
+  Problem p;
+  p.n = n, p.c = c, p.h = hw, p.w = hw, p.k = k, p.r = rs, p.s = rs;
+  p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = pad;
+  p.stride_h = p.stride_w = stride;
+  return p;
+}
+
+}  // namespace weft::conv

@@ -1,0 +1,88 @@
+// The built-in stages of an epilogue. Each says which run-time arguments it reads; chain.hpp puts
+// them in order. See epilogues/README.md for the numerics contract.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "weft/epilogues/activations.hpp"
+#include "weft/epilogues/numerics.hpp"
+#include "weft/layouts/formats.hpp"
+
+namespace weft::epilogues {
+
+// What the stages see of one accumulator.
+struct StageInputs {
+  std::int32_t accumulator = 0;
+  float alpha = 1.0f;
+  float bias = 0.0f;
+  float residual = 0.0f;
+  float beta = 1.0f;
+  float gamma = 1.0f;
+  float zero_point = 0.0f;
+};
+
+namespace internal {
+struct ScaleTag {};
+struct BiasTag {};
+struct ResidualTag {};
+struct OutputTag {};
+}  // namespace internal
+
+// t = fma(alpha, float(acc), t). alpha is args.alpha, or args.channel_alpha[k] where that is given.
+struct Scale : internal::ScaleTag {};
+
+// t = fma(beta, float(bias[k]), t); one bias of type T (float or int32) per output channel.
+template <class T = float>
+struct Bias : internal::BiasTag {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int32_t>,
+                "weft: Bias<T> takes T = float or std::int32_t");
+  using Element = T;
+};
+
+// The residual has the output's format.
+struct SameAsDst {};
+
+// As the first stage: t = gamma * float(residual). After an activation: t = fma(gamma, residual, t).
+// The residual has the output's extents, elements of type T, and format Format.
+template <class T = std::int8_t, class Format = SameAsDst>
+struct Residual : internal::ResidualTag {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t>,
+                "weft: Residual<T> takes T = std::int8_t or float");
+  using Element = T;
+  using Layout = Format;
+};
+
+// The last stage: add args.zero_point, limit to [kLow, kHigh], round half to even, convert to T
+// (int8 or uint8). NaN becomes kLow.
+template <class T, int kLow = std::numeric_limits<T>::min(),
+          int kHigh = std::numeric_limits<T>::max()>
+struct ClampTo : internal::OutputTag {
+  static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
+                "weft: ClampTo<T> takes T = std::int8_t or std::uint8_t; use ToFloat for float");
+  static_assert(kLow <= kHigh && kLow >= std::numeric_limits<T>::min() &&
+                    kHigh <= std::numeric_limits<T>::max(),
+                "weft: ClampTo<T, low, high> needs low <= high, both within the range of T");
+  using Element = T;
+
+  static constexpr T Convert(float t, const StageInputs& in) {
+    const float shifted = Add(t, in.zero_point);
+    return static_cast<T>(RoundHalfEvenSmall(
+        Clamp(shifted, static_cast<float>(kLow), static_cast<float>(kHigh))));
+  }
+};
+
+// The last stage: the value as it is, in float. The zero point is not used.
+struct ToFloat : internal::OutputTag {
+  using Element = float;
+  static constexpr float Convert(float t, const StageInputs&) { return t; }
+};
+
+// The only stage of a chain that wants the exact int32 sums.
+struct ToAccumulator : internal::OutputTag {
+  using Element = std::int32_t;
+  static constexpr std::int32_t Convert(float, const StageInputs& in) { return in.accumulator; }
+};
+
+}  // namespace weft::epilogues

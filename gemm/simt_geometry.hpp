@@ -1,0 +1,45 @@
+// How the simt mainloop divides a threadblock tile among warps and threads.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/tile.hpp"
+
+namespace weft::gemm {
+
+// Derived from Owner::config (threadblock, warp and thread tiles; conv::Config says what fits).
+//
+// The lanes of a warp form a kLanesM x kLanesN grid, m fastest. A lane owns
+//   columns m = warp_m * kWarpM + lane_m + kLanesM * i, i < kThreadM   (strided), and
+//   columns n = warp_n * kWarpN + lane_n * kThreadN + j, j < kThreadN  (adjacent):
+// neighbouring lanes hold neighbouring pixels, and one lane holds adjacent channels, which is what
+// makes the stores of every output format whole 32-byte sectors.
+template <class Owner>
+struct SimtGeometry {
+  static constexpr int kBlockM = Owner::config.threadblock.m;
+  static constexpr int kBlockN = Owner::config.threadblock.n;
+  static constexpr int kBlockK = Owner::config.threadblock.k;
+  static constexpr int kWarpM = Owner::config.warp.m;
+  static constexpr int kWarpN = Owner::config.warp.n;
+  static constexpr int kThreadM = Owner::config.thread.m;
+  static constexpr int kThreadN = Owner::config.thread.n;
+  static constexpr int kPacketElements = Owner::config.thread.k;  // elements of one dp4a operand
+  static constexpr int kPackets = kBlockK / kPacketElements;      // dp4a steps of one k slice
+
+  static constexpr int kWarpsM = kBlockM / kWarpM;
+  static constexpr int kWarpsN = kBlockN / kWarpN;
+  static constexpr int kThreads = kWarpsM * kWarpsN * 32;
+  static constexpr int kLanesM = kWarpM / kThreadM;
+  static constexpr int kLanesN = kWarpN / kThreadN;
+
+  // Packets of A that a thread reads from shared memory at once.
+  static constexpr int kVectorM = kThreadM < 4 ? kThreadM : 4;
+
+  // Enough blocks on a multiprocessor to leave 128 registers for a 64-accumulator thread and
+  // proportionally fewer for smaller ones.
+  static constexpr int kRegisters = kThreadM * kThreadN >= 64 ? 128 : 96;
+  static constexpr int kMinBlocksPerSm =
+      65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
+};
+
+}  // namespace weft::gemm

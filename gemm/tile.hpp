@@ -1,0 +1,26 @@
+// Tile shapes, and the names of the mainloops.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::gemm {
+
+// Extents of a tile of the product C[m][n] += A[m][k] B[k][n]. k counts elements, not bytes.
+// In a convolution m runs over output pixels (N P Q), n over output channels (K) and k over the
+// taps (C R S).
+struct TileShape {
+  int m = 0;
+  int n = 0;
+  int k = 0;
+
+  friend constexpr bool operator==(const TileShape&, const TileShape&) = default;
+};
+
+enum class Mainloop {
+  kSimt,  // dp4a for int8; any GPU from sm_75; register-staged, 2 stages
+};
+
+constexpr int CeilDiv(int a, int b) { return (a + b - 1) / b; }
+constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace weft::gemm

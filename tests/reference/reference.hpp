@@ -1,0 +1,153 @@
+// The plain convolution that every kernel is compared with, exactly.
+//
+// Written to be obviously right and nothing else: planar tensors (NCHW, KCRS), seven loops, int64
+// sums, and the numerics contract of epilogues/README.md line by line. It shares no code with the
+// kernels. Header-only and constexpr, so that the same lines also run as a GPU kernel where a CPU
+// would take minutes (reference_gpu.cu).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "weft/conv/problem.hpp"
+
+namespace weft::reference {
+
+// The exact sum of products behind output (n, k, p, q). src is NCHW, filter KCRS.
+constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_t* src,
+                                  const std::int8_t* filter, std::int64_t n, std::int64_t k,
+                                  std::int64_t p, std::int64_t q) {
+  std::int64_t sum = 0;
+  for (std::int64_t c = 0; c < problem.c; ++c) {
+    for (std::int64_t r = 0; r < problem.r; ++r) {
+      const std::int64_t h = p * problem.stride_h - problem.pad_top + r * problem.dilation_h;
+      if (h < 0 || h >= problem.h) continue;
+      for (std::int64_t s = 0; s < problem.s; ++s) {
+        const std::int64_t w = q * problem.stride_w - problem.pad_left + s * problem.dilation_w;
+        if (w < 0 || w >= problem.w) continue;
+        const bool flip = problem.mode == conv::Mode::kConvolution;
+        const std::int64_t fr = flip ? problem.r - 1 - r : r;
+        const std::int64_t fs = flip ? problem.s - 1 - s : s;
+        const std::int64_t x = src[((n * problem.c + c) * problem.h + h) * problem.w + w];
+        const std::int64_t f =
+            filter[((k * problem.c + c) * problem.r + fr) * problem.s + fs];
+        sum += x * f;
+      }
+    }
+  }
+  return sum;
+}
+
+// The run-time values of an epilogue. Pointers are null where the epilogue has no such stage.
+struct EpilogueData {
+  float alpha = 1.0f;
+  const float* channel_alpha = nullptr;      // K; replaces alpha
+  float beta = 1.0f;
+  const float* bias = nullptr;               // K
+  const std::int32_t* bias_int32 = nullptr;  // K
+  float gamma = 1.0f;
+  const std::int8_t* residual = nullptr;     // NKPQ planar
+  float zero_point = 0.0f;
+};
+
+struct NoActivation {
+  constexpr float operator()(float x) const { return x; }
+};
+struct ReluActivation {
+  constexpr float operator()(float x) const { return x < 0.0f ? 0.0f : x; }
+};
+struct HSwishActivation {
+  constexpr float operator()(float x) const {
+    float gate = x + 3.0f;
+    if (gate < 0.0f) gate = 0.0f;
+    if (gate > 6.0f) gate = 6.0f;
+    const float product = x * gate;
+    const float sixth = 1.0f / 6.0f;
+    return product * sixth;
+  }
+};
+
+// The value before conversion: DESIGN's contract, one rounding a line. `index` is the output's
+// planar index.
+template <class Activation>
+constexpr float Value(std::int64_t accumulator, std::int64_t k, std::int64_t index,
+                      const EpilogueData& e, const Activation& activation) {
+  float t = 0.0f;
+  if (e.residual != nullptr) t = e.gamma * static_cast<float>(e.residual[index]);
+  const float alpha = e.channel_alpha != nullptr ? e.channel_alpha[k] : e.alpha;
+  t = __builtin_fmaf(alpha, static_cast<float>(accumulator), t);
+  if (e.bias != nullptr) t = __builtin_fmaf(e.beta, e.bias[k], t);
+  if (e.bias_int32 != nullptr) {
+    t = __builtin_fmaf(e.beta, static_cast<float>(e.bias_int32[k]), t);
+  }
+  return activation(t);
+}
+
+// Conversion to an 8-bit type: zero point, clamp, round half to even.
+template <class T>
+constexpr T Quantize(float t, float zero_point, int low, int high) {
+  t = t + zero_point;
+  if (!(t > static_cast<float>(low))) return static_cast<T>(low);
+  if (!(t < static_cast<float>(high))) return static_cast<T>(high);
+  const int floor = static_cast<int>(t) - (t < static_cast<float>(static_cast<int>(t)) ? 1 : 0);
+  const float above = t - static_cast<float>(floor);  // exact: |t| < 256
+  if (above < 0.5f) return static_cast<T>(floor);
+  if (above > 0.5f) return static_cast<T>(floor + 1);
+  return static_cast<T>(floor % 2 == 0 ? floor : floor + 1);
+}
+
+template <class T>
+struct OutputRange {
+  int low = 0;
+  int high = 0;
+};
+inline constexpr OutputRange<std::int8_t> kInt8{-128, 127};
+inline constexpr OutputRange<std::uint8_t> kUint8{0, 255};
+inline constexpr OutputRange<float> kFloat{};
+inline constexpr OutputRange<std::int32_t> kRawInt32{};
+
+// One output element.
+template <class T, class Activation>
+constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const std::int8_t* filter,
+                   const EpilogueData& e, const Activation& activation, OutputRange<T> range,
+                   std::int64_t index) {
+  const std::int64_t q = index % problem.q();
+  const std::int64_t p = index / problem.q() % problem.p();
+  const std::int64_t k = index / (problem.q() * problem.p()) % problem.k;
+  const std::int64_t n = index / (problem.q() * problem.p() * problem.k);
+  const std::int64_t accumulator = Accumulate(problem, src, filter, n, k, p, q);
+  if constexpr (sizeof(T) == 1) {
+    return Quantize<T>(Value(accumulator, k, index, e, activation), e.zero_point, range.low,
+                       range.high);
+  } else if constexpr (static_cast<T>(0.5f) == static_cast<T>(0)) {
+    return static_cast<T>(accumulator);
+  } else {
+    return Value(accumulator, k, index, e, activation);
+  }
+}
+
+// The whole convolution, NCHW. `threads` 0: one per core.
+template <class T, class Activation>
+std::vector<T> Convolve(const conv::Problem& problem, const std::int8_t* src,
+                        const std::int8_t* filter, const EpilogueData& e,
+                        const Activation& activation, OutputRange<T> range, int threads = 1) {
+  const std::int64_t size = problem.n * problem.k * problem.p() * problem.q();
+  std::vector<T> dst(size);
+  if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const auto fill = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      dst[i] = Output(problem, src, filter, e, activation, range, i);
+    }
+  };
+  std::vector<std::thread> workers;
+  for (int i = 1; i < threads; ++i) {
+    workers.emplace_back(fill, size * i / threads, size * (i + 1) / threads);
+  }
+  fill(0, size / threads);
+  for (std::thread& worker : workers) worker.join();
+  return dst;
+}
+
+}  // namespace weft::reference
