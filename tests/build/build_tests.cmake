@@ -14,6 +14,21 @@ foreach(name accepted other_error)
   set_tests_properties(compile_fail_harness_${name} PROPERTIES WILL_FAIL TRUE)
 endforeach()
 
+# Kernels that spill or lose their wgmma pipeline are refused.
+if(WEFT_HAVE_CUDA)
+  set(says_spills "Registers are spilled")
+  set(says_serialises_wgmma "wgmma.mma_async instructions are serialized")
+  foreach(name spills serialises_wgmma)
+    add_test(NAME kernel_${name}
+             COMMAND sh -c "\"$@\" && echo accepted" -
+                     ${PROJECT_SOURCE_DIR}/cmake/strict_ptxas ${CMAKE_CUDA_COMPILER} -cubin
+                     -gencode arch=compute_90a,code=sm_90a -Xptxas=-Werror,-warn-spills
+                     -o kernel_${name}.cubin ${CMAKE_CURRENT_SOURCE_DIR}/build/kernel_${name}.cu)
+    set_tests_properties(kernel_${name} PROPERTIES
+      PASS_REGULAR_EXPRESSION "${says_${name}}" FAIL_REGULAR_EXPRESSION "accepted")
+  endforeach()
+endif()
+
 # Sanitizers do not change what an installed copy is; once is enough.
 if(NOT WEFT_SANITIZE)
   add_test(NAME install_consumer
