@@ -2,15 +2,19 @@
 
 find_program(WEFT_CCACHE ccache)
 mark_as_advanced(WEFT_CCACHE)
+set(WEFT_LAUNCHER)
+if(WEFT_CCACHE)
+  set(WEFT_LAUNCHER ${WEFT_CCACHE})
+endif()
 
 # weft_own(<target> [NO_SANITIZE]): warnings are errors, spills too; the sanitizers of WEFT_SANITIZE.
 function(weft_own target)
   cmake_parse_arguments(arg "NO_SANITIZE" "" "" ${ARGN})
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
-    CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}"
+    CXX_COMPILER_LAUNCHER "${WEFT_LAUNCHER}"
     # A performance loss that ptxas only remarks on (serialised wgmma) is an error too.
-    CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/strict_ptxas;${WEFT_CCACHE}")
+    CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/strict_ptxas;${WEFT_LAUNCHER}")
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
