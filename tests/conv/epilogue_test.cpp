@@ -1,0 +1,1 @@
+#include "tests/conv/epilogue_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/layouts_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/problems_cases.hpp"  // on the CPU
