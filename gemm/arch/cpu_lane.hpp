@@ -42,6 +42,7 @@ enum class Operation : uint8_t {
 
 struct AccessLog;
 struct Block;
+struct Lane;
 struct Warp;
 
 // A suspended flow of control: a lane, or the worker that runs its block.
@@ -51,11 +52,11 @@ struct Context {
   size_t stack_bytes = 0;
   void* asan_fake_stack = nullptr;
   void* tsan_fiber = nullptr;
+  Lane* target = nullptr;  // the lane that this flow has switched to
 };
 
 // One thread of a block. Lanes are pooled: everything here is set anew for each block.
 struct Lane {
-  // First, because the runtime passes contexts between lanes and recovers the lane from them.
   Context context;
 
   int tid = 0;

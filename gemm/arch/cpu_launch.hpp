@@ -5,11 +5,8 @@
 // process: the launch stops and its report says what happened. README.md says what is checked.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/cpu_options.hpp"
 #include "weft/gemm/arch/kernel.hpp"
 
 #if defined(WEFT_CUDA_BACKEND)
@@ -17,78 +14,6 @@
 #endif
 
 namespace weft::arch {
-
-// When an asynchronous copy moves its bytes: when issued, or not before the wait that promises
-// them.
-enum class Copies { kEager, kDeferred };
-
-// Which of the lanes that can run does so when another has to wait.
-enum class Schedule {
-  kForward,   // the next lane of the warp, then the next warp
-  kReverse,   // the other way round
-  kPriority,  // warps have a random order of precedence: the first runs as far ahead as it can
-  kRandom,    // any lane, and lanes are also interrupted between operations
-};
-
-struct CpuOptions {
-  Copies copies = Copies::kDeferred;
-  Schedule schedule = Schedule::kForward;
-  uint64_t seed = 1;   // of kPriority, kRandom and the garbage in fresh shared memory
-  int workers = 0;     // OS threads that run blocks side by side; 0: one per processor, at most 32
-  bool poison = true;  // fill fresh shared memory and targets of copies in flight with garbage
-
-  // A sentence if the environment held something that cannot be understood; a launch with it fails.
-  std::string invalid = {};
-
-  // The defaults, overridden by WEFT_CPU_COPIES (eager, deferred), WEFT_CPU_SCHEDULE (forward,
-  // reverse, priority, random), WEFT_CPU_SEED and WEFT_CPU_WORKERS.
-  static CpuOptions FromEnvironment();
-};
-
-// Counts over the whole launch, unless stated otherwise.
-struct CpuStats {
-  int64_t blocks = 0;
-  int64_t switches = 0;     // from fiber to fiber
-  int64_t collectives = 0;  // warp-wide operations, barriers included
-  int64_t mma = 0;          // warp-wide matrix products
-
-  // A phase is a group of lanes that the hardware serves in one pass over the 32 banks if no two
-  // of them want different words of one bank; a wavefront is a pass. Wavefronts per phase: 1.00
-  // without bank conflicts.
-  int64_t ldmatrix_phases = 0;
-  int64_t ldmatrix_wavefronts = 0;
-
-  // The same for LoadShared and StoreShared, in block (0, 0, 0) only and for the first 1024 such
-  // accesses of each of its lanes. The n-th execution of a source line by each lane of a warp
-  // counts as one warp-wide access.
-  int64_t shared_phases = 0;
-  int64_t shared_wavefronts = 0;
-};
-
-struct CpuReport {
-  // Empty if all blocks ran to their end. Otherwise the first line says which rule was broken, and
-  // the following ones where (file, line, block, warp, lane) and where the other lanes stand. If
-  // several blocks fail, it is the one with the lowest index, whatever the number of workers.
-  std::string error;
-  CpuStats stats;
-
-  bool ok() const { return error.empty(); }
-};
-
-namespace cpu {
-
-// A kernel with its type erased.
-struct GridLaunch {
-  Dim3 grid;
-  int threads;          // of a block
-  size_t shared_bytes;  // of a block
-  void (*entry)(const void* params, void* shared, Lane* lane);
-  const void* params;
-};
-
-CpuReport RunGrid(const GridLaunch& launch, const CpuOptions& options);
-
-}  // namespace cpu
 
 inline namespace WEFT_BACKEND {
 

@@ -1,0 +1,154 @@
+// Dot products of signed bytes with the multiply-add of 16-bit pairs that every x86-64 has, and
+// with its 256-bit form where there is one; in plain C++ elsewhere.
+#include "weft/gemm/arch/cpu_dot.hpp"
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace weft::arch::cpu {
+namespace {
+
+int32_t Dot(uint32_t a, uint32_t b) {
+  int32_t sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    sum += static_cast<int8_t>(a >> 8 * k) * static_cast<int8_t>(b >> 8 * k);
+  }
+  return sum;
+}
+
+// Columns first to n, one by one.
+void AddColumns(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words,
+                int first) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = first; j < n; ++j) {
+      auto sum = static_cast<uint32_t>(c[i * n + j]);  // unsigned: overflow wraps
+      for (int w = 0; w < words; ++w) {
+        sum += static_cast<uint32_t>(Dot(a[w * m + i], b[w * n + j]));
+      }
+      c[i * n + j] = static_cast<int32_t>(sum);
+    }
+  }
+}
+
+#if defined(__x86_64__)
+
+// The bytes of a word as two pairs of 16-bit integers, each pair in 32 bits: what a multiply-add
+// of pairs takes. Columns of b are sorted into first pairs and second pairs.
+
+// Four columns at a time. c, a and b as in AddDotProducts, from column j on.
+void AddFourColumns(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
+  __m128i b01[kMostWords];
+  __m128i b23[kMostWords];
+  for (int w = 0; w < words; ++w) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n));
+    // The byte twice, then an arithmetic shift: sign extension without SSE4.1.
+    const __m128 low = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8));
+    const __m128 high = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpackhi_epi8(x, x), 8));
+    b01[w] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+    b23[w] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
+  }
+  for (int i = 0; i < m; ++i) {
+    auto* row = reinterpret_cast<__m128i*>(c + i * n);
+    __m128i sum = _mm_loadu_si128(row);
+    for (int w = 0; w < words; ++w) {
+      const __m128i x = _mm_cvtsi32_si128(static_cast<int>(a[w * m + i]));
+      const __m128i pairs = _mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
+      const __m128i a01 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(0, 0, 0, 0));
+      const __m128i a23 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(1, 1, 1, 1));
+      sum = _mm_add_epi32(sum,
+                          _mm_add_epi32(_mm_madd_epi16(a01, b01[w]), _mm_madd_epi16(a23, b23[w])));
+    }
+    _mm_storeu_si128(row, sum);
+  }
+}
+
+void AddEightColumns(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
+  __m128i b01[kMostWords][2];
+  __m128i b23[kMostWords][2];
+  for (int w = 0; w < words; ++w) {
+    for (int h = 0; h < 2; ++h) {
+      const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n + 4 * h));
+      const __m128 low = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8));
+      const __m128 high = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpackhi_epi8(x, x), 8));
+      b01[w][h] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+      b23[w][h] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
+    }
+  }
+  for (int i = 0; i < m; ++i) {
+    auto* row = reinterpret_cast<__m128i*>(c + i * n);
+    __m128i sum0 = _mm_loadu_si128(row);
+    __m128i sum1 = _mm_loadu_si128(row + 1);
+    for (int w = 0; w < words; ++w) {
+      const __m128i x = _mm_cvtsi32_si128(static_cast<int>(a[w * m + i]));
+      const __m128i pairs = _mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
+      const __m128i a01 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(0, 0, 0, 0));
+      const __m128i a23 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(1, 1, 1, 1));
+      sum0 = _mm_add_epi32(
+          sum0, _mm_add_epi32(_mm_madd_epi16(a01, b01[w][0]), _mm_madd_epi16(a23, b23[w][0])));
+      sum1 = _mm_add_epi32(
+          sum1, _mm_add_epi32(_mm_madd_epi16(a01, b01[w][1]), _mm_madd_epi16(a23, b23[w][1])));
+    }
+    _mm_storeu_si128(row, sum0);
+    _mm_storeu_si128(row + 1, sum1);
+  }
+}
+
+__attribute__((target("avx2"))) void AddEightColumnsAvx2(int32_t* c, const uint32_t* a,
+                                                         const uint32_t* b, int m, int n,
+                                                         int words) {
+  __m256i b01[kMostWords];
+  __m256i b23[kMostWords];
+  for (int w = 0; w < words; ++w) {
+    const __m256 low = _mm256_castsi256_ps(
+        _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n))));
+    const __m256 high = _mm256_castsi256_ps(
+        _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n + 4))));
+    // The shuffle works in 128-bit halves and leaves the columns in the order 0 1 4 5 2 3 6 7.
+    const __m256 x01 = _mm256_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0));
+    const __m256 x23 = _mm256_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1));
+    constexpr int kInOrder = _MM_SHUFFLE(3, 1, 2, 0);
+    b01[w] = _mm256_permute4x64_epi64(_mm256_castps_si256(x01), kInOrder);
+    b23[w] = _mm256_permute4x64_epi64(_mm256_castps_si256(x23), kInOrder);
+  }
+  for (int i = 0; i < m; ++i) {
+    auto* row = reinterpret_cast<__m256i*>(c + i * n);
+    __m256i sum = _mm256_loadu_si256(row);
+    for (int w = 0; w < words; ++w) {
+      const __m128i pairs = _mm_cvtepi8_epi16(_mm_cvtsi32_si128(static_cast<int>(a[w * m + i])));
+      const __m256i a01 = _mm256_broadcastd_epi32(pairs);
+      const __m256i a23 = _mm256_broadcastd_epi32(_mm_shuffle_epi32(pairs, 1));
+      sum = _mm256_add_epi32(
+          sum, _mm256_add_epi32(_mm256_madd_epi16(a01, b01[w]), _mm256_madd_epi16(a23, b23[w])));
+    }
+    _mm256_storeu_si256(row, sum);
+  }
+}
+
+const bool kHasAvx2 = [] {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") != 0;
+}();
+
+#endif  // __x86_64__
+
+}  // namespace
+
+void AddDotProducts(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
+  int j = 0;
+#if defined(__x86_64__)
+  for (; j + 8 <= n; j += 8) {
+    if (kHasAvx2) {
+      AddEightColumnsAvx2(c + j, a, b + j, m, n, words);
+    } else {
+      AddEightColumns(c + j, a, b + j, m, n, words);
+    }
+  }
+  for (; j + 4 <= n; j += 4) AddFourColumns(c + j, a, b + j, m, n, words);
+#endif
+  if (j < n) AddColumns(c, a, b, m, n, words, j);
+}
+
+}  // namespace weft::arch::cpu

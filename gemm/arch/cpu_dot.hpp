@@ -1,0 +1,15 @@
+// Dot products of signed bytes, the hot loop of every CPU run. Private to the runtime (cpu_*.cpp).
+#pragma once
+
+#include <cstdint>
+
+namespace weft::arch::cpu {
+
+// Words a call may sum over, and the rows it works on at a time.
+inline constexpr int kMostWords = 8;
+
+// c[i * n + j] += sum over w < words of the dot product of the four signed bytes of a[w * m + i]
+// and of b[w * n + j]; sums wrap around. `words` is at most kMostWords.
+void AddDotProducts(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words);
+
+}  // namespace weft::arch::cpu

@@ -1,0 +1,150 @@
+// ldmatrix and mma: gather the lanes' registers by the fragment tables, compute, scatter.
+#include <algorithm>
+
+#include "weft/gemm/arch/cpu_collectives.hpp"
+#include "weft/gemm/arch/cpu_dot.hpp"
+#include "weft/gemm/arch/cpu_lane.hpp"
+#include "weft/gemm/arch/fragments.hpp"
+
+namespace weft::arch::cpu {
+namespace {
+
+// The operands of the pending collective, as posted by each lane.
+enum Operand { kA = 0, kB = 1, kC = 2 };
+
+void RequireFullWarp(Lane* lane, Operation operation, Location at) {
+  if (lane->warp_state->population == ~0u) return;
+  FailF(lane, at, "%s needs a full warp, and the block's last warp has fewer lanes",
+        Name(operation));
+}
+
+// out[word][row], so that the words of one k lie side by side.
+template <int kRows, int kWords>
+void GatherByWord(const Fragment<kRows, kWords>& fragment, const void* const* lanes,
+                  uint32_t* out) {
+  for (int lane = 0; lane < kWarpLanes; ++lane) {
+    const auto* registers = static_cast<const uint32_t*>(lanes[lane]);
+    for (int r = 0; r < fragment.kRegisters; ++r) {
+      const FragmentPlace place = fragment.place[lane][r];
+      out[place.word * kRows + place.row] = registers[r];
+    }
+  }
+}
+
+// out[row][word].
+template <int kRows, int kWords>
+void GatherByRow(const Fragment<kRows, kWords>& fragment, const void* const* lanes, int32_t* out) {
+  for (int lane = 0; lane < kWarpLanes; ++lane) {
+    const auto* registers = static_cast<const int32_t*>(lanes[lane]);
+    for (int r = 0; r < fragment.kRegisters; ++r) {
+      const FragmentPlace place = fragment.place[lane][r];
+      out[place.row * kWords + place.word] = registers[r];
+    }
+  }
+}
+
+template <int kRows, int kWords>
+void ScatterByRow(const Fragment<kRows, kWords>& fragment, const int32_t* in, void* const* lanes) {
+  for (int lane = 0; lane < kWarpLanes; ++lane) {
+    auto* registers = static_cast<int32_t*>(lanes[lane]);
+    for (int r = 0; r < fragment.kRegisters; ++r) {
+      const FragmentPlace place = fragment.place[lane][r];
+      registers[r] = in[place.row * kWords + place.word];
+    }
+  }
+}
+
+// d = a * b + c for all lanes, whose operands are pointers to their registers.
+template <const auto& kFragmentA, const auto& kFragmentB, const auto& kFragmentC>
+bool Multiply(Block& block, Warp& warp, const Collective&) {
+  constexpr int kM = kFragmentA.kRows;
+  constexpr int kN = kFragmentB.kRows;
+  constexpr int kWords = kFragmentA.kWords;
+  static_assert(kFragmentB.kWords == kWords && kWords <= kMostWords);
+  static_assert(kFragmentC.kRows == kM && kFragmentC.kWords == kN);
+  alignas(64) uint32_t a[kWords * kM];
+  alignas(64) uint32_t b[kWords * kN];
+  alignas(64) int32_t c[kM * kN];
+  GatherByWord(kFragmentA, warp.operand[kA], a);
+  GatherByWord(kFragmentB, warp.operand[kB], b);
+  GatherByRow(kFragmentC, warp.operand[kC], c);
+  AddDotProducts(c, a, b, kM, kN, kWords);
+  ScatterByRow(kFragmentC, c, warp.result);
+  ++block.stats.mma;
+  return true;
+}
+
+// Eight rows of 16 bytes are one phase; rows that share a group of four banks take turns, unless
+// they are the same row.
+void CountRows(const uint32_t* addresses, CpuStats* stats) {
+  constexpr int kRows = 8;
+  constexpr uint32_t kRowBytes = 16;
+  int load[kRows] = {};
+  int most = 0;
+  for (int i = 0; i < kRows; ++i) {
+    if (std::find(addresses, addresses + i, addresses[i]) != addresses + i) continue;
+    most = std::max(most, ++load[addresses[i] / kRowBytes % kRows]);
+  }
+  ++stats->ldmatrix_phases;
+  stats->ldmatrix_wavefronts += most;
+}
+
+bool LoadMatrices(Block& block, Warp& warp, const Collective& collective) {
+  const int matrices = collective.key;
+  uint32_t rows[kWarpLanes][4];
+  for (int l = 0; l < 8 * matrices; ++l) {
+    const auto* row = static_cast<const uint32_t*>(warp.operand[0][l]);
+    std::copy(row, row + 4, rows[l]);
+  }
+  for (int lane = 0; lane < kWarpLanes; ++lane) {
+    const FragmentPlace place = kLdMatrixFragment.place[lane][0];
+    auto* r = static_cast<uint32_t*>(warp.result[lane]);
+    for (int i = 0; i < matrices; ++i) r[i] = rows[8 * i + place.row][place.word];
+  }
+  for (int i = 0; i < matrices; ++i) CountRows(warp.number + 8 * i, &block.stats);
+  return true;
+}
+
+}  // namespace
+
+void LdMatrix(Lane* lane, uint32_t* r, int matrices, const uint32_t* row, uint32_t address,
+              Location at) {
+  const Operation operation = matrices == 1   ? Operation::kLdMatrixX1
+                              : matrices == 2 ? Operation::kLdMatrixX2
+                                              : Operation::kLdMatrixX4;
+  RequireFullWarp(lane, operation, at);
+  Warp& warp = *lane->warp_state;
+  warp.operand[0][lane->lane] = row;
+  warp.number[lane->lane] = address;
+  warp.result[lane->lane] = r;
+  Join(lane, operation, matrices, ~0u, Convergence::kWarp, at, &LoadMatrices);
+}
+
+void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,
+                   Location at) {
+  RequireFullWarp(lane, Operation::kMmaM16N8K32S8, at);
+  Warp& warp = *lane->warp_state;
+  warp.operand[kA][lane->lane] = a;
+  warp.operand[kB][lane->lane] = b;
+  warp.operand[kC][lane->lane] = c;
+  warp.result[lane->lane] = d;
+  Join(lane, Operation::kMmaM16N8K32S8, 0, ~0u, Convergence::kWarp, at,
+       &Multiply<kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C>);
+}
+
+void MmaM8N8K16S8(Lane* lane, int32_t* d, uint32_t a, uint32_t b, const int32_t* c, Location at) {
+  RequireFullWarp(lane, Operation::kMmaM8N8K16S8, at);
+  Warp& warp = *lane->warp_state;
+  warp.operand[kA][lane->lane] = &a;  // on this lane's stack, where it stays while the lane waits
+  warp.operand[kB][lane->lane] = &b;
+  warp.operand[kC][lane->lane] = c;
+  warp.result[lane->lane] = d;
+  Join(lane, Operation::kMmaM8N8K16S8, 0, ~0u, Convergence::kWarp, at,
+       &Multiply<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>);
+}
+
+void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n) {
+  AddDotProducts(acc, a, b, m, n, 1);
+}
+
+}  // namespace weft::arch::cpu

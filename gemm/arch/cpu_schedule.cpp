@@ -1,0 +1,167 @@
+// Who runs next, and getting there.
+#include <bit>
+#include <boost/context/detail/fcontext.hpp>
+#include <utility>
+
+#include "weft/gemm/arch/cpu_block.hpp"
+#include "weft/gemm/arch/cpu_sanitizers.hpp"
+
+namespace weft::arch::cpu {
+namespace {
+
+namespace context = boost::context::detail;
+
+uint32_t RotateRight(uint32_t bits, int by) {
+  return std::rotr(bits, by);
+}
+
+// The first set bit of `bits` (not 0) going up from `from` cyclically, or going down.
+int NextBit(uint32_t bits, int from, bool descending) {
+  from &= 31;
+  if (!descending) return (std::countr_zero(RotateRight(bits, from)) + from) & 31;
+  return (from - std::countl_zero(RotateRight(bits, from + 1))) & 31;
+}
+
+// The whole life of a lane in one block.
+void LaneMain(context::transfer_t arrived) {
+  auto* from = static_cast<Context*>(arrived.data);
+  from->fcontext = arrived.fctx;
+  Lane* lane = from->target;
+  Block& block = *lane->block;
+  // Only the first lane is entered from the worker's stack; ASan wants its bounds for the way back.
+  FinishSwitch(nullptr, from == &block.worker ? &block.worker : nullptr);
+
+  Acquire(&block.start_token);
+  block.launch->entry(block.launch->params, lane->shared_base, lane);
+  Release(&block.end_token);
+
+  LaneExits(lane);
+  if (block.alive_warps == 0) LeaveToWorker(block);
+  Lane* next = PickNext(block, lane);
+  if (next == nullptr) FailDeadlock(lane);
+  SwitchForGood(block, lane, next);
+}
+
+}  // namespace
+
+void Prepare(Block& block, const CpuOptions& options) {
+  block.schedule = options.schedule;
+  // Distinct blocks draw distinct sequences; the constants are odd, so no seed maps to 0 for all.
+  block.random = options.seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(block.index.x) * 131 +
+                 static_cast<uint64_t>(block.index.y) * 8191 +
+                 static_cast<uint64_t>(block.index.z) * 524287;
+  if (block.random == 0) block.random = 1;
+  for (int i = 0; i < 4; ++i) NextRandom(block);
+
+  for (int w = 0; w < block.warp_count; ++w) {
+    block.warp_of_rank[w] = w;
+    block.warps[w].descending = options.schedule == Schedule::kReverse;
+  }
+  if (options.schedule == Schedule::kPriority) {
+    for (int w = block.warp_count - 1; w > 0; --w) {
+      std::swap(block.warp_of_rank[w], block.warp_of_rank[NextRandom(block) % (w + 1)]);
+    }
+    for (int w = 0; w < block.warp_count; ++w) {
+      block.warps[w].descending = (NextRandom(block) >> 32 & 1) != 0;
+    }
+  }
+  for (int r = 0; r < block.warp_count; ++r) block.warps[block.warp_of_rank[r]].rank = r;
+}
+
+Lane* PickNext(Block& block, const Lane* current) {
+  if (block.ready == 0) return nullptr;
+  switch (block.schedule) {
+    case Schedule::kForward:
+    case Schedule::kReverse: {
+      // Stay in the warp while it has work, then go to its neighbour.
+      const bool descending = block.schedule == Schedule::kReverse;
+      const int step = descending ? -1 : 1;
+      const int first_lane = descending ? kWarpLanes - 1 : 0;
+      if (current != nullptr) {
+        const Warp& warp = block.warps[current->warp];
+        if (warp.runnable != 0) {
+          return &warp.lanes[NextBit(warp.runnable, current->lane + step, descending)];
+        }
+      }
+      const int from = current != nullptr ? current->warp + step : first_lane;
+      const Warp& warp = block.warps[NextBit(block.ready, from, descending)];
+      return &warp.lanes[NextBit(warp.runnable, first_lane, descending)];
+    }
+    case Schedule::kPriority: {
+      Warp& warp = block.warps[block.warp_of_rank[std::countr_zero(block.ready)]];
+      const int step = warp.descending ? -1 : 1;
+      const int from = current != nullptr ? current->lane + step : 0;
+      return &warp.lanes[NextBit(warp.runnable, from, warp.descending)];
+    }
+    case Schedule::kRandom: {
+      const uint64_t random = NextRandom(block);
+      const int rank = NextBit(block.ready, static_cast<int>(random >> 32 & 31), false);
+      Warp& warp = block.warps[block.warp_of_rank[rank]];
+      return &warp.lanes[NextBit(warp.runnable, static_cast<int>(random >> 40 & 31), false)];
+    }
+  }
+  return nullptr;
+}
+
+void SwitchTo(Block& block, Lane* from, Lane* to) {
+  if (from == to) return;
+  ++block.stats.switches;
+  from->context.target = to;
+  StartSwitch(&from->context, to->context);
+  const context::transfer_t arrived = context::jump_fcontext(to->context.fcontext, &from->context);
+  static_cast<Context*>(arrived.data)->fcontext = arrived.fctx;
+  FinishSwitch(&from->context, nullptr);
+}
+
+void Wait(Lane* lane, Operation operation, int key, Location at) {
+  Block& block = *lane->block;
+  lane->waiting_in = operation;
+  lane->waiting_key = key;
+  lane->waiting_at = at;
+  MakeWaiting(block, *lane->warp_state, 1u << lane->lane);
+  Lane* next = PickNext(block, lane);
+  if (next == nullptr) FailDeadlock(lane);
+  SwitchTo(block, lane, next);
+  lane->waiting_in = Operation::kNone;
+}
+
+void SwitchForGood(Block& block, Lane* from, Lane* to) {
+  ++block.stats.switches;
+  from->context.target = to;
+  StartSwitch(nullptr, to->context);
+  context::jump_fcontext(to->context.fcontext, &from->context);
+  __builtin_unreachable();
+}
+
+void Enter(Block& block) {
+  Lane* first = PickNext(block, nullptr);
+  block.worker.target = first;
+  StartSwitch(&block.worker, first->context);
+  context::jump_fcontext(first->context.fcontext, &block.worker);
+  FinishSwitch(&block.worker, nullptr);
+}
+
+void LeaveToWorker(Block& block) {
+  StartSwitch(nullptr, block.worker);
+  context::jump_fcontext(block.worker.fcontext, nullptr);
+  __builtin_unreachable();
+}
+
+void MakeFresh(Lane* lane) {
+  // Stacks of one page alignment would put the hot frames of all lanes into the same cache sets.
+  constexpr size_t kStagger = 192;
+  constexpr size_t kSteps = 20;
+  const size_t shift = static_cast<size_t>(lane->tid) % kSteps * kStagger;
+  char* low = static_cast<char*>(const_cast<void*>(lane->context.stack_low));
+  const size_t usable = lane->context.stack_bytes - shift;
+  lane->context.fcontext = context::make_fcontext(low + usable, usable, &LaneMain);
+}
+
+void Preempt(Lane* lane) {
+  Block& block = *lane->block;
+  constexpr uint64_t kOneIn = 16;
+  if (NextRandom(block) % kOneIn != 0) return;
+  SwitchTo(block, lane, PickNext(block, lane));  // not null: the lane itself can run
+}
+
+}  // namespace weft::arch::cpu

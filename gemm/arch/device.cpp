@@ -1,0 +1,50 @@
+#include "weft/gemm/arch/device.hpp"
+
+#if defined(WEFT_HAVE_CUDA)
+#include <cuda_runtime_api.h>
+#endif
+
+namespace weft::arch {
+
+#if defined(WEFT_HAVE_CUDA)
+
+// Attribute by attribute: cudaGetDeviceProperties asks the driver for many more and takes
+// milliseconds.
+DeviceQuery QueryDevice() {
+  DeviceQuery query;
+  DeviceLimits& limits = query.limits;
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  const auto read = [&](cudaDeviceAttr attribute) {
+    int value = 0;
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&value, attribute, device);
+    return value;
+  };
+  limits.compute_capability =
+      read(cudaDevAttrComputeCapabilityMajor) * 10 + read(cudaDevAttrComputeCapabilityMinor);
+  limits.sm_count = read(cudaDevAttrMultiProcessorCount);
+  limits.shared_memory_per_block = read(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  limits.shared_memory_per_sm = read(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  limits.registers_per_sm = read(cudaDevAttrMaxRegistersPerMultiprocessor);
+  limits.max_threads_per_sm = read(cudaDevAttrMaxThreadsPerMultiProcessor);
+  limits.l2_bytes = read(cudaDevAttrL2CacheSize);
+  if (error != cudaSuccess) {
+    (void)cudaGetLastError();
+    query.result = {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};
+  }
+  return query;
+}
+
+#else
+
+DeviceQuery QueryDevice() {
+  constexpr int kCudaErrorNoDevice = 100;
+  DeviceQuery query;
+  query.result = {LaunchCode::kCudaError, kCudaErrorNoDevice,
+                  "Weft was built without CUDA, so there is no device"};
+  return query;
+}
+
+#endif
+
+}  // namespace weft::arch
