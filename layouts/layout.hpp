@@ -1,0 +1,217 @@
+// Layout: a function from coordinates to offsets, given by a shape and a stride.
+//
+// For a nested coordinate c, layout(c) = sum over the leaves of c_i * d_i. A coordinate may also be
+// flat or one linear index (layouts/coordinate.hpp), so a layout is at the same time a function
+// from [0, size) to offsets; the algebra speaks about that function. Written s:d, as in
+// (4, (2, 3)):(2, (1, 8)).
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "weft/layouts/coordinate.hpp"
+
+namespace weft::layouts {
+
+template <class ShapeT, class StrideT>
+struct Layout;
+
+namespace detail {
+template <class T>
+struct IsLayoutTrait : std::false_type {};
+template <class Shape, class Stride>
+struct IsLayoutTrait<Layout<Shape, Stride>> : std::true_type {};
+
+template <class Shape, class Stride>
+struct RankAndDepth<Layout<Shape, Stride>> : RankAndDepth<Shape> {};
+template <class Shape, class Stride>
+struct AllStatic<Layout<Shape, Stride>> {
+  static constexpr bool kValue = AllStatic<Shape>::kValue && AllStatic<Stride>::kValue;
+};
+}  // namespace detail
+
+// T is a Layout.
+template <class T>
+concept IsLayout = detail::IsLayoutTrait<std::remove_cvref_t<T>>::value;
+
+// A layout and the offset at which it begins.
+template <class LayoutT, class Offset>
+struct LayoutAtOffset {
+  LayoutT layout;
+  Offset offset;
+};
+
+// shape:stride. Make one with MakeLayout. Empty when all its numbers are static.
+template <class ShapeT, class StrideT>
+struct Layout : detail::Leaf<0, ShapeT>, detail::Leaf<1, StrideT> {
+  static_assert(Congruent<ShapeT, StrideT>,
+                "layouts: Layout: the stride must be nested like the shape, one number for each "
+                "extent");
+  using Shape = ShapeT;
+  using Stride = StrideT;
+
+  constexpr Layout() = default;
+  constexpr Layout(Shape shape, Stride stride)
+      : detail::Leaf<0, ShapeT>(shape), detail::Leaf<1, StrideT>(stride) {}
+
+  constexpr Shape shape() const { return detail::LeafValue<0, Shape>(*this); }
+  constexpr Stride stride() const { return detail::LeafValue<1, Stride>(*this); }
+
+  // The offset at a coordinate: one linear index, one nested coordinate, or one entry for each
+  // mode. With an underscore among the entries: the layout of those modes, beginning at offset 0.
+  template <class... Cs>
+  constexpr auto operator()(Cs... coord) const {
+    if constexpr (sizeof...(Cs) != 1) {
+      return (*this)(MakeTuple(coord...));
+    } else if constexpr ((HasUnderscore<Cs> && ...)) {
+      return Slice(coord..., *this);
+    } else {
+      return CoordToOffset(coord..., shape(), stride());
+    }
+  }
+
+  // The nested coordinate at a linear index.
+  template <Integer N>
+  constexpr auto CoordAt(N index) const {
+    return IndexToCoord(index, shape());
+  }
+
+  template <class OtherShape, class OtherStride>
+  friend constexpr bool operator==(Layout a, const Layout<OtherShape, OtherStride>& b) {
+    return MakeTuple(a.shape(), a.stride()) == MakeTuple(b.shape(), b.stride());
+  }
+};
+
+// The compact layout of a shape, the first mode fastest.
+template <class Shape>
+requires Integer<Shape> || IsTuple<Shape>
+constexpr auto MakeLayout(Shape shape) {
+  return MakeLayout(shape, ColumnMajor{});
+}
+
+namespace detail {
+template <class T>
+struct IsOrder : std::false_type {};
+template <>
+struct IsOrder<ColumnMajor> : std::true_type {};
+template <>
+struct IsOrder<RowMajor> : std::true_type {};
+template <std::size_t... Positions>
+struct IsOrder<Order<Positions...>> : std::true_type {};
+
+// Plain integers as int32 or int64, at every leaf.
+template <class T>
+constexpr auto Normal(T t) {
+  return TransformLeaves(
+      t, [](const auto& x) constexpr { return AsInteger(x); });
+}
+}  // namespace detail
+
+// shape:stride, or with an order (ColumnMajor{}, RowMajor{}, Order<...>{}) in the place of the
+// stride the compact layout in that order.
+template <class Shape, class Stride>
+requires Integer<Shape> || IsTuple<Shape>
+constexpr auto MakeLayout(Shape shape, Stride stride) {
+  const auto s = detail::Normal(shape);
+  if constexpr (detail::IsOrder<Stride>::value) {
+    const auto d = CompactStrides(s, stride);
+    return Layout<std::remove_cvref_t<decltype(s)>, std::remove_cvref_t<decltype(d)>>(s, d);
+  } else {
+    const auto d = detail::Normal(stride);
+    return Layout<std::remove_cvref_t<decltype(s)>, std::remove_cvref_t<decltype(d)>>(s, d);
+  }
+}
+
+// The layouts side by side, one mode each: MakeLayout(2:1, 3:5) is (2, 3):(1, 5).
+template <IsLayout A, IsLayout... More>
+constexpr auto MakeLayout(A a, More... more) {
+  return MakeLayout(MakeTuple(a.shape(), more.shape()...), MakeTuple(a.stride(), more.stride()...));
+}
+
+// The number of coordinates.
+template <IsLayout L>
+constexpr auto Size(L layout) {
+  return Size(layout.shape());
+}
+template <std::size_t I, std::size_t... Js, IsLayout L>
+constexpr auto Size(L layout) {
+  return Size<I, Js...>(layout.shape());
+}
+
+// How far the offsets reach: 1 + the sum over the leaves of (s_i - 1) * |d_i|, which is the largest
+// offset plus one where no stride is negative. For shapes of at least one element.
+template <IsLayout L>
+constexpr auto Cosize(L layout) {
+  const auto reach = Transform(
+      FlattenToTuple(layout.shape()), FlattenToTuple(layout.stride()),
+      [](const auto& s, const auto& d) constexpr { return (s - Int<1>{}) * Abs(d); });
+  return Fold(
+      reach, Int<1>{}, [](const auto& n, const auto& x) constexpr { return n + x; });
+}
+
+// Mode I as a layout; mode J of it, and so on.
+template <std::size_t I, std::size_t... Js, IsLayout L>
+constexpr auto Get(L layout) {
+  return MakeLayout(Get<I, Js...>(layout.shape()), Get<I, Js...>(layout.stride()));
+}
+
+// Modes i, j, ... as a layout.
+template <std::size_t... I, IsLayout L>
+constexpr auto Select(L layout) {
+  return MakeLayout(Select<I...>(layout.shape()), Select<I...>(layout.stride()));
+}
+
+// Modes B to E-1 as a layout.
+template <std::size_t B, std::size_t E, IsLayout L>
+constexpr auto Take(L layout) {
+  return MakeLayout(Take<B, E>(layout.shape()), Take<B, E>(layout.stride()));
+}
+
+// Modes B to E-1 nested into one mode; the offsets stay.
+template <std::size_t B, std::size_t E, IsLayout L>
+constexpr auto Group(L layout) {
+  return MakeLayout(Group<B, E>(AsTuple(layout.shape())), Group<B, E>(AsTuple(layout.stride())));
+}
+
+// layout with mode I replaced by x.
+template <std::size_t I, IsLayout L, IsLayout X>
+constexpr auto Replace(L layout, X x) {
+  return MakeLayout(Replace<I>(AsTuple(layout.shape()), x.shape()),
+                    Replace<I>(AsTuple(layout.stride()), x.stride()));
+}
+
+// layout with x as one more mode.
+template <IsLayout L, IsLayout X>
+constexpr auto Append(L layout, X x) {
+  return MakeLayout(Append(layout.shape(), x.shape()), Append(layout.stride(), x.stride()));
+}
+
+// Depth 0 or 1, the same leaves.
+template <IsLayout L>
+constexpr auto Flatten(L layout) {
+  return MakeLayout(Flatten(layout.shape()), Flatten(layout.stride()));
+}
+
+// The modes at which coord has an underscore, in a row, and the offset at which they begin:
+// slice.layout(x) + slice.offset is layout at coord with x in the underscores' places.
+template <IsLayout L, class Coord>
+constexpr auto SliceAndOffset(L layout, Coord coord) {
+  static_assert(WeaklyCongruent<Coord, typename L::Shape>,
+                "layouts: Slice: the coordinate needs one entry for each mode, each a number, an "
+                "underscore, or a tuple that fits the mode");
+  const auto sliced = Slice(coord, layout);
+  const auto offset = layout(SliceOrigin(coord));
+  return LayoutAtOffset<std::remove_cvref_t<decltype(sliced)>,
+                        std::remove_cvref_t<decltype(offset)>>{sliced, offset};
+}
+
+// The modes at which coord has an underscore as one layout, one mode each.
+template <class Coord, IsLayout L>
+constexpr auto Slice(Coord coord, L layout) {
+  static_assert(WeaklyCongruent<Coord, typename L::Shape>,
+                "layouts: Slice: the coordinate needs one entry for each mode, each a number, an "
+                "underscore, or a tuple that fits the mode");
+  return MakeLayout(Slice(coord, layout.shape()), Slice(coord, layout.stride()));
+}
+
+}  // namespace weft::layouts

@@ -1,0 +1,121 @@
+// Tuple: the nested lists that shapes, strides and coordinates are made of.
+//
+// An aggregate with public bases: trivially copyable, usable as a kernel parameter, and empty (one
+// byte, or none as a base or member of another tuple) when every element is a compile-time integer.
+//
+// Functions here take their small arguments by value: nvcc lets device code copy a namespace-scope
+// constant such as kInt<4>, but not refer to it.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "weft/layouts/int.hpp"
+
+namespace weft::layouts {
+namespace detail {
+
+// One element. Empty types are not stored; they are made again when asked for.
+template <std::size_t I, class T, bool kEmpty = std::is_empty_v<T>>
+struct Leaf {
+  T value{};
+  constexpr Leaf() = default;
+  constexpr Leaf(const T& v) : value(v) {}
+};
+template <std::size_t I, class T>
+struct Leaf<I, T, true> {
+  constexpr Leaf() = default;
+  constexpr Leaf(const T&) {}
+};
+
+template <std::size_t I, class T>
+constexpr T LeafValue(const Leaf<I, T, false>& leaf) {
+  return leaf.value;
+}
+template <std::size_t I, class T>
+constexpr T LeafValue(const Leaf<I, T, true>&) {
+  return {};
+}
+
+template <class Indices, class... Ts>
+struct TupleBase;
+template <std::size_t... I, class... Ts>
+struct TupleBase<std::index_sequence<I...>, Ts...> : Leaf<I, Ts>... {};
+
+}  // namespace detail
+
+// A list of elements: integers, and tuples of them. Make one with MakeTuple.
+template <class... Ts>
+struct Tuple : detail::TupleBase<std::index_sequence_for<Ts...>, Ts...> {};
+
+namespace detail {
+template <class T>
+struct TupleTraits {
+  static constexpr bool kIsTuple = false;
+};
+template <class... Ts>
+struct TupleTraits<Tuple<Ts...>> {
+  static constexpr bool kIsTuple = true;
+  static constexpr std::size_t kSize = sizeof...(Ts);
+};
+}  // namespace detail
+
+template <class T>
+concept IsTuple = detail::TupleTraits<std::remove_cvref_t<T>>::kIsTuple;
+
+// The number of elements of tuple type T.
+template <IsTuple T>
+inline constexpr std::size_t kTupleSize = detail::TupleTraits<std::remove_cvref_t<T>>::kSize;
+
+// (elements...). Plain integers become int32 or int64.
+template <class... Ts>
+constexpr auto MakeTuple(Ts... elements) {
+  constexpr auto normal = [](const auto& x) constexpr {
+    if constexpr (DynamicInteger<decltype(x)>) {
+      return AsInteger(x);
+    } else {
+      return x;
+    }
+  };
+  return Tuple<decltype(normal(elements))...>{{{normal(elements)}...}};
+}
+
+// Element I of a tuple. An integer is its own element 0.
+template <std::size_t I, class... Ts>
+constexpr auto Get(const Tuple<Ts...>& tuple) {
+  static_assert(I < sizeof...(Ts), "layouts: Get<i>: the tuple has no element i");
+  return detail::LeafValue<I>(tuple);
+}
+template <std::size_t I, Integer T>
+constexpr auto Get(T x) {
+  static_assert(I == 0, "layouts: Get<i>: an integer has only element 0");
+  return x;
+}
+// Get<I, J, ...>(t) is Get<J, ...>(Get<I>(t)).
+template <std::size_t I, std::size_t J, std::size_t... Ks, class T>
+constexpr auto Get(T t) {
+  return Get<J, Ks...>(Get<I>(t));
+}
+
+// Equal when every element is; tuples of different nesting are not equal.
+template <class... Ts, class... Us>
+constexpr bool operator==(const Tuple<Ts...>& a, const Tuple<Us...>& b) {
+  if constexpr (sizeof...(Ts) != sizeof...(Us)) {
+    return false;
+  } else {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+      constexpr auto same = [](const auto& x, const auto& y) constexpr {
+        if constexpr (IsTuple<decltype(x)> == IsTuple<decltype(y)>) {
+          return x == y;
+        } else {
+          return false;
+        }
+      };
+      return (same(Get<I>(a), Get<I>(b)) && ... && true);
+    }
+    (std::index_sequence_for<Ts...>{});
+  }
+}
+
+}  // namespace weft::layouts
