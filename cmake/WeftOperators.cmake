@@ -48,6 +48,9 @@ WEFT_INSTANTIATE_CONVOLUTION(@policy@);
       weft_own(${target}_operators)
     endif()
     target_link_libraries(${target}_operators PRIVATE weft::headers)
+    if(TARGET CUDA::cudart_static)  # for programs that do not enable the CUDA language themselves
+      target_link_libraries(${target}_operators PUBLIC CUDA::cudart_static)
+    endif()
     target_include_directories(${target}_operators PRIVATE
       $<BUILD_INTERFACE:$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>>)
     target_link_libraries(${target} INTERFACE

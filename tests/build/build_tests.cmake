@@ -31,9 +31,13 @@ endif()
 
 # Sanitizers do not change what an installed copy is; once is enough.
 if(NOT WEFT_SANITIZE)
+  set(cuda)
+  if(WEFT_HAVE_CUDA)
+    set(cuda -DCUDA=${CMAKE_CUDA_COMPILER})
+  endif()
   add_test(NAME install_consumer
            COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DGENERATOR=${CMAKE_GENERATOR}
                    -DCXX=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
-                   -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/build/consumer
+                   -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/build/consumer ${cuda}
                    -P ${CMAKE_CURRENT_SOURCE_DIR}/build/install_consumer.cmake)
 endif()

@@ -19,7 +19,12 @@ foreach(file IN LISTS exported)
     message(FATAL_ERROR "${file} refers to the build: ${leak}")
   endif()
 endforeach()
+# With CUDA, one architecture is enough: this is about flags and linking.
+set(cuda)
+if(CUDA)
+  set(cuda -DWITH_CUDA=ON -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=80-real)
+endif()
 step(${CMAKE_COMMAND} -S ${SOURCE} -B ${work}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
-     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix -DWEFT_VERSION=${VERSION})
+     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${work}/prefix -DWEFT_VERSION=${VERSION} ${cuda})
 step(${CMAKE_COMMAND} --build ${work}/build)
 step(${work}/build/consumer)
