@@ -84,8 +84,8 @@ class Im2colTile {
       for (int i = 0; i < Share::kColumns; ++i) {
         const std::uint32_t h = static_cast<std::uint32_t>(h_[i] + r_ * p_.step_h);
         const std::uint32_t w = static_cast<std::uint32_t>(w_[i] + s_ * p_.step_w);
-        const bool inside = in_k && h < static_cast<std::uint32_t>(p_.h) &&
-                            w < static_cast<std::uint32_t>(p_.w);
+        const bool inside =
+            in_k && h < static_cast<std::uint32_t>(p_.h) && w < static_cast<std::uint32_t>(p_.w);
         f.packet[row][i] = t.LoadGlobalOr0(p_.src + (origin_[i] + offset_), inside);
       }
       Advance();
@@ -119,12 +119,12 @@ class Im2colTile {
   }
 
   const ActivationParams& p_;
-  std::int32_t h_[Share::kColumns];        // input row and column of tap (0, 0)
+  std::int32_t h_[Share::kColumns];  // input row and column of tap (0, 0)
   std::int32_t w_[Share::kColumns];
-  std::int64_t origin_[Share::kColumns];   // and its packet offset
-  std::int32_t kp_;                        // packet index of the next row
-  std::int32_t r_, s_;                     // its tap
-  std::int32_t offset_;                    // its packet offset from origin_
+  std::int64_t origin_[Share::kColumns];  // and its packet offset
+  std::int32_t kp_;                       // packet index of the next row
+  std::int32_t r_, s_;                    // its tap
+  std::int32_t offset_;                   // its packet offset from origin_
 };
 
 // R = S = 1 and no padding: every tap is inside, and a packet's address is the pixel's plus
@@ -145,9 +145,9 @@ class PointwiseTile {
       const std::int32_t n = p_.image_pixels.Divmod(m, pq);
       const std::int32_t p = p_.row_pixels.Divmod(pq, q);
       inside_[i] = m < p_.pixels;
-      source_[i] = p_.src + (n * p_.image_packets +
-                             static_cast<std::int64_t>(p * p_.stride_h) * p_.w + q * p_.stride_w +
-                             static_cast<std::int64_t>(kp_) * p_.plane);
+      source_[i] =
+          p_.src + (n * p_.image_packets + static_cast<std::int64_t>(p * p_.stride_h) * p_.w +
+                    q * p_.stride_w + static_cast<std::int64_t>(kp_) * p_.plane);
     }
   }
 

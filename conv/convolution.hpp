@@ -1,9 +1,10 @@
 // Convolution<Policy>: an operator.
 //
 //     using Op = weft::conv::Convolution<MyConv>;               // MyConv: see conv/policy.hpp
-//     absl::StatusOr<Op> op = Op::Create(problem);              // every check that needs no pointer
-//     op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);   // on the GPU
-//     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});      // the same kernel, on the CPU
+//     absl::StatusOr<Op> op = Op::Create(problem);              // every check that needs no
+//     pointer op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);   // on the GPU
+//     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});      // the same kernel, on the
+//     CPU
 #pragma once
 
 #include <cstdint>
@@ -47,15 +48,15 @@ class Convolution {
   struct Arguments {
     const Element* src = nullptr;  // problem.src() in SrcLayout; aligned to config.alignment.src
     Filter filter;                 // problem.filter(); 16-byte aligned
-    const BiasElement* bias = nullptr;     // problem.k values, with a Bias stage only
+    const BiasElement* bias = nullptr;          // problem.k values, with a Bias stage only
     const ResidualElement* residual = nullptr;  // problem.dst(), with a Residual stage only
-    Output* dst = nullptr;         // problem.dst() in DstLayout; aligned to config.alignment.dst
-    float alpha = 1.0f;            // scale of the accumulator, the same for every channel
+    Output* dst = nullptr;  // problem.dst() in DstLayout; aligned to config.alignment.dst
+    float alpha = 1.0f;     // scale of the accumulator, the same for every channel
     const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
-    float beta = 1.0f;             // scale of the bias
-    float gamma = 1.0f;            // scale of the residual
-    float zero_point = 0.0f;       // added before the conversion to an 8-bit type
-    Epilogue epilogue{};           // run-time values of the activations, if they have any
+    float beta = 1.0f;                     // scale of the bias
+    float gamma = 1.0f;                    // scale of the residual
+    float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+    Epilogue epilogue{};                   // run-time values of the activations, if they have any
   };
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
@@ -87,17 +88,18 @@ class Convolution {
   // GPU, if it is too old, or if this program holds no GPU code for P; Internal if CUDA refuses.
   absl::Status Run(const Arguments& args, Stream stream) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    if (&LaunchOnGpu<P> == nullptr) {
+    if (!HasGpuCode<P>()) {
       return absl::FailedPreconditionError(
           "conv: this program holds no GPU code for the policy; put "
           "WEFT_INSTANTIATE_CONVOLUTION(Policy) in a .cu file or call weft_add_operators() in "
           "CMake, or use RunOnCpu");
     }
-    arch::DeviceLimits device;
-    if (const arch::LaunchResult r = arch::CurrentDeviceLimits(&device); !r.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat("conv: no usable GPU: ", r.message));
+    const arch::DeviceQuery device = arch::QueryDevice();
+    if (!device.result.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("conv: no usable GPU: ", device.result.message, "; use RunOnCpu"));
     }
-    if (absl::Status s = CheckDevice(Facts(), device); !s.ok()) return s;
+    if (absl::Status s = CheckDevice(Facts(), device.limits); !s.ok()) return s;
     const arch::LaunchResult result =
         LaunchOnGpu<P>(MakeParams(args), geometry_.pointwise, Grid(), stream);
     if (!result.ok()) {
@@ -110,9 +112,8 @@ class Convolution {
 #if defined(WEFT_CPU_BACKEND)
   // Runs the same kernel on the CPU and returns when it is done. Internal if the executor finds the
   // kernel at fault (deadlock, divergence, a bad access), with the kernel's line.
-  absl::Status RunOnCpu(
-      const Arguments& args,
-      const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment()) const {
+  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
+                                                   arch::CpuOptions::FromEnvironment()) const {
     return RunOnCpu(args, options, nullptr);
   }
 
@@ -122,9 +123,8 @@ class Convolution {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const KernelParams<P> params = MakeParams(args);
     const arch::CpuReport report =
-        geometry_.pointwise
-            ? arch::LaunchOnCpu<SimtKernel<P, true>>(Grid(), params, options)
-            : arch::LaunchOnCpu<SimtKernel<P, false>>(Grid(), params, options);
+        geometry_.pointwise ? arch::LaunchOnCpu<SimtKernel<P, true>>(Grid(), params, options)
+                            : arch::LaunchOnCpu<SimtKernel<P, false>>(Grid(), params, options);
     if (stats != nullptr) *stats = report.stats;
     if (!report.ok()) return absl::InternalError(absl::StrCat("conv: ", report.error));
     return absl::OkStatus();
@@ -152,7 +152,9 @@ class Convolution {
             .dst_element_bytes = sizeof(Output)};
   }
 
-  arch::Dim3 Grid() const { return {geometry_.tiles_m * geometry_.tiles_n, 1, 1}; }
+  arch::Dim3 Grid() const {
+    return {geometry_.tiles_m * geometry_.tiles_n, 1, 1};
+  }
   KernelParams<P> MakeParams(const Arguments& args) const;
 
   Geometry geometry_;
@@ -177,7 +179,8 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
     if (absl::Status s = CheckPointer("residual", args.residual, 4); !s.ok()) return s;
   } else if (args.residual != nullptr) {
     return absl::InvalidArgumentError(
-        "conv: args.residual is set but the policy's Epilogue has no Residual stage; leave it null");
+        "conv: args.residual is set but the policy's Epilogue has no Residual stage; leave it "
+        "null");
   }
   if (args.channel_alpha != nullptr) {
     if (!Epilogue::kHasScale) {

@@ -1,5 +1,5 @@
-// Operand B of the implicit GEMM: a shared filter packed as CxRSKx<4>, which is a row-major matrix of
-// packets with one row for each (c / 4, r, s) and one column for each output channel.
+// Operand B of the implicit GEMM: a shared filter packed as CxRSKx<4>, which is a row-major matrix
+// of packets with one row for each (c / 4, r, s) and one column for each output channel.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,16 @@ class SharedFilterTile {
       row_[i] = index / kRowVectors;
       // Threads without a vector and columns past the filter never load.
       if (index >= kVectors || column >= p_.padded_k) row_[i] = kNever;
-      source_[i] = p_.filter + static_cast<std::int64_t>(index / kRowVectors) * p_.padded_k + column;
+      source_[i] =
+          p_.filter + static_cast<std::int64_t>(index / kRowVectors) * p_.padded_k + column;
     }
   }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      f.vector[i] = t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source_[i]),
-                                    row_[i] < p_.packets);
+      f.vector[i] =
+          t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source_[i]), row_[i] < p_.packets);
       row_[i] = row_[i] == kNever ? kNever : row_[i] + G::kPackets;
       source_[i] += static_cast<std::int64_t>(G::kPackets) * p_.padded_k;
     }

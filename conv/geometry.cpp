@@ -16,6 +16,8 @@ constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 // Tiles may reach past the last pixel by less than one threadblock.
 constexpr std::int64_t kMaxPixels = kInt32Max - 1024;
+// Leaves room for a layout's zero channels and for bytes instead of elements.
+constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 1024;
 // (-128) * (-128), the largest product of two int8 values.
 constexpr std::int64_t kLargestProduct = 128 * 128;
 
@@ -26,8 +28,8 @@ absl::Status NotPositive(const char* field, std::int64_t value) {
 
 absl::Status TooLarge(const char* what, Wide value, std::int64_t limit, const char* remedy) {
   const double shown = static_cast<double>(value);
-  return absl::OutOfRangeError(absl::StrFormat("conv: %s=%.0f exceeds %d; %s", what, shown, limit,
-                                               remedy));
+  return absl::OutOfRangeError(
+      absl::StrFormat("conv: %s=%.0f exceeds %d; %s", what, shown, limit, remedy));
 }
 
 struct Field {
@@ -101,10 +103,12 @@ absl::Status CheckProblem(const Problem& p) {
   if (pixels > kMaxPixels) {
     return TooLarge("n*p*q", pixels, kMaxPixels, "split the batch");
   }
-  if (Wide{p.n} * p.c * p.h * p.w > std::numeric_limits<std::int64_t>::max() / 64 ||
-      pixels * p.k > std::numeric_limits<std::int64_t>::max() / 64) {
-    return TooLarge("n*c*h*w or n*k*p*q", pixels * p.k, std::numeric_limits<std::int64_t>::max() / 64,
-                    "split the batch");
+  const Wide src_elements = Wide{p.n} * p.c * p.h * p.w;
+  if (src_elements > kMaxElements) {
+    return TooLarge("n*c*h*w", src_elements, kMaxElements, "split the batch");
+  }
+  if (pixels * p.k > kMaxElements) {
+    return TooLarge("n*k*p*q", pixels * p.k, kMaxElements, "split the batch");
   }
   return absl::OkStatus();
 }
@@ -140,8 +144,8 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
 
   const std::int64_t pixels = p.n * p.p() * p.q();
   g.padded_k = static_cast<std::int32_t>(RoundUp(p.k, facts.dst_interleave));
-  g.slices = static_cast<std::int32_t>(
-      gemm::CeilDiv(packets, std::int64_t{config.threadblock.k / 4}));
+  g.slices =
+      static_cast<std::int32_t>(gemm::CeilDiv(packets, std::int64_t{config.threadblock.k / 4}));
   const std::int64_t tiles_m = gemm::CeilDiv(pixels, std::int64_t{config.threadblock.m});
   const std::int64_t tiles_n =
       gemm::CeilDiv(std::int64_t{g.padded_k}, std::int64_t{config.threadblock.n});
@@ -185,9 +189,10 @@ absl::Status CheckDevice(const PolicyFacts& facts, const arch::DeviceLimits& dev
   }
   if (facts.shared_bytes > device.shared_memory_per_block) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "conv: config.threadblock needs ", facts.shared_bytes, " bytes of shared memory, one block "
-        "of this GPU has ", device.shared_memory_per_block,
-        "; use a smaller threadblock tile or fewer stages"));
+        "conv: config.threadblock needs ", facts.shared_bytes,
+        " bytes of shared memory, one block "
+        "of this GPU has ",
+        device.shared_memory_per_block, "; use a smaller threadblock tile or fewer stages"));
   }
   return absl::OkStatus();
 }
@@ -227,8 +232,8 @@ std::string DescribeGeometry(const Geometry& g, const PolicyFacts& facts) {
       "simt %dx%dx%d warp %dx%d thread %dx%d, %s, %d x %d blocks of %d threads, %d bytes shared, "
       "%s -> %s",
       c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, c.thread.m, c.thread.n,
-      g.pointwise ? "pointwise" : "im2col", g.tiles_m, g.tiles_n, facts.threads,
-      facts.shared_bytes, facts.src_layout, facts.dst_layout);
+      g.pointwise ? "pointwise" : "im2col", g.tiles_m, g.tiles_n, facts.threads, facts.shared_bytes,
+      facts.src_layout, facts.dst_layout);
 }
 
 }  // namespace weft::conv

@@ -35,17 +35,17 @@ struct PolicyFacts {
 // A problem that passed every check for one policy, and its launch.
 struct Geometry {
   Problem problem;
-  bool pointwise = false;         // the path without im2col arithmetic
-  std::int32_t tiles_m = 0;       // blocks along N P Q
-  std::int32_t tiles_n = 0;       // blocks along K
-  std::int32_t slices = 0;        // steps of config.threadblock.k along C R S
-  std::int32_t padded_k = 0;      // output channels with those that fill the last dst block
-  ActivationParams activation;    // src is null
-  FilterParams filter;            // filter is null
+  bool pointwise = false;       // the path without im2col arithmetic
+  std::int32_t tiles_m = 0;     // blocks along N P Q
+  std::int32_t tiles_n = 0;     // blocks along K
+  std::int32_t slices = 0;      // steps of config.threadblock.k along C R S
+  std::int32_t padded_k = 0;    // output channels with those that fill the last dst block
+  ActivationParams activation;  // src is null
+  FilterParams filter;          // filter is null
 };
 
-// Checks `problem` against the policy. InvalidArgument as for CheckProblem, and where K does not fit
-// the destination's layout; OutOfRange where a 32-bit index of the kernel would overflow.
+// Checks `problem` against the policy. InvalidArgument as for CheckProblem, and where K does not
+// fit the destination's layout; OutOfRange where a 32-bit index of the kernel would overflow.
 absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const PolicyFacts& facts);
 
 // FailedPrecondition if the policy needs a newer GPU; ResourceExhausted if it needs more shared

@@ -20,6 +20,6 @@ arch::LaunchResult LaunchOnGpu(const KernelParams<P>& params, bool pointwise, ar
 
 }  // namespace weft::conv
 
-#define WEFT_INSTANTIATE_CONVOLUTION(...)                       \
+#define WEFT_INSTANTIATE_CONVOLUTION(...)                                 \
   template weft::arch::LaunchResult weft::conv::LaunchOnGpu<__VA_ARGS__>( \
       const weft::conv::KernelParams<__VA_ARGS__>&, bool, weft::arch::Dim3, weft::Stream)

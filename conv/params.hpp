@@ -42,8 +42,7 @@ template <class P>
 struct OutputParams {
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;
-  using BiasElement =
-      std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
+  using BiasElement = std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
   using ResidualElement =
       std::conditional_t<Epilogue::kHasResidual, typename Epilogue::ResidualElement, std::int8_t>;
 

@@ -77,11 +77,19 @@ constexpr bool DivisibleRun(int bytes, int element_bytes) {
          (Layout::kChannelRun == 0 || Layout::kChannelRun * element_bytes % bytes == 0);
 }
 
-constexpr bool PositiveTile(const gemm::TileShape& t) { return t.m > 0 && t.n > 0 && t.k > 0; }
+constexpr bool PositiveTile(const gemm::TileShape& t) {
+  return t.m > 0 && t.n > 0 && t.k > 0;
+}
 
 constexpr bool Divides(const gemm::TileShape& small, const gemm::TileShape& large) {
   return PositiveTile(small) && PositiveTile(large) && large.m % small.m == 0 &&
          large.n % small.n == 0;
+}
+
+// Each thread brings whole columns of the source slice, or equal shares of one.
+constexpr bool ThreadsCoverSlice(const gemm::TileShape& block, int threads) {
+  if (block.m % threads == 0) return true;
+  return threads % block.m == 0 && block.k / 4 % (threads / block.m) == 0;
 }
 
 }  // namespace internal
@@ -99,8 +107,7 @@ struct CheckedPolicy {
 };
 
 template <class P>
-  requires(HasTypes<P> && HasConfig<P>)
-struct CheckedPolicy<P> {
+requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr Config config = P::config;
   using Epilogue = typename P::Epilogue;
 
@@ -125,20 +132,22 @@ struct CheckedPolicy<P> {
                     config.threadblock.k % 4 == 0,
                 "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
                 "dp4a) and threadblock.k a multiple of 4");
-  static_assert(config.warp.m / config.thread.m * (config.warp.n / config.thread.n) == 32,
-                "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
+  static_assert(
+      config.warp.m / config.thread.m * (config.warp.n / config.thread.n) == 32,
+      "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
   static_assert(config.thread.n % 4 == 0 && (config.thread.m == 2 || config.thread.m % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
   static_assert(config.stages == 2, "weft: the simt mainloop has config.stages = 2");
-  static_assert(config.alignment.src == 4,
-                "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
-                "so 4 is the only choice");
+  static_assert(
+      config.alignment.src == 4,
+      "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
+      "so 4 is the only choice");
   static_assert(config.alignment.dst == 1 || config.alignment.dst == 4 ||
                     config.alignment.dst == 8 || config.alignment.dst == 16,
                 "weft: config.alignment.dst is 1, 4, 8 or 16 bytes");
-  static_assert(internal::DivisibleRun<typename P::DstLayout>(
-                    config.alignment.dst, sizeof(typename Epilogue::Output)),
+  static_assert(internal::DivisibleRun<typename P::DstLayout>(config.alignment.dst,
+                                                              sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
                 "divide the bytes of the channels that lie side by side there");
   static_assert(config.thread.n * static_cast<int>(sizeof(typename Epilogue::Output)) %
@@ -149,6 +158,16 @@ struct CheckedPolicy<P> {
   static constexpr int kThreads =
       config.threadblock.m / config.warp.m * (config.threadblock.n / config.warp.n) * 32;
   static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
+  static_assert(internal::ThreadsCoverSlice(config.threadblock, kThreads),
+                "weft: config.threadblock has too many threads for its k extent: threads and "
+                "threadblock.m must divide one another, and threads / threadblock.m must divide "
+                "threadblock.k / 4");
+  static_assert(
+      std::int64_t{config.stages} * config.threadblock.k *
+              (config.threadblock.m + config.threadblock.n) <=
+          227 * 1024,
+      "weft: config.threadblock and config.stages need more than 227 KB of shared memory, "
+      "the most any GPU gives one block");
   static constexpr bool kValid = true;
 };
 

@@ -4,9 +4,9 @@
 //     constexpr float operator()(float x) const;
 // or, when it needs to know where it is,
 //     constexpr float operator()(float x, const weft::epilogues::OutputCoord& at) const;
-// It carries no CUDA macro: the same function runs on both back ends. Data members are allowed; they
-// are the `epilogue` argument of Run. Results are defined to the bit if the functor is: use the
-// functions of numerics.hpp, or one operation per statement.
+// It carries no CUDA macro: the same function runs on both back ends. Data members are allowed;
+// they are the `epilogue` argument of Run. Results are defined to the bit if the functor is: use
+// the functions of numerics.hpp, or one operation per statement.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,9 @@ struct ClampRange {
   constexpr float operator()(float x) const { return Clamp(x, low, high); }
 };
 
-// x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for MobileNetV3", 2019), with the division
-// done as a multiplication by the float nearest to 1/6; each operation rounds once:
-// a = x + 3; b = clamp(a, 0, 6); c = x * b; result = c * (1/6).
+// x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for MobileNetV3", 2019), with the
+// division done as a multiplication by the float nearest to 1/6; each operation rounds once: a = x
+// + 3; b = clamp(a, 0, 6); c = x * b; result = c * (1/6).
 struct HSwish {
   constexpr float operator()(float x) const {
     const float gate = Clamp(Add(x, 3.0f), 0.0f, 6.0f);

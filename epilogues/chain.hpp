@@ -1,5 +1,5 @@
-// Chain<Stages...>: an epilogue as a list of stages, applied left to right to a running float t that
-// starts at 0:
+// Chain<Stages...>: an epilogue as a list of stages, applied left to right to a running float t
+// that starts at 0:
 //
 //     Chain<Residual<>, Scale, Bias<>, HSwish, ClampTo<std::int8_t>>
 //
@@ -49,8 +49,8 @@ struct Find {
 };
 template <template <class> class Wanted, class First, class... Rest>
 struct Find<Wanted, First, Rest...> {
-  using type = std::conditional_t<Wanted<First>::value, First,
-                                  typename Find<Wanted, Rest...>::type>;
+  using type =
+      std::conditional_t<Wanted<First>::value, First, typename Find<Wanted, Rest...>::type>;
 };
 template <class S>
 struct WantBias : std::bool_constant<kIsBias<S>> {};

@@ -9,13 +9,19 @@
 namespace weft::epilogues {
 
 // a * b + c with one rounding.
-constexpr float Fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+constexpr float Fma(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
 
 // a * b. Adding -0 changes no product, the signs of zeros included.
-constexpr float Mul(float a, float b) { return Fma(a, b, -0.0f); }
+constexpr float Mul(float a, float b) {
+  return Fma(a, b, -0.0f);
+}
 
 // a + b.
-constexpr float Add(float a, float b) { return Fma(a, 1.0f, b); }
+constexpr float Add(float a, float b) {
+  return Fma(a, 1.0f, b);
+}
 
 // NaN gives `low`.
 constexpr float Clamp(float x, float low, float high) {

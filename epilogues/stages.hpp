@@ -44,8 +44,8 @@ struct Bias : internal::BiasTag {
 // The residual has the output's format.
 struct SameAsDst {};
 
-// As the first stage: t = gamma * float(residual). After an activation: t = fma(gamma, residual, t).
-// The residual has the output's extents, elements of type T, and format Format.
+// As the first stage: t = gamma * float(residual). After an activation: t = fma(gamma, residual,
+// t). The residual has the output's extents, elements of type T, and format Format.
 template <class T = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t>,
@@ -68,8 +68,8 @@ struct ClampTo : internal::OutputTag {
 
   static constexpr T Convert(float t, const StageInputs& in) {
     const float shifted = Add(t, in.zero_point);
-    return static_cast<T>(RoundHalfEvenSmall(
-        Clamp(shifted, static_cast<float>(kLow), static_cast<float>(kHigh))));
+    return static_cast<T>(
+        RoundHalfEvenSmall(Clamp(shifted, static_cast<float>(kLow), static_cast<float>(kHigh))));
   }
 };
 

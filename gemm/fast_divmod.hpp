@@ -18,8 +18,7 @@ class FastDivmod {
   explicit constexpr FastDivmod(std::int32_t divisor) : divisor_(divisor) {
     while ((std::int64_t{1} << shift_) < divisor) ++shift_;
     const std::uint64_t d = static_cast<std::uint64_t>(divisor);
-    multiplier_ = static_cast<std::uint32_t>(
-        (((std::uint64_t{1} << shift_) - d) << 32) / d + 1);
+    multiplier_ = static_cast<std::uint32_t>((((std::uint64_t{1} << shift_) - d) << 32) / d + 1);
   }
 
   constexpr std::int32_t divisor() const { return divisor_; }

@@ -89,7 +89,8 @@ class SimtEpilogue {
       const bool inside = k0 + j < p.k;
       v.alpha[j] = p.alpha;
       if constexpr (Epilogue::kHasScale) {
-        if (p.channel_alpha != nullptr) v.alpha[j] = t.LoadGlobalOr0(p.channel_alpha + k0 + j, inside);
+        if (p.channel_alpha != nullptr)
+          v.alpha[j] = t.LoadGlobalOr0(p.channel_alpha + k0 + j, inside);
       }
       v.bias[j] = 0.0f;
       if constexpr (Epilogue::kHasBias) {
@@ -101,8 +102,8 @@ class SimtEpilogue {
   WEFT_DEVICE static void LoadResidual(arch::Thread t, const Output& p, std::int32_t n,
                                        std::int32_t pq, std::int32_t k0, ResidualValues& v) {
     using Stage = typename Epilogue::ResidualStage;
-    using Layout = std::conditional_t<
-        std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>, Dst, typename Stage::Layout>;
+    using Layout = std::conditional_t<std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>,
+                                      Dst, typename Stage::Layout>;
     using Source = typename Stage::Element;
     const Source* base =
         p.residual + n * Layout::ImageStride(p.extents) + pq * Layout::PixelStride(p.extents);
@@ -111,8 +112,7 @@ class SimtEpilogue {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
         const std::uint32_t word = t.LoadGlobalOr0(
-            reinterpret_cast<const std::uint32_t*>(base +
-                                                   Layout::ChannelOffset(p.extents, k0 + j)),
+            reinterpret_cast<const std::uint32_t*>(base + Layout::ChannelOffset(p.extents, k0 + j)),
             k0 + j < p.k);
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
@@ -122,20 +122,19 @@ class SimtEpilogue {
     } else {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        v.value[j] = static_cast<float>(t.LoadGlobalOr0(
-            base + Layout::ChannelOffset(p.extents, k0 + j), k0 + j < p.k));
+        v.value[j] = static_cast<float>(
+            t.LoadGlobalOr0(base + Layout::ChannelOffset(p.extents, k0 + j), k0 + j < p.k));
       }
     }
   }
 
   WEFT_DEVICE static void Store(arch::Thread t, const Output& p, std::int32_t n, std::int32_t pq,
                                 std::int32_t k0, const Element (&values)[kChannels]) {
-    Element* base =
-        p.dst + n * Dst::ImageStride(p.extents) + pq * Dst::PixelStride(p.extents);
+    Element* base = p.dst + n * Dst::ImageStride(p.extents) + pq * Dst::PixelStride(p.extents);
     WEFT_UNROLL
     for (int j = 0; j < kChannels; j += kRun) {
       if (k0 + j >= p.padded_k) break;
-      using Vector = StoreVector<kRun * static_cast<int>(sizeof(Element))>;
+      using Vector = StoreVector<kRun* static_cast<int>(sizeof(Element))>;
       Vector v;
       memcpy(&v, &values[j], sizeof(v));
       t.StoreGlobal(reinterpret_cast<Vector*>(base + Dst::ChannelOffset(p.extents, k0 + j)), v);

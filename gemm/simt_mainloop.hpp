@@ -7,8 +7,8 @@
 //
 //     struct Tile {
 //       struct Fragment;                                             // registers in flight
-//       WEFT_DEVICE void Load(arch::Thread t, Fragment& f);          // global -> registers; advance
-//       WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,    // registers -> shared
+//       WEFT_DEVICE void Load(arch::Thread t, Fragment& f);          // global -> registers;
+//       advance WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,    // registers -> shared
 //                              std::uint32_t (*shared)[columns]) const;
 //     };
 //
@@ -71,7 +71,8 @@ struct SimtMainloop {
   }
 
  private:
-  WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint32_t (&a)[G::kPackets][G::kBlockM],
+  WEFT_DEVICE static void Multiply(arch::Thread t,
+                                   const std::uint32_t (&a)[G::kPackets][G::kBlockM],
                                    const std::uint32_t (&b)[G::kPackets][G::kBlockN],
                                    Accumulators& acc) {
     const int warp_m = t.warp() % G::kWarpsM, warp_n = t.warp() / G::kWarpsM;
@@ -84,15 +85,14 @@ struct SimtMainloop {
       WEFT_UNROLL
       for (int i = 0; i < G::kThreadM; i += G::kVectorM) {
         using Vector = PacketVector<G::kVectorM>;
-        const Vector v = t.LoadShared(reinterpret_cast<const Vector*>(
-            &a[k][column_a + i * G::kLanesM]));
+        const Vector v =
+            t.LoadShared(reinterpret_cast<const Vector*>(&a[k][column_a + i * G::kLanesM]));
         WEFT_UNROLL
         for (int e = 0; e < G::kVectorM; ++e) row_a[i + e] = v.packet[e];
       }
       WEFT_UNROLL
       for (int j = 0; j < G::kThreadN; j += 4) {
-        const auto v =
-            t.LoadShared(reinterpret_cast<const PacketVector<4>*>(&b[k][column_b + j]));
+        const auto v = t.LoadShared(reinterpret_cast<const PacketVector<4>*>(&b[k][column_b + j]));
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) row_b[j + e] = v.packet[e];
       }

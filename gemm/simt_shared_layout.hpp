@@ -7,8 +7,8 @@
 namespace weft::gemm {
 
 // Threads read vectors of kVectorM columns that are kLanesM apart in m, so those are put side by
-// side. Writers with consecutive m then hit distinct banks (stride kVectorM over the lanes, then 1),
-// and readers with consecutive lanes read adjacent vectors.
+// side. Writers with consecutive m then hit distinct banks (stride kVectorM over the lanes, then
+// 1), and readers with consecutive lanes read adjacent vectors.
 template <class G>
 struct SharedColumnsA {
   // m = lane + kLanesM * (element + kVectorM * (vector + kThreadM / kVectorM * warp)) -> position.

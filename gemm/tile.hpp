@@ -20,7 +20,11 @@ enum class Mainloop {
   kSimt,  // dp4a for int8; any GPU from sm_75; register-staged, 2 stages
 };
 
-constexpr int CeilDiv(int a, int b) { return (a + b - 1) / b; }
-constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr int CeilDiv(int a, int b) {
+  return (a + b - 1) / b;
+}
+constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 }  // namespace weft::gemm

@@ -1,8 +1,8 @@
 // Tensor formats: where the element at logical coordinate (n, c, h, w) of an activation, or
 // (k, c, r, s) of a filter, lies in memory.
 //
-// A format is a stateless type. Offsets count elements, not bytes. Formats with interleave x store x
-// consecutive channels of one pixel side by side; a channel count that is not a multiple of x is
+// A format is a stateless type. Offsets count elements, not bytes. Formats with interleave x store
+// x consecutive channels of one pixel side by side; a channel count that is not a multiple of x is
 // rounded up and the surplus channels hold zeros.
 #pragma once
 
@@ -20,7 +20,8 @@ struct TensorExtents {
   friend constexpr bool operator==(const TensorExtents&, const TensorExtents&) = default;
 };
 
-// Logical extents of a filter: k output channels, c input channels, r rows, s columns; all positive.
+// Logical extents of a filter: k output channels, c input channels, r rows, s columns; all
+// positive.
 struct FilterExtents {
   std::int64_t k = 0;
   std::int64_t c = 0;
@@ -51,12 +52,15 @@ struct ActivationFormat {
   }
 
   // Elements in memory, the zero channels that fill the last block included.
-  static constexpr std::int64_t Size(const TensorExtents& e) { return e.n * Format::ImageStride(e); }
+  static constexpr std::int64_t Size(const TensorExtents& e) {
+    return e.n * Format::ImageStride(e);
+  }
 };
 
 }  // namespace internal
 
-// Channel-blocked: (N, C/x, H, W, x). NCxHWx<4> is cuDNN's NCHW_VECT_C for INT8x4, <32> for INT8x32.
+// Channel-blocked: (N, C/x, H, W, x). NCxHWx<4> is cuDNN's NCHW_VECT_C for INT8x4, <32> for
+// INT8x32.
 template <int kX>
 struct NCxHWx : internal::ActivationFormat<NCxHWx<kX>> {
   static_assert(kX == 4 || kX == 32 || kX == 64, "weft: NCxHWx<x> takes x = 4, 32 or 64");
@@ -154,9 +158,13 @@ struct KCRS {
 };
 
 template <class T>
-concept TensorFormat = requires { requires T::kIsActivationFormat; };
+concept TensorFormat = requires {
+  requires T::kIsActivationFormat;
+};
 
 template <class T>
-concept FilterFormat = requires { requires T::kIsFilterFormat; };
+concept FilterFormat = requires {
+  requires T::kIsFilterFormat;
+};
 
 }  // namespace weft

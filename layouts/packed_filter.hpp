@@ -1,8 +1,8 @@
 // Filters that are known to be packed.
 //
-// Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no error,
-// the most common mistake with blocked formats. Here the packed filter is a type of its own, and
-// only PackFilter makes one.
+// Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no
+// error, the most common mistake with blocked formats. Here the packed filter is a type of its own,
+// and only PackFilter makes one.
 #pragma once
 
 #include <cstdint>
@@ -71,13 +71,13 @@ class PackedFilterBuffer {
                                                               absl::Span<const U> values);
   static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
 
   PackedFilterBuffer(const FilterExtents& extents, absl::Span<const T> packed)
       : extents_(extents),
         data_(static_cast<T*>(
-            ::operator new(packed.size() * sizeof(T), std::align_val_t{kAlignment}))) {
+            ::operator new (packed.size() * sizeof(T), std::align_val_t{kAlignment}))) {
     std::memcpy(data_.get(), packed.data(), packed.size() * sizeof(T));
   }
 

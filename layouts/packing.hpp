@@ -26,8 +26,8 @@ inline absl::Status CheckSize(const char* format, std::int64_t want, std::size_t
 
 }  // namespace internal
 
-// `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels of
-// To are zero; those of From are not read. InvalidArgument if an extent is not positive or
+// `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
+// of To are zero; those of From are not read. InvalidArgument if an extent is not positive or
 // source.size() is not From::Size(e).
 template <TensorFormat From, TensorFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {

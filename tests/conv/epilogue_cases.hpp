@@ -34,12 +34,12 @@ TEST(ConvolutionEpilogue, IdentityPerChannelScale) {
 
 TEST(ConvolutionEpilogue, PerTensorScale) {
   RunBoth<TestPolicy<NCxHWx<4>, BiasRelu<>>>(reference::ReluActivation{},
-                                              {.per_tensor_alpha = true});
+                                             {.per_tensor_alpha = true});
 }
 
 TEST(ConvolutionEpilogue, Int32Bias) {
   RunBoth<TestPolicy<NCxHWx<4>, BiasRelu<std::int32_t>>>(reference::ReluActivation{},
-                                                          {.beta = 0.37f});
+                                                         {.beta = 0.37f});
 }
 
 TEST(ConvolutionEpilogue, HSwish) {
@@ -80,7 +80,9 @@ TEST(ConvolutionEpilogue, ClampWithRunTimeLimits) {
   E epilogue;
   epilogue.Get<ClampRange>() = {-10.5f, 20.5f};
   RunBoth<TestPolicy<NCxHWx<4>, E>>(
-      [](float x) { return x < -10.5f ? -10.5f : x > 20.5f ? 20.5f : x; }, {}, epilogue);
+      [](float x) { return x < -10.5f  ? -10.5f
+                           : x > 20.5f ? 20.5f
+                                       : x; }, {}, epilogue);
 }
 
 // A user's own activation: the six lines.

@@ -82,7 +82,9 @@ class OperatorMemory {
   OperatorMemory(const OperatorMemory&) = delete;
   OperatorMemory& operator=(const OperatorMemory&) = delete;
 
-  T* get() const { return static_cast<T*>(memory_); }
+  T* get() const {
+    return static_cast<T*>(memory_);
+  }
 
   // The contents now; fails the test if a byte behind them has changed.
   std::vector<T> Read() const {
@@ -150,8 +152,7 @@ struct ResidualLayoutOf<P, epilogues::Residual<T, epilogues::SameAsDst>> {
 // `activation`, and every surplus channel must be zero.
 template <class P, class Activation>
 void ExpectMatchesReference(const Problem& problem, const Activation& activation,
-                            const RunOptions& options = {},
-                            typename P::Epilogue epilogue = {},
+                            const RunOptions& options = {}, typename P::Epilogue epilogue = {},
                             reference::OutputRange<typename P::Epilogue::Output> range =
                                 FullRange<typename P::Epilogue::Output>()) {
   SCOPED_TRACE(absl::StrCat(ToString(problem), " seed ", options.seed));
@@ -164,8 +165,8 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   const RandomTensors t(problem, options.seed);
   const auto src = ConvertTensor<NCHW, typename P::SrcLayout, std::int8_t>(problem.src(), t.src);
   ASSERT_TRUE(src.ok()) << src.status();
-  const auto filter = PackFilter<typename P::FilterLayout, KCRS, std::int8_t>(problem.filter(),
-                                                                             t.filter);
+  const auto filter =
+      PackFilter<typename P::FilterLayout, KCRS, std::int8_t>(problem.filter(), t.filter);
   ASSERT_TRUE(filter.ok()) << filter.status();
 
   const OperatorMemory<std::int8_t> src_memory(*src);
@@ -223,8 +224,8 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
 #endif
 
   const std::vector<Output> got = dst_memory.Read();
-  const std::vector<Output> want = reference::Convolve<Output>(
-      problem, t.src.data(), t.filter.data(), data, activation, range);
+  const std::vector<Output> want =
+      reference::Convolve<Output>(problem, t.src.data(), t.filter.data(), data, activation, range);
   using Dst = typename P::DstLayout;
   std::vector<Output> want_in_layout =
       *ConvertTensor<NCHW, Dst, Output>(problem.dst(), absl::MakeConstSpan(want));

@@ -50,7 +50,8 @@ TEST(ConvolutionLayouts, Nc4ToNhwcWords) {
   for (int i = 0; i < 30; ++i) {
     Problem problem = RandomProblem(engine);
     problem.k = RoundUp(problem.k, 4);
-    ExpectMatchesReference<P>(problem, reference::ReluActivation{}, {.seed = static_cast<std::uint32_t>(engine())});
+    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
+                              {.seed = static_cast<std::uint32_t>(engine())});
   }
 }
 

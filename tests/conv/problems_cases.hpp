@@ -13,13 +13,17 @@ void RunSmall(const Problem& p, std::uint32_t seed = 1) {
   ExpectMatchesReference<Small>(p, reference::ReluActivation{}, {.seed = seed});
 }
 
-TEST(ConvolutionProblems, OneOfEverything) { RunSmall(SquareProblem(1, 1, 1, 1, 1, 0, 1)); }
+TEST(ConvolutionProblems, OneOfEverything) {
+  RunSmall(SquareProblem(1, 1, 1, 1, 1, 0, 1));
+}
 
 TEST(ConvolutionProblems, ThreeInputAndTenOutputChannels) {
   RunSmall(SquareProblem(2, 3, 8, 10, 3, 1, 1));
 }
 
-TEST(ConvolutionProblems, FirstLayer) { RunSmall(SquareProblem(1, 3, 32, 64, 7, 3, 2)); }
+TEST(ConvolutionProblems, FirstLayer) {
+  RunSmall(SquareProblem(1, 3, 32, 64, 7, 3, 2));
+}
 
 TEST(ConvolutionProblems, SmallK) {
   Problem p = SquareProblem(1, 16, 23, 8, 3, 1, 1);
@@ -32,9 +36,13 @@ TEST(ConvolutionProblems, Pointwise) {
   RunSmall(SquareProblem(1, 5, 9, 33, 1, 0, 1));
 }
 
-TEST(ConvolutionProblems, PointwiseStrided) { RunSmall(SquareProblem(2, 12, 9, 20, 1, 0, 2)); }
+TEST(ConvolutionProblems, PointwiseStrided) {
+  RunSmall(SquareProblem(2, 12, 9, 20, 1, 0, 2));
+}
 
-TEST(ConvolutionProblems, PointwiseWithPadding) { RunSmall(SquareProblem(2, 12, 5, 20, 1, 1, 1)); }
+TEST(ConvolutionProblems, PointwiseWithPadding) {
+  RunSmall(SquareProblem(2, 12, 5, 20, 1, 1, 1));
+}
 
 TEST(ConvolutionProblems, AsymmetricPadding) {
   Problem p = SquareProblem(1, 6, 6, 9, 3, 0, 1);
@@ -43,9 +51,13 @@ TEST(ConvolutionProblems, AsymmetricPadding) {
 }
 
 // Padding beyond the filter: whole outputs that see no input.
-TEST(ConvolutionProblems, PaddingLargerThanFilter) { RunSmall(SquareProblem(1, 4, 3, 5, 2, 4, 1)); }
+TEST(ConvolutionProblems, PaddingLargerThanFilter) {
+  RunSmall(SquareProblem(1, 4, 3, 5, 2, 4, 1));
+}
 
-TEST(ConvolutionProblems, StrideLargerThanFilter) { RunSmall(SquareProblem(1, 7, 11, 6, 2, 0, 4)); }
+TEST(ConvolutionProblems, StrideLargerThanFilter) {
+  RunSmall(SquareProblem(1, 7, 11, 6, 2, 0, 4));
+}
 
 TEST(ConvolutionProblems, Dilation) {
   Problem p = SquareProblem(2, 9, 12, 13, 3, 2, 1);
@@ -66,56 +78,63 @@ TEST(ConvolutionProblems, OneDimensional) {
   RunSmall(p);
 }
 
-TEST(ConvolutionProblems, FilterAsLargeAsTheImage) { RunSmall(SquareProblem(3, 8, 7, 16, 7, 0, 1)); }
+TEST(ConvolutionProblems, FilterAsLargeAsTheImage) {
+  RunSmall(SquareProblem(3, 8, 7, 16, 7, 0, 1));
+}
 
-TEST(ConvolutionProblems, ManySlices) { RunSmall(SquareProblem(1, 300, 4, 9, 3, 1, 1)); }
+TEST(ConvolutionProblems, ManySlices) {
+  RunSmall(SquareProblem(1, 300, 4, 9, 3, 1, 1));
+}
 
 template <class P>
 void RunRandomProblems(int count, std::uint32_t seed) {
   std::mt19937 engine(seed);
   for (int i = 0; i < count; ++i) {
     const Problem problem = RandomProblem(engine);
-    ExpectMatchesReference<P>(problem, reference::ReluActivation{}, {.seed = static_cast<std::uint32_t>(engine())});
+    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
+                              {.seed = static_cast<std::uint32_t>(engine())});
     if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(ConvolutionProblems, Random) { RunRandomProblems<Small>(150, 11); }
+TEST(ConvolutionProblems, Random) {
+  RunRandomProblems<Small>(150, 11);
+}
 
 template <gemm::TileShape block, gemm::TileShape warp, gemm::TileShape thread>
 using Tiled = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, block, warp, thread>;
 
 TEST(ConvolutionTiles, T128x128) {
-  using P = Tiled<gemm::TileShape{128, 128, 32}, gemm::TileShape{64, 32, 32},
-                  gemm::TileShape{8, 8, 4}>;
+  using P =
+      Tiled<gemm::TileShape{128, 128, 32}, gemm::TileShape{64, 32, 32}, gemm::TileShape{8, 8, 4}>;
   RunRandomProblems<P>(20, 21);
   ExpectMatchesReference<P>(SquareProblem(2, 32, 14, 150, 3, 1, 1), reference::ReluActivation{});
 }
 
 // More output pixels in a tile than threads in a block.
 TEST(ConvolutionTiles, T128x32) {
-  using P = Tiled<gemm::TileShape{128, 32, 32}, gemm::TileShape{64, 32, 32},
-                  gemm::TileShape{8, 8, 4}>;
+  using P =
+      Tiled<gemm::TileShape{128, 32, 32}, gemm::TileShape{64, 32, 32}, gemm::TileShape{8, 8, 4}>;
   RunRandomProblems<P>(20, 22);
   ExpectMatchesReference<P>(SquareProblem(2, 32, 14, 50, 3, 1, 1), reference::ReluActivation{});
 }
 
 TEST(ConvolutionTiles, T64x64) {
-  using P = Tiled<gemm::TileShape{64, 64, 32}, gemm::TileShape{32, 32, 32},
-                  gemm::TileShape{4, 8, 4}>;
+  using P =
+      Tiled<gemm::TileShape{64, 64, 32}, gemm::TileShape{32, 32, 32}, gemm::TileShape{4, 8, 4}>;
   RunRandomProblems<P>(20, 23);
 }
 
 TEST(ConvolutionTiles, T64x128NarrowSlices) {
-  using P = Tiled<gemm::TileShape{64, 128, 16}, gemm::TileShape{32, 64, 16},
-                  gemm::TileShape{8, 8, 4}>;
+  using P =
+      Tiled<gemm::TileShape{64, 128, 16}, gemm::TileShape{32, 64, 16}, gemm::TileShape{8, 8, 4}>;
   RunRandomProblems<P>(20, 24);
 }
 
 // Two pixels a thread: the narrowest vectors.
 TEST(ConvolutionTiles, T16x64Deep) {
-  using P = Tiled<gemm::TileShape{16, 64, 64}, gemm::TileShape{16, 32, 64},
-                  gemm::TileShape{2, 8, 4}>;
+  using P =
+      Tiled<gemm::TileShape{16, 64, 64}, gemm::TileShape{16, 32, 64}, gemm::TileShape{2, 8, 4}>;
   RunRandomProblems<P>(20, 25);
 }
 

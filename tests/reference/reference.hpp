@@ -31,8 +31,7 @@ constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_
         const std::int64_t fr = flip ? problem.r - 1 - r : r;
         const std::int64_t fs = flip ? problem.s - 1 - s : s;
         const std::int64_t x = src[((n * problem.c + c) * problem.h + h) * problem.w + w];
-        const std::int64_t f =
-            filter[((k * problem.c + c) * problem.r + fr) * problem.s + fs];
+        const std::int64_t f = filter[((k * problem.c + c) * problem.r + fr) * problem.s + fs];
         sum += x * f;
       }
     }
@@ -43,12 +42,12 @@ constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_
 // The run-time values of an epilogue. Pointers are null where the epilogue has no such stage.
 struct EpilogueData {
   float alpha = 1.0f;
-  const float* channel_alpha = nullptr;      // K; replaces alpha
+  const float* channel_alpha = nullptr;  // K; replaces alpha
   float beta = 1.0f;
   const float* bias = nullptr;               // K
   const std::int32_t* bias_int32 = nullptr;  // K
   float gamma = 1.0f;
-  const std::int8_t* residual = nullptr;     // NKPQ planar
+  const std::int8_t* residual = nullptr;  // NKPQ planar
   float zero_point = 0.0f;
 };
 

@@ -1,0 +1,10 @@
+// A store wider than the channels that lie side by side.
+// EXPECT: static assertion failed: weft: config.alignment.dst does not fit DstLayout
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine : Base {
+  static constexpr weft::conv::Config config =
+      weft::conv::SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, 16);
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});

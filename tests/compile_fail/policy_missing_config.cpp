@@ -1,0 +1,10 @@
+// No config, or one of another type.
+// EXPECT: static assertion failed: weft: a convolution policy needs `static constexpr
+// weft::conv::Config config`
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine : Base {
+  static constexpr int config = 3;
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});

@@ -1,0 +1,16 @@
+// A misspelt member.
+// EXPECT: static assertion failed: weft: a convolution policy needs the types Element, SrcLayout,
+// .*at least one is missing
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine {
+  using Element = std::int8_t;
+  using SrcLayout = weft::NCxHWx<4>;
+  using FilterLayout = weft::CxRSKx<4>;
+  using DestLayout = weft::NCxHWx<4>;
+  using Prologue = weft::prologues::SharedFilter;
+  using Epilogue = weft::epilogues::BiasRelu<>;
+  static constexpr weft::conv::Config config = weft::conv::kSimt64x64;
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});

@@ -1,0 +1,10 @@
+// More shared memory than any GPU has.
+// EXPECT: static assertion failed: weft: config.threadblock and config.stages need more than 227 KB
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine : Base {
+  static constexpr weft::conv::Config config =
+      weft::conv::SimtConfig({256, 256, 512}, {64, 32, 512}, {8, 8, 4});
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});
