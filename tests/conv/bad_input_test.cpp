@@ -64,10 +64,10 @@ TEST(BadInput, Problems) {
       {[](Problem& p) { p.h = p.w = 1 << 15, p.c = 64; }, kRange,
        "conv: packets of one image with its padding="},
       {[](Problem& p) {
-         p.n = p.k = std::int64_t{1} << 28, p.h = p.w = p.r = p.s = 1,
+         p.n = p.k = std::int64_t{1} << 26, p.h = p.w = p.r = p.s = 1,
          p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
        },
-       kRange, "conv: blocks=70368744177664 exceeds 2147483647; use a larger threadblock tile"},
+       kRange, "conv: blocks=4398046511104 exceeds 2147483647; use a larger threadblock tile"},
       {[](Problem& p) { p.n = p.k = std::int64_t{1} << 30, p.h = p.w = 1; }, kRange,
        "conv: n*k*p*q=1152921504606846976 exceeds 9007199254740991; split the batch"},
   };
