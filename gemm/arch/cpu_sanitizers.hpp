@@ -22,6 +22,7 @@ WEFT_WEAK void __asan_poison_memory_region(const volatile void* address, size_t 
 WEFT_WEAK void __asan_unpoison_memory_region(const volatile void* address, size_t size);
 WEFT_WEAK void* __tsan_get_current_fiber();
 WEFT_WEAK void* __tsan_create_fiber(unsigned flags);
+WEFT_WEAK void __tsan_set_fiber_name(void* fiber, const char* name);
 WEFT_WEAK void __tsan_destroy_fiber(void* fiber);
 WEFT_WEAK void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 WEFT_WEAK void __tsan_acquire(void* token);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "weft/gemm/arch/cpu_sanitizers.hpp"
@@ -34,16 +35,18 @@ Dim3 BlockIndex(Dim3 grid, int64_t index) {
           .z = static_cast<int>(index / grid.x / grid.y)};
 }
 
-struct Pool {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Worker>> idle;
-};
-
-// Never destroyed: a launch may come from a static destructor.
-Pool& IdleWorkers() {
-  static auto* pool = new Pool;
-  return *pool;
+// ThreadSanitizer's reports call the lane by its name.
+void* NewTsanFiber(int warp, int lane) {
+  void* fiber = __tsan_create_fiber(0);
+  const std::string name = "warp " + std::to_string(warp) + " lane " + std::to_string(lane);
+  __tsan_set_fiber_name(fiber, name.c_str());
+  return fiber;
 }
+
+// Idle workers. Initialised by the compiler, not on first use: ThreadSanitizer does not see what a
+// guard in uninstrumented code orders. Never destroyed: a launch may come from a static destructor.
+constinit std::mutex pool_mutex;
+constinit std::vector<std::unique_ptr<Worker>>* pool = nullptr;  // guarded by pool_mutex
 
 }  // namespace
 
@@ -58,18 +61,17 @@ Worker::~Worker() {
 }
 
 std::unique_ptr<Worker> Worker::Take() {
-  Pool& pool = IdleWorkers();
-  const std::lock_guard<std::mutex> lock(pool.mutex);
-  if (pool.idle.empty()) return std::make_unique<Worker>();
-  std::unique_ptr<Worker> worker = std::move(pool.idle.back());
-  pool.idle.pop_back();
+  const std::lock_guard<std::mutex> lock(pool_mutex);
+  if (pool == nullptr || pool->empty()) return std::make_unique<Worker>();
+  std::unique_ptr<Worker> worker = std::move(pool->back());
+  pool->pop_back();
   return worker;
 }
 
 void Worker::Give(std::unique_ptr<Worker> worker) {
-  Pool& pool = IdleWorkers();
-  const std::lock_guard<std::mutex> lock(pool.mutex);
-  pool.idle.push_back(std::move(worker));
+  const std::lock_guard<std::mutex> lock(pool_mutex);
+  if (pool == nullptr) pool = new std::vector<std::unique_ptr<Worker>>;
+  pool->push_back(std::move(worker));
 }
 
 CpuStats Worker::TakeStats() {
@@ -93,7 +95,7 @@ bool Worker::AddWarp() {
     lane.warp = warp;
     lane.context.stack_low = guard + kPage;
     lane.context.stack_bytes = kStackBytes;
-    if (UnderTsan()) lane.context.tsan_fiber = __tsan_create_fiber(0);
+    if (UnderTsan()) lane.context.tsan_fiber = NewTsanFiber(warp, l);
   }
   lanes_.push_back(std::move(lanes));
   stacks_.push_back(stacks);
@@ -211,16 +213,12 @@ std::string Worker::RunBlock(const GridLaunch& launch, const CpuOptions& options
                           "shared memory: the kernel wrote outside its SharedStorage (build with "
                           "-fsanitize=address to see the line)"};
   }
-  std::string error;
-  if (block_.failure.happened) {
-    error = Describe(block_);
-    Abandon();
-  } else if (index == 0) {
-    CountBankConflicts(logs_, &block_.stats);
-  }
+  if (block_.failure.happened) Abandon();
   Acquire(&block_.end_token);
   AsanUnpoison(arena_, arena_bytes_);
-  return error;
+  if (block_.failure.happened) return Describe(block_);
+  if (index == 0) CountBankConflicts(logs_, &block_.stats);
+  return {};
 }
 
 void Worker::Abandon() {
@@ -235,7 +233,7 @@ void Worker::Abandon() {
       Release(&block_.end_token);
       __tsan_switch_to_fiber(block_.worker.tsan_fiber, kNoSync);
       __tsan_destroy_fiber(context.tsan_fiber);
-      context.tsan_fiber = __tsan_create_fiber(0);
+      context.tsan_fiber = NewTsanFiber(w, l);
     }
   }
 }
