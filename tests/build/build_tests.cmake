@@ -1,8 +1,13 @@
 # Tests of the build itself: wrong code gives one readable sentence, and an installed copy is usable.
+# Sanitizers change nothing about them.
+if(WEFT_SANITIZE)
+  return()
+endif()
 
 # tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh.
 set(compile_fail ${CMAKE_CURRENT_SOURCE_DIR}/build/compile_fail.sh)
-set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}/cmake/include)
+set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
+             -I${PROJECT_SOURCE_DIR}/cmake/include)
 file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cpp)
 foreach(source IN LISTS sources)
   cmake_path(GET source STEM name)
@@ -29,15 +34,13 @@ if(WEFT_HAVE_CUDA)
   endforeach()
 endif()
 
-# Sanitizers do not change what an installed copy is; once is enough.
-if(NOT WEFT_SANITIZE)
-  set(cuda)
-  if(WEFT_HAVE_CUDA)
-    set(cuda -DCUDA=${CMAKE_CUDA_COMPILER})
-  endif()
-  add_test(NAME install_consumer
-           COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DGENERATOR=${CMAKE_GENERATOR}
-                   -DCXX=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
-                   -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/build/consumer ${cuda}
-                   -P ${CMAKE_CURRENT_SOURCE_DIR}/build/install_consumer.cmake)
+# An installed copy, used by a project of its own.
+set(cuda)
+if(WEFT_HAVE_CUDA)
+  set(cuda -DCUDA=${CMAKE_CUDA_COMPILER})
 endif()
+add_test(NAME install_consumer
+         COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DGENERATOR=${CMAKE_GENERATOR}
+                 -DCXX=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
+                 -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/build/consumer ${cuda}
+                 -P ${CMAKE_CURRENT_SOURCE_DIR}/build/install_consumer.cmake)
