@@ -14,9 +14,12 @@ endif()
 
 set(why "no CUDA compiler found")
 if(DEFINED ENV{CUDACXX} OR CMAKE_CUDA_COMPILER)
+  if(NOT CMAKE_CUDA_COMPILER)
+    unset(CMAKE_CUDA_COMPILER CACHE)  # what failed last time may work now
+  endif()
   check_language(CUDA)
   if(NOT CMAKE_CUDA_COMPILER)
-    set(why "$ENV{CUDACXX} does not work with this host compiler")
+    set(why "$ENV{CUDACXX} does not work here")
   else()
     execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE version)
     string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" version "${version}")
