@@ -16,7 +16,9 @@
 
 #if WEFT_TEST_TSAN
 // Without this each process with a report sleeps for a second before it ends.
-extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=0"; }
+extern "C" const char* __tsan_default_options() {
+  return "atexit_sleep_ms=0";
+}
 #endif
 
 namespace weft::arch::testing {

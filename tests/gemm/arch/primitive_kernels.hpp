@@ -1,0 +1,255 @@
+// One small kernel for each primitive of arch::Thread: words in, words out.
+//
+// They contain no checks of their own, so that the same kernels can run on either back end and
+// their outputs be compared, word for word, with a plain definition or with what a GPU gave.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/arch.hpp"
+
+namespace weft::arch::testing {
+inline namespace WEFT_BACKEND {
+
+struct WordParams {
+  const uint32_t* in;
+  uint32_t* out;
+};
+
+struct alignas(16) Word4 {
+  uint32_t w[4];
+};
+struct alignas(8) Word2 {
+  uint32_t w[2];
+};
+
+struct NoShared {};
+
+// out[block][thread] = x | y << 4 | z << 8 | lane << 12 | warp << 20 | (thread_count == 96) << 31.
+struct IndexKernel {
+  static constexpr int kThreads = 96;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;
+    int grid_x;
+    int grid_y;
+  };
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const int block = (t.block_z() * p.grid_y + t.block_y()) * p.grid_x + t.block_x();
+    p.out[block * kThreads + t.tid()] =
+        static_cast<uint32_t>(t.block_x() | t.block_y() << 4 | t.block_z() << 8 | t.lane() << 12 |
+                              t.warp() << 20) |
+        (t.thread_count() == kThreads ? 1u << 31 : 0);
+  }
+};
+
+// Reverses 128 words across the block; then warps 0 and 1 hand words to 2 and 3 by two named
+// barriers, on which the former only arrive.
+struct BarrierKernel {
+  static constexpr int kThreads = 128;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;  // in: 128; out: 128 reversed, then 64 handed over
+  struct SharedStorage {
+    uint32_t reversed[kThreads];
+    uint32_t handed[kThreads / 2];
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    shared.reversed[kThreads - 1 - t.tid()] = p.in[t.tid()];
+    t.SyncThreads();
+    p.out[t.tid()] = shared.reversed[t.tid()];
+    if (t.warp() < 2) {
+      shared.handed[t.tid()] = p.in[t.tid()] * 3;
+      t.BarArrive(1 + t.warp(), 64);
+    } else {
+      t.BarSync(1 + (t.warp() - 2), 64);
+      p.out[kThreads + t.tid() - 64] = shared.handed[t.tid() - 64];
+    }
+    t.BarSync(15, 128);
+  }
+};
+
+// Shuffles of 32- and 64-bit types, whole and in two halves of the warp; ballots.
+struct ExchangeKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  static constexpr int kOutputs = 7;
+  using Params = WordParams;  // in: 32; out: kOutputs x 32
+  struct SharedStorage {
+    uint32_t value[kThreads];
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    const int lane = t.lane();
+    const uint32_t v = p.in[lane];
+    p.out[0 * 32 + lane] = t.Shfl(v, (lane * 5 + 3) % 32);
+    p.out[1 * 32 + lane] = t.ShflXor(v, 9);
+    p.out[2 * 32 + lane] = static_cast<uint32_t>(t.Shfl(static_cast<float>(lane), 31 - lane));
+    const uint64_t wide = static_cast<uint64_t>(v) << 32 | lane;
+    p.out[3 * 32 + lane] = static_cast<uint32_t>(t.ShflXor(wide, 16) >> 16);
+    p.out[4 * 32 + lane] = t.Ballot((v & 1) != 0);
+    // The halves go their own ways.
+    shared.value[lane] = v;
+    if (lane < 16) {
+      p.out[5 * 32 + lane] = t.Shfl(v, 15 - lane, 0x0000FFFFu);
+      t.SyncWarp(0x0000FFFFu);
+      p.out[6 * 32 + lane] = shared.value[15 - lane];
+    } else {
+      t.SyncWarp(0xFFFF0000u);
+      p.out[6 * 32 + lane] = shared.value[47 - lane];
+      p.out[5 * 32 + lane] = t.Ballot((v & 2) != 0, 0xFFFF0000u);
+    }
+  }
+};
+
+// Every size of asynchronous copy with every number of source bytes.
+template <int kBytes>
+struct CopyKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 80;
+  using Params = WordParams;  // in: 32 x 4; out: 32 x 4, of which kBytes / 4 are written
+  struct SharedStorage {
+    Word4 value[kThreads];
+  };
+
+  // Lane l copies this many bytes.
+  static constexpr int SourceBytes(int lane) { return lane % (kBytes + 1); }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    t.template CpAsync<kBytes>(t.SharedAddress(&shared.value[t.tid()]), p.in + 4 * t.tid(),
+                               SourceBytes(t.lane()));
+    t.CpAsyncCommit();
+    t.template CpAsyncWait<0>();
+    t.SyncThreads();
+    const int other = kThreads - 1 - t.tid();
+    for (int w = 0; w < kBytes / 4; ++w) p.out[4 * other + w] = shared.value[other].w[w];
+  }
+};
+
+// Matrices i of an 8 x 8 x b16 tile, whose rows are taken in the order Row(i, j).
+template <int kMatrices>
+struct LdMatrixKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;  // in: 32 rows x 4; out: 32 lanes x kMatrices
+  struct SharedStorage {
+    Word4 row[32];
+  };
+
+  static constexpr int Row(int lane) { return (lane * 7 + 3) % 32; }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    for (int w = 0; w < 4; ++w) shared.row[t.lane()].w[w] = p.in[4 * t.lane() + w];
+    t.SyncWarp();
+    const uint32_t address = t.SharedAddress(&shared.row[Row(t.lane())]);
+    uint32_t r[kMatrices];
+    if constexpr (kMatrices == 1) {
+      t.LdMatrixX1(r, address);
+    } else if constexpr (kMatrices == 2) {
+      t.LdMatrixX2(r, address);
+    } else {
+      t.LdMatrixX4(r, address);
+    }
+    for (int i = 0; i < kMatrices; ++i) p.out[t.lane() * kMatrices + i] = r[i];
+  }
+};
+
+// in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
+struct MmaM16N8K32Kernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 80;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 10 * t.lane();
+    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
+    const uint32_t b[2] = {in[4], in[5]};
+    const int32_t c[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
+                          static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
+    int32_t d[4];
+    t.MmaM16N8K32S8(d, a, b, c);
+    for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(d[i]);
+  }
+};
+
+// in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
+struct MmaM8N8K16Kernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 4 * t.lane();
+    const int32_t c[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
+    int32_t d[2];
+    t.MmaM8N8K16S8(d, in[0], in[1], c);
+    for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(d[i]);
+  }
+};
+
+// in: 32 lanes x (kM of a, kN of b); out: 32 lanes x kM x kN, starting from c = element's index.
+template <int kM, int kN>
+struct DotKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + (kM + kN) * t.lane();
+    uint32_t a[kM];
+    uint32_t b[kN];
+    int32_t c[kM][kN];
+    WEFT_UNROLL
+    for (int i = 0; i < kM; ++i) a[i] = in[i];
+    WEFT_UNROLL
+    for (int j = 0; j < kN; ++j) b[j] = in[kM + j];
+    WEFT_UNROLL
+    for (int i = 0; i < kM; ++i) {
+      WEFT_UNROLL
+      for (int j = 0; j < kN; ++j) c[i][j] = i * kN + j;
+    }
+    t.Dp4aOuter(c, a, b);
+    c[0][0] = Thread::Dp4a(a[kM - 1], b[kN - 1], c[0][0]);
+    WEFT_UNROLL
+    for (int i = 0; i < kM; ++i) {
+      WEFT_UNROLL
+      for (int j = 0; j < kN; ++j) {
+        p.out[(t.lane() * kM + i) * kN + j] = static_cast<uint32_t>(c[i][j]);
+      }
+    }
+  }
+};
+
+// Moves elements of one size: global -> shared -> another thread -> global, odd threads predicated
+// off and storing zeros.
+template <class T>
+struct MemoryKernel {
+  static constexpr int kThreads = 64;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    const T* in;  // kThreads, read through both kinds of load
+    T* out;       // kThreads sent through LoadGlobalOr0, then kThreads through LoadGlobal
+  };
+  struct SharedStorage {
+    T value[2][kThreads];
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    const bool even = t.tid() % 2 == 0;
+    t.StoreShared(&shared.value[0][t.tid()],
+                  t.LoadGlobalOr0(even ? p.in + t.tid() : nullptr, even));
+    t.StoreShared(&shared.value[1][t.tid()], t.LoadGlobal(p.in + t.tid()));
+    t.SyncThreads();
+    const int other = kThreads - 1 - t.tid();
+    t.StoreGlobal(p.out + other, t.LoadShared(&shared.value[0][other]));
+    t.StoreGlobal(p.out + kThreads + other, t.LoadShared(&shared.value[1][other]));
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch::testing
