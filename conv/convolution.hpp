@@ -34,7 +34,7 @@ template <class P>
 class Convolution {
   static_assert(CheckedPolicy<P>::kValid);
   using Epilogue = typename P::Epilogue;
-  using OutputP = OutputParams<P>;
+  using OutputP = gemm::OutputParams<P>;
 
  public:
   using Element = typename P::Element;

@@ -7,6 +7,7 @@
 
 #include "weft/conv/policy.hpp"
 #include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/output_params.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv {
@@ -37,34 +38,11 @@ struct FilterParams {
   std::int32_t padded_k = 0;
 };
 
-// Epilogue and destination. Output, Bias and Residual are element types.
-template <class P>
-struct OutputParams {
-  using Epilogue = typename P::Epilogue;
-  using Output = typename Epilogue::Output;
-  using BiasElement = std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
-  using ResidualElement =
-      std::conditional_t<Epilogue::kHasResidual, typename Epilogue::ResidualElement, std::int8_t>;
-
-  Output* dst = nullptr;
-  const BiasElement* bias = nullptr;
-  const float* channel_alpha = nullptr;  // null: alpha for every channel
-  const ResidualElement* residual = nullptr;
-  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
-  std::int32_t pixels = 0;        // N P Q
-  std::int32_t k = 0;             // output channels
-  std::int32_t padded_k = 0;      // and with the zero channels of the destination's last block
-  gemm::FastDivmod image_pixels;  // by P Q
-  gemm::FastDivmod row_pixels;    // by Q
-  TensorExtents extents;          // of dst
-  Epilogue epilogue;
-};
-
 template <class P>
 struct KernelParams {
   ActivationParams activation;
   FilterParams filter;
-  OutputParams<P> output;
+  gemm::OutputParams<P> output;
   gemm::FastDivmod tiles_n;  // blocks enumerate (tile_m, tile_n), tile_n fastest
   std::int32_t slices = 0;   // k slices
 };

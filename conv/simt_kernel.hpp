@@ -33,7 +33,7 @@ struct SimtKernel {
     typename MainloopType::Accumulators acc = {};
     MainloopType::Run(t, shared, source, filter, p.slices, acc);
 
-    gemm::SimtEpilogue<P, Geometry, OutputParams<P>>::Run(t, p.output, tile_m, tile_n, acc);
+    gemm::SimtEpilogue<P, Geometry, gemm::OutputParams<P>>::Run(t, p.output, tile_m, tile_n, acc);
   }
 };
 

@@ -19,7 +19,7 @@ struct alignas(kBytes) StoreVector {
   unsigned char byte[kBytes];
 };
 
-// Policy: DstLayout, Epilogue, config. Output: conv::OutputParams<Policy> or the like.
+// Policy: DstLayout, Epilogue, config. Output: OutputParams<Policy>.
 template <class Policy, class Geometry, class Output>
 class SimtEpilogue {
   using G = Geometry;

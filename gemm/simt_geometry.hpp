@@ -35,9 +35,16 @@ struct SimtGeometry {
   // Packets of A that a thread reads from shared memory at once.
   static constexpr int kVectorM = kThreadM < 4 ? kThreadM : 4;
 
-  // Enough blocks on a multiprocessor to leave 128 registers for a 64-accumulator thread and
-  // proportionally fewer for smaller ones.
-  static constexpr int kRegisters = kThreadM * kThreadN >= 64 ? 128 : 96;
+  // Packets of one k slice that a thread holds on their way to shared memory.
+  static constexpr int kStagedPackets =
+      CeilDiv(kPackets * kBlockM, kThreads) + CeilDiv(kPackets * kBlockN, kThreads);
+
+  // Registers that a thread needs without spilling, found by compiling (ptxas reports; a spill
+  // fails the build), and the blocks that then fit on a multiprocessor.
+  static constexpr int kRegisters = kThreadM * kThreadN < 64 ? 96
+                                    : kStagedPackets <= 8    ? 128
+                                    : kStagedPackets <= 16   ? 160
+                                                             : 168;
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
 };

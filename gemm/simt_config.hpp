@@ -1,0 +1,102 @@
+// The numbers of a simt operator, and what they must fulfil.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/tile.hpp"
+
+namespace weft::gemm {
+
+// Widths in bytes of one thread's accesses to global memory.
+struct Alignment {
+  int src = 0;  // 4 for NCxHWx<4>: one pixel of one channel block; 4 or 16 for matrices
+  int dst = 0;  // 1, 4, 8 or 16; at most the output channels that lie side by side in DstLayout
+};
+
+// The numbers of an operator. Of a convolution, m counts output pixels, n output channels and k
+// input elements (C R S).
+struct Config {
+  Mainloop mainloop = Mainloop::kSimt;
+  TileShape threadblock;  // one block's share of the output, and its step in k
+  TileShape warp;         // one warp's share; .k equals threadblock.k
+  TileShape thread;       // one thread's accumulators (m x n); .k is 4, one dp4a
+  int stages = 0;         // shared-memory buffers; 2 for kSimt
+  Alignment alignment;
+};
+
+// Tiles that suit most layers, ready to be named in a policy; the dst alignment fits every layout
+// whose channel runs are 4 elements or longer.
+constexpr Config SimtConfig(TileShape threadblock, TileShape warp, TileShape thread,
+                            int dst_alignment = 4) {
+  return {Mainloop::kSimt, threadblock, warp, thread, 2, {4, dst_alignment}};
+}
+inline constexpr Config kSimt128x128 = SimtConfig({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
+inline constexpr Config kSimt128x64 = SimtConfig({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
+inline constexpr Config kSimt128x32 = SimtConfig({128, 32, 32}, {64, 32, 32}, {8, 8, 4});
+inline constexpr Config kSimt64x64 = SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4});
+inline constexpr Config kSimt32x32 = SimtConfig({32, 32, 32}, {32, 16, 32}, {4, 4, 4});
+
+namespace internal {
+
+constexpr bool PositiveTile(const TileShape& t) {
+  return t.m > 0 && t.n > 0 && t.k > 0;
+}
+
+constexpr bool Divides(const TileShape& small, const TileShape& large) {
+  return PositiveTile(small) && PositiveTile(large) && large.m % small.m == 0 &&
+         large.n % small.n == 0;
+}
+
+// Each thread brings whole columns of the source slice, or equal shares of one.
+constexpr bool ThreadsCoverSlice(const TileShape& block, int threads) {
+  if (block.m % threads == 0) return true;
+  return threads % block.m == 0 && block.k / 4 % (threads / block.m) == 0;
+}
+
+}  // namespace internal
+
+// Instantiating this checks Owner::config (and the width of Owner::Epilogue::Output); each failure
+// is one sentence.
+template <class Owner>
+struct CheckedSimtTiles {
+  static constexpr Config config = Owner::config;
+
+  static_assert(internal::Divides(config.warp, config.threadblock) &&
+                    config.warp.k == config.threadblock.k,
+                "weft: config.warp must divide config.threadblock in m and n and equal it in k");
+  static_assert(internal::Divides(config.thread, config.warp) && config.thread.k == 4 &&
+                    config.threadblock.k % 4 == 0,
+                "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
+                "dp4a) and threadblock.k a multiple of 4");
+  static_assert(
+      config.warp.m / config.thread.m * (config.warp.n / config.thread.n) == 32,
+      "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
+  static_assert(config.thread.n % 4 == 0 && (config.thread.m == 2 || config.thread.m % 4 == 0),
+                "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
+                "multiple of 4");
+  static_assert(config.stages == 2, "weft: the simt mainloop has config.stages = 2");
+  static_assert(config.alignment.dst == 1 || config.alignment.dst == 4 ||
+                    config.alignment.dst == 8 || config.alignment.dst == 16,
+                "weft: config.alignment.dst is 1, 4, 8 or 16 bytes");
+  static_assert(config.thread.n * static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
+                        config.alignment.dst ==
+                    0,
+                "weft: config.alignment.dst is wider than the config.thread.n output channels that "
+                "one thread holds");
+  static constexpr int kThreads =
+      config.threadblock.m / config.warp.m * (config.threadblock.n / config.warp.n) * 32;
+  static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
+  static_assert(internal::ThreadsCoverSlice(config.threadblock, kThreads),
+                "weft: config.threadblock has too many threads for its k extent: threads and "
+                "threadblock.m must divide one another, and threads / threadblock.m must divide "
+                "threadblock.k / 4");
+  static_assert(
+      std::int64_t{config.stages} * config.threadblock.k *
+              (config.threadblock.m + config.threadblock.n) <=
+          227 * 1024,
+      "weft: config.threadblock and config.stages need more than 227 KB of shared memory, "
+      "the most any GPU gives one block");
+  static constexpr bool kValid = true;
+};
+
+}  // namespace weft::gemm
