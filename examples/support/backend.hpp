@@ -1,0 +1,37 @@
+// The flag --backend of the programs.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "weft/gemm/arch/device.hpp"
+
+namespace examples {
+
+enum class Backend { kCpu, kCuda };
+
+struct BackendChoice {
+  Backend backend = Backend::kCpu;
+  std::string why;  // if the program chose: why not the GPU; else empty
+};
+
+// `flag`: cpu, cuda, or empty for cuda if this build has it and a GPU is present, else cpu.
+// InvalidArgument for another word; FailedPrecondition for cuda where there is none.
+inline absl::StatusOr<BackendChoice> ChooseBackend(const std::string& flag) {
+  if (flag != "" && flag != "cpu" && flag != "cuda") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--backend=", flag, " is unknown; accepted are cpu, cuda"));
+  }
+  if (flag == "cpu") return BackendChoice{Backend::kCpu, ""};
+  const weft::arch::DeviceQuery device = weft::arch::QueryDevice();
+  if (device.result.ok()) return BackendChoice{Backend::kCuda, ""};
+  if (flag == "cuda") {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--backend=cuda: ", device.result.message, "; use --backend=cpu"));
+  }
+  return BackendChoice{Backend::kCpu, device.result.message};
+}
+
+}  // namespace examples
