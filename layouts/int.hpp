@@ -28,14 +28,14 @@ inline constexpr Int<N> kInt{};
 
 namespace detail {
 template <class T>
-struct IsInt : std::false_type {};
+struct IsIntTrait : std::false_type {};
 template <std::int64_t N>
-struct IsInt<Int<N>> : std::true_type {};
+struct IsIntTrait<Int<N>> : std::true_type {};
 }  // namespace detail
 
 // T is Int<N> for some N.
 template <class T>
-concept StaticInteger = detail::IsInt<std::remove_cvref_t<T>>::value;
+concept StaticInteger = detail::IsIntTrait<std::remove_cvref_t<T>>::value;
 
 // T is a plain integer type (bool is not a number here).
 template <class T>

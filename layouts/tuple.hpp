@@ -94,6 +94,7 @@ constexpr auto Get(T x) {
 }
 // Get<I, J, ...>(t) is Get<J, ...>(Get<I>(t)).
 template <std::size_t I, std::size_t J, std::size_t... Ks, class T>
+requires Integer<T> || IsTuple<T>
 constexpr auto Get(T t) {
   return Get<J, Ks...>(Get<I>(t));
 }

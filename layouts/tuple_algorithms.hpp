@@ -113,6 +113,7 @@ constexpr auto Append(T t, X x) {
 
 // (t_i, t_j, ...) for the indices given.
 template <std::size_t... I, class T>
+requires Integer<T> || IsTuple<T>
 constexpr auto Select(T t) {
   return MakeTuple(Get<I>(t)...);
 }

@@ -1,0 +1,118 @@
+// Complement: the offsets that a layout leaves out, as a layout.
+//
+// Definition. B = Complement(A, m) is such that
+//   disjoint: A(i) + B(j) takes different values for different pairs (A(i), j);
+//   ordered:  B(j) < B(j + 1);
+//   filling:  the values A(i) + B(j) cover [0, m).
+// Where Cosize(A) and m are multiples of each other they cover exactly [0, max(m, Cosize(A))), so
+// (A, B) is then a bijection if A is injective.
+//
+// With A's modes sorted by stride, (s0, s1, ...):(d0, d1, ...), the gaps between them are
+// (d0, d1/(s0*d0), ..., ceil(m/(sn*dn))):(1, s0*d0, ..., sn*dn).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/layouts/flat_modes.hpp"
+
+namespace weft::layouts {
+namespace detail {
+
+template <std::size_t R, class T>
+constexpr bool GapsAreWhole(const FlatModes<R, T>& unsorted) {
+  const FlatModes<R, T> m = SortedByStride(unsorted);
+  std::int64_t end = 1;
+  for (std::size_t k = 0; k < R; ++k) {
+    if (m.trivial(k)) continue;
+    if (m.stride[k] < 0 || m.stride[k] % end != 0) return false;
+    end = static_cast<std::int64_t>(m.extent[k]) * m.stride[k];
+  }
+  return true;
+}
+
+// The places of a flat stride's entries in increasing order of the entries; all static.
+template <class Stride>
+struct StrideOrder;
+template <class... Ds>
+struct StrideOrder<Tuple<Ds...>> {
+  template <std::size_t K>
+  static constexpr std::size_t At() {
+    const FlatModes<sizeof...(Ds), std::int64_t> sorted = []() constexpr {
+      FlatModes<sizeof...(Ds), std::int64_t> m{{}, {Ds::value...}, {}};
+      for (std::size_t i = 0; i < sizeof...(Ds); ++i) {
+        m.extent[i] = 2;
+        m.index[i] = i;
+      }
+      return SortedByStride(m);
+    }
+    ();
+    return sorted.index[K];
+  }
+};
+
+// Strides static: the gaps before the K-th smallest stride and all later ones. `end` is the first
+// offset past the modes seen so far.
+template <std::size_t K, IsLayout A, class M, class End, IsLayout Done>
+constexpr auto ComplementFrom(A a, M m, End end, Done done) {
+  if constexpr (K == kRank<A>) {
+    return AppendMode(done, CeilDiv(m, end), end);
+  } else {
+    constexpr std::size_t kMode = StrideOrder<typename A::Stride>::template At<K>();
+    const auto s = Get<kMode>(a.shape());
+    const auto d = Get<kMode>(a.stride());
+    if constexpr (IsInt<decltype(s), 1> || IsInt<decltype(d), 0>) {
+      return ComplementFrom<K + 1>(a, m, end, done);
+    } else {
+      return ComplementFrom<K + 1>(a, m, s * d, AppendMode(done, d / end, end));
+    }
+  }
+}
+
+}  // namespace detail
+
+// Whether Complement(a, m) is defined: with the modes sorted by stride, each stride is a multiple
+// of extent * stride of the one before. (Modes of stride 0 or extent 1 do not matter.)
+template <IsLayout A>
+constexpr bool IsComplementable(A a) {
+  return detail::GapsAreWhole(detail::FlatModesOf(a));
+}
+
+// The layout of the offsets in [0, m) that a leaves out, beginning with 0. Static if a and m are.
+template <IsLayout A, Integer M>
+constexpr auto Complement(A a, M m) {
+  const auto modes = detail::CoalesceToTuple(a);
+  if constexpr (IsStatic<A>) {
+    static_assert(
+        detail::GapsAreWhole(detail::FlatModesOf(A{})),
+        "layouts: Complement(A, m): sorted by stride, each stride of A must be a multiple "
+        "of extent * stride of the mode before it");
+  }
+  if constexpr (IsStatic<typename decltype(modes)::Stride>) {
+    return Coalesce(detail::Unwrap(
+        detail::ComplementFrom<0>(modes, AsInteger(m), Int<1>{}, Layout<Tuple<>, Tuple<>>{})));
+  } else {
+    const auto sorted = detail::SortedByStride(detail::FlatModesOf(a));
+    constexpr std::size_t kCount = decltype(sorted)::kCount;
+    using T = decltype(sorted.stride[0] + AsInteger(m));
+    T extent[kCount + 1] = {};
+    T stride[kCount + 1] = {};
+    T end = 1;
+    for (std::size_t k = 0; k < kCount; ++k) {
+      stride[k] = end;
+      extent[k] = sorted.trivial(k) ? T{1} : static_cast<T>(sorted.stride[k] / end);
+      if (!sorted.trivial(k)) end = static_cast<T>(sorted.extent[k]) * sorted.stride[k];
+    }
+    extent[kCount] = CeilDiv(AsInteger(m), end);
+    stride[kCount] = end;
+    return detail::LayoutOf(extent, stride);
+  }
+}
+
+// The complement within a's own reach: Complement(a, Cosize(a)).
+template <IsLayout A>
+constexpr auto Complement(A a) {
+  return Complement(a, Cosize(a));
+}
+
+}  // namespace weft::layouts

@@ -1,0 +1,76 @@
+// The numbers of a layout as plain arrays: what the algebra's conditions and its run-time paths
+// compute with. A detail of the algebra.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/layouts/coalesce.hpp"
+
+namespace weft::layouts::detail {
+
+// The modes of a flat layout. index[k] is the place mode k had before any sorting.
+template <std::size_t R, class T>
+struct FlatModes {
+  static constexpr std::size_t kCount = R;
+  T extent[R];
+  T stride[R];
+  std::size_t index[R];
+
+  // Contributes nothing to the set of offsets.
+  constexpr bool trivial(std::size_t k) const { return extent[k] == 1 || stride[k] == 0; }
+};
+
+// The type that sums of the layout's numbers have: int32, or int64 if any of them is.
+template <class... Ts>
+constexpr auto CommonInteger(const Tuple<Ts...>&) {
+  return (std::int32_t{0} + ... + Ts{});
+}
+
+// The modes of a layout, coalesced as far as its type allows.
+template <IsLayout L>
+constexpr auto FlatModesOf(L layout) {
+  const auto flat = CoalesceToTuple(layout);
+  constexpr std::size_t kCount = kRank<decltype(flat)>;
+  using T = decltype(CommonInteger(flat.shape()) + CommonInteger(flat.stride()));
+  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+    return FlatModes<kCount, T>{{static_cast<T>(Get<I>(flat.shape()))...},
+                                {static_cast<T>(Get<I>(flat.stride()))...},
+                                {I...}};
+  }
+  (std::make_index_sequence<kCount>{});
+}
+
+// Sorted by stride, trivial modes first; equal ones keep their order.
+template <std::size_t R, class T>
+constexpr FlatModes<R, T> SortedByStride(FlatModes<R, T> m) {
+  const auto before = [&m](std::size_t a, std::size_t b) constexpr {
+    if (m.trivial(a) || m.trivial(b)) return m.trivial(a) && !m.trivial(b);
+    return m.stride[a] < m.stride[b];
+  };
+  for (std::size_t i = 1; i < R; ++i) {
+    for (std::size_t k = i; k > 0 && before(k, k - 1); --k) {
+      const T extent = m.extent[k], stride = m.stride[k];
+      const std::size_t index = m.index[k];
+      m.extent[k] = m.extent[k - 1];
+      m.stride[k] = m.stride[k - 1];
+      m.index[k] = m.index[k - 1];
+      m.extent[k - 1] = extent;
+      m.stride[k - 1] = stride;
+      m.index[k - 1] = index;
+    }
+  }
+  return m;
+}
+
+// A run-time flat layout from arrays.
+template <std::size_t R, class T>
+constexpr auto LayoutOf(const T (&extent)[R], const T (&stride)[R]) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+    return Unwrap(MakeLayout(MakeTuple(extent[I]...), MakeTuple(stride[I]...)));
+  }
+  (std::make_index_sequence<R>{});
+}
+
+}  // namespace weft::layouts::detail

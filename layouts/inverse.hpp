@@ -1,0 +1,89 @@
+// RightInverse and LeftInverse: from an offset back to a linear index.
+//
+// Definitions. RightInverse(A) = R with A(R(i)) = i for every i in [0, Size(R)).
+//              LeftInverse(A) = L with L(A(i)) = i for every i in [0, Size(A)).
+//
+// R follows A's modes in the order of their strides as long as each stride is the size of what came
+// before (1, s, s*t, ...), and returns to each mode's place among A's own indices. L is the right
+// inverse of (A, Complement(A)), which has no gaps and therefore a full one.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/layouts/complement.hpp"
+
+namespace weft::layouts {
+namespace detail {
+
+// The right inverse of these modes as arrays; modes past the first gap become 1:0.
+template <std::size_t R, class T>
+constexpr FlatModes<R, T> RightInverseModes(const FlatModes<R, T>& modes) {
+  const FlatModes<R, T> sorted = SortedByStride(modes);
+  T place[R] = {};  // the index of the first element of each mode
+  T size = 1;
+  for (std::size_t k = 0; k < R; ++k) {
+    place[k] = size;
+    size *= modes.extent[k];
+  }
+  FlatModes<R, T> result{};
+  for (std::size_t k = 0; k < R; ++k) result.extent[k] = 1;
+  T reached = 1;
+  for (std::size_t k = 0; k < R; ++k) {
+    if (sorted.trivial(k)) continue;
+    if (sorted.stride[k] != reached) break;
+    result.extent[k] = sorted.extent[k];
+    result.stride[k] = place[sorted.index[k]];
+    reached *= sorted.extent[k];
+  }
+  return result;
+}
+
+template <std::size_t R, class T>
+constexpr bool NoStrideRepeats(const FlatModes<R, T>& m) {
+  for (std::size_t k = 0; k < R; ++k) {
+    if (m.stride[k] == 0 && m.extent[k] != 1) return false;
+  }
+  return GapsAreWhole(m);
+}
+
+}  // namespace detail
+
+// The right inverse with as many elements as a's modes give, 1:0 if none has stride 1. Static if a
+// is.
+template <IsLayout A>
+constexpr auto RightInverse(A a) {
+  const auto modes = detail::CoalesceToTuple(a);
+  constexpr std::size_t kCount = kRank<decltype(modes)>;
+  if constexpr (IsStatic<decltype(modes)>) {
+    return [&]<std::size_t... K>(std::index_sequence<K...>) constexpr {
+      constexpr auto kInverse = detail::RightInverseModes(detail::FlatModesOf(A{}));
+      return Coalesce(MakeLayout(MakeTuple(Int<kInverse.extent[K]>{}...),
+                                 MakeTuple(Int<kInverse.stride[K]>{}...)));
+    }
+    (std::make_index_sequence<kCount>{});
+  } else if constexpr (kCount == 1 && IsInt<decltype(Get<0>(modes.stride())), 1>) {
+    return Get<0>(modes);
+  } else {
+    const auto inverse = detail::RightInverseModes(detail::FlatModesOf(a));
+    return detail::LayoutOf(inverse.extent, inverse.stride);
+  }
+}
+
+// Whether LeftInverse(a) is defined: a is complementable and sends no two indices to one offset.
+template <IsLayout A>
+constexpr bool IsLeftInvertible(A a) {
+  return detail::NoStrideRepeats(detail::FlatModesOf(a));
+}
+
+// The left inverse. Offsets that a does not take have some index as well, without meaning.
+template <IsLayout A>
+constexpr auto LeftInverse(A a) {
+  if constexpr (IsStatic<A>) {
+    static_assert(detail::NoStrideRepeats(detail::FlatModesOf(A{})),
+                  "layouts: LeftInverse(A): A must not send two indices to one offset, and sorted "
+                  "by stride each stride must be a multiple of extent * stride before it");
+  }
+  return RightInverse(MakeLayout(a, Complement(a)));
+}
+
+}  // namespace weft::layouts
