@@ -26,6 +26,8 @@ std::string Standing(const Lane& lane) {
   switch (lane.waiting_in) {
     case Operation::kNone:
       return "can run";
+    case Operation::kNotStarted:
+      return "has not started";
     case Operation::kExited:
       return "has returned from the kernel";
     default:
@@ -77,6 +79,8 @@ const char* Name(Operation operation) {
   switch (operation) {
     case Operation::kNone:
       return "nothing";
+    case Operation::kNotStarted:
+      return "start";
     case Operation::kExited:
       return "exit";
     case Operation::kBarrierSync:

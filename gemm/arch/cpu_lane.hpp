@@ -27,6 +27,7 @@ inline constexpr uint32_t kSharedWindow = 1024;
 // The operations that can stop a lane; for messages and for telling collectives apart.
 enum class Operation : uint8_t {
   kNone,  // running, or ready to run
+  kNotStarted,
   kExited,
   kBarrierSync,
   kBarrierArrive,
@@ -78,7 +79,7 @@ struct Lane {
   Warp* warp_state = nullptr;
   Operation waiting_in = Operation::kNone;
   int waiting_key = 0;    // of a barrier: its id
-  Location waiting_at{};  // meaningful unless waiting_in is kNone
+  Location waiting_at{};  // meaningful while it waits
 };
 
 // Ends the launch: reports `rule` (a sentence without a full stop) with the lane, its block and

@@ -31,6 +31,7 @@ void LaneMain(context::transfer_t arrived) {
   // Only the first lane is entered from the worker's stack; ASan wants its bounds for the way back.
   FinishSwitch(nullptr, from == &block.worker ? &block.worker : nullptr);
 
+  lane->waiting_in = Operation::kNone;
   Acquire(&block.start_token);
   block.launch->entry(block.launch->params, lane->shared_base, lane);
   Release(&block.end_token);

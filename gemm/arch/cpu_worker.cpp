@@ -184,7 +184,7 @@ void Worker::StartBlock(const GridLaunch& launch, const CpuOptions& options, int
     lane.copies.Reset(options.copies == Copies::kDeferred, options.poison);
     lane.block = &block_;
     lane.warp_state = &warps_[lane.warp];
-    lane.waiting_in = Operation::kNone;
+    lane.waiting_in = Operation::kNotStarted;
     MakeFresh(&lane);
   }
   for (int w = 0; w < block_.warp_count; ++w) {
@@ -225,15 +225,17 @@ void Worker::Abandon() {
   for (int w = 0; w < block_.warp_count; ++w) {
     AsanUnpoison(stacks_[w], kWarpStacks);  // frames that nobody will leave
     for (int l = 0; UnderTsan() && l < kWarpLanes; ++l) {
-      // In the lane's name: what it wrote so far is over, the caller may look at it. Its history of
-      // calls is unbalanced for good, so the next block gets a new fiber.
-      Context& context = lanes_[w][l].context;
+      Lane& lane = lanes_[w][l];
+      if (lane.waiting_in == Operation::kNotStarted) continue;
+      // In the lane's name: what it did is over, the caller may look at it.
       constexpr unsigned kNoSync = 1;
-      __tsan_switch_to_fiber(context.tsan_fiber, kNoSync);
+      __tsan_switch_to_fiber(lane.context.tsan_fiber, kNoSync);
       Release(&block_.end_token);
       __tsan_switch_to_fiber(block_.worker.tsan_fiber, kNoSync);
-      __tsan_destroy_fiber(context.tsan_fiber);
-      context.tsan_fiber = NewTsanFiber(w, l);
+      if (lane.waiting_in == Operation::kExited) continue;
+      // The fiber's history of calls is unbalanced for good, so the next block gets a new one.
+      __tsan_destroy_fiber(lane.context.tsan_fiber);
+      lane.context.tsan_fiber = NewTsanFiber(w, l);
     }
   }
 }

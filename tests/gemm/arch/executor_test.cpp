@@ -1,0 +1,352 @@
+// The executor's own behaviour: odd blocks, early exits, workers, options, statistics.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/gemm/arch/harness.hpp"
+#include "weft/gemm/arch/device.hpp"
+
+namespace weft::arch::testing {
+namespace {
+
+// A block whose last warp has four lanes: barriers, shuffles and votes leave out those that do not
+// exist.
+struct PartialWarpKernel {
+  static constexpr int kThreads = 36;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;  // 2 x kThreads
+  };
+  struct SharedStorage {
+    uint32_t value[kThreads];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    t.StoreShared(&shared.value[t.tid()], static_cast<uint32_t>(t.tid()));
+    t.SyncThreads();
+    p.out[t.tid()] = t.LoadShared(&shared.value[kThreads - 1 - t.tid()]);
+    t.SyncWarp();
+    p.out[kThreads + t.tid()] = t.Ballot(true) + t.ShflXor(static_cast<uint32_t>(t.tid()), 1);
+    t.BarSync(3, 64);
+  }
+};
+
+TEST(Executor, PartialLastWarp) {
+  for (const CpuOptions& options : AllSchedules()) {
+    std::vector<uint32_t> out(2 * 36);
+    const CpuReport report = LaunchOnCpu<PartialWarpKernel>({1}, {out.data()}, options);
+    ASSERT_EQ(report.error, "") << ::testing::PrintToString(options);
+    for (uint32_t tid = 0; tid < 36; ++tid) {
+      EXPECT_EQ(out[tid], 35 - tid);
+      EXPECT_EQ(out[36 + tid], (tid < 32 ? ~0u : 0xFu) + (tid ^ 1u));
+    }
+  }
+}
+
+// Warp 1 leaves before the barriers, warp 2 between them; lanes of warp 3 leave one by one, and the
+// remaining ones still vote and synchronise.
+struct EarlyExitKernel {
+  static constexpr int kThreads = 128;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;  // kThreads
+  };
+  struct SharedStorage {
+    uint32_t value[kThreads];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    if (t.warp() == 1) return;
+    if (t.warp() == 3) {
+      uint32_t votes = 0;
+      for (int round = 0; round < t.lane(); ++round) {
+        votes += t.Ballot(true);
+        t.SyncWarp();
+      }
+      p.out[t.tid()] = votes;
+      return;
+    }
+    shared.value[t.tid()] = t.tid();
+    t.SyncThreads();
+    p.out[t.tid()] = shared.value[t.tid() ^ 64];
+    if (t.warp() == 2) return;
+    t.SyncThreads();
+    p.out[t.tid()] += 1000;
+  }
+};
+
+TEST(Executor, WarpsAndLanesThatReturnEarly) {
+  for (const CpuOptions& options : AllSchedules()) {
+    std::vector<uint32_t> out(128, 0);
+    const CpuReport report = LaunchOnCpu<EarlyExitKernel>({1}, {out.data()}, options);
+    ASSERT_EQ(report.error, "") << ::testing::PrintToString(options);
+    uint32_t votes = 0;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      EXPECT_EQ(out[lane], (lane ^ 64u) + 1000);
+      EXPECT_EQ(out[32 + lane], 0u);
+      EXPECT_EQ(out[64 + lane], lane);
+      EXPECT_EQ(out[96 + lane], votes);
+      votes += ~0u << lane << 1;  // who votes in round `lane`: the lanes above
+    }
+  }
+}
+
+// Some arithmetic whose result depends on shared memory left by nobody but this block.
+struct ChainKernel {
+  static constexpr int kThreads = 64;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;  // [block][kThreads]
+  };
+  struct SharedStorage {
+    uint32_t value[kThreads];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    uint32_t x = t.block_x() * 7919u + t.tid();
+    for (int round = 0; round < 5; ++round) {
+      shared.value[t.tid()] = x;
+      t.SyncThreads();
+      x = x * 31 + shared.value[(t.tid() * 5 + round) % kThreads];
+      t.SyncThreads();
+    }
+    p.out[t.block_x() * kThreads + t.tid()] = x;
+  }
+};
+
+std::vector<uint32_t> RunChain(const CpuOptions& options) {
+  constexpr int kBlocks = 40;
+  std::vector<uint32_t> out(kBlocks * ChainKernel::kThreads);
+  const CpuReport report = LaunchOnCpu<ChainKernel>({kBlocks}, {out.data()}, options);
+  EXPECT_EQ(report.error, "");
+  EXPECT_EQ(report.stats.blocks, kBlocks);
+  return out;
+}
+
+TEST(Executor, AnyNumberOfWorkersGivesTheSameResult) {
+  const std::vector<uint32_t> expected = RunChain({.workers = 1});
+  for (const int workers : {0, 2, 3, 16, 100}) EXPECT_EQ(RunChain({.workers = workers}), expected);
+}
+
+TEST(Executor, ConcurrentLaunchesDoNotMeet) {
+  const std::vector<uint32_t> expected = RunChain({.workers = 1});
+  std::vector<std::vector<uint32_t>> results(4);
+  std::vector<std::thread> threads;
+  for (auto& result : results) {
+    threads.emplace_back([&result] { result = RunChain({.workers = 2}); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& result : results) EXPECT_EQ(result, expected);
+}
+
+// A block at the limits: 1024 threads, 227 KB.
+struct LargeKernel {
+  static constexpr int kThreads = 1024;
+  static constexpr int kMinComputeCapability = 90;
+  struct Params {
+    uint32_t* out;
+  };
+  struct SharedStorage {
+    uint32_t value[kMaxSharedBytes / 4];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    constexpr int kWords = kMaxSharedBytes / 4;
+    for (int i = t.tid(); i < kWords; i += kThreads) shared.value[i] = i;
+    t.SyncThreads();
+    p.out[t.tid()] = shared.value[kWords - 1 - t.tid()];
+  }
+};
+
+TEST(Executor, LargestBlock) {
+  std::vector<uint32_t> out(1024);
+  const CpuReport report = LaunchOnCpu<LargeKernel>({2}, {out.data()});
+  ASSERT_EQ(report.error, "");
+  for (uint32_t i = 0; i < 1024; ++i) EXPECT_EQ(out[i], kMaxSharedBytes / 4u - 1 - i);
+}
+
+// --- Shared memory is garbage at first
+// --------------------------------------------------------------
+
+struct FreshKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;
+  };
+  struct SharedStorage {
+    uint32_t value[kThreads];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    p.out[t.tid()] = shared.value[t.tid()];
+    shared.value[t.tid()] = 0;
+  }
+};
+
+TEST(Executor, FreshSharedMemoryDependsOnTheSeed) {
+  const auto run = [](uint64_t seed) {
+    std::vector<uint32_t> out(32);
+    EXPECT_TRUE(LaunchOnCpu<FreshKernel>({1}, {out.data()}, CpuOptions{.seed = seed}).ok());
+    return out;
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1), run(2));
+  EXPECT_NE(run(1)[0], run(1)[1]);
+}
+
+// --- Bank conflicts
+// ---------------------------------------------------------------------------------
+
+struct alignas(16) Vec4 {
+  uint32_t word[4];
+};
+
+// Rows of 64 bytes, four 16-byte chunks each, read by ldmatrix: rows two apart share their banks.
+template <bool kSwizzled>
+struct LdMatrixConflictKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;
+  };
+  struct SharedStorage {
+    Vec4 chunk[32][4];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    for (int c = 0; c < 4; ++c) shared.chunk[t.lane()][c] = {};
+    t.SyncWarp();
+    for (int c = 0; c < 4; ++c) {
+      const int where = kSwizzled ? c ^ (t.lane() >> 1 & 3) : c;
+      uint32_t r[4];
+      t.LdMatrixX4(r, t.SharedAddress(&shared.chunk[t.lane()][where]));
+      p.out[t.lane()] = r[0];
+    }
+  }
+};
+
+template <class Kernel>
+CpuStats Stats() {
+  std::vector<uint32_t> out(Kernel::kThreads);
+  const CpuReport report = LaunchOnCpu<Kernel>({1}, {out.data()});
+  EXPECT_EQ(report.error, "");
+  return report.stats;
+}
+
+TEST(BankConflicts, OfLdMatrix) {
+  const CpuStats swizzled = Stats<LdMatrixConflictKernel<true>>();
+  EXPECT_EQ(swizzled.ldmatrix_phases, 16);
+  EXPECT_EQ(swizzled.ldmatrix_wavefronts, 16);  // 1.00 a phase
+  const CpuStats plain = Stats<LdMatrixConflictKernel<false>>();
+  EXPECT_EQ(plain.ldmatrix_phases, 16);
+  EXPECT_EQ(plain.ldmatrix_wavefronts, 64);  // 4.00 a phase
+}
+
+// Three executions of one load, lane l reading element (l * kStride) % kModulo.
+template <class T, int kStride, int kModulo>
+struct StrideKernel {
+  static constexpr int kThreads = 64;
+  static constexpr int kMinComputeCapability = 75;
+  struct Params {
+    uint32_t* out;
+  };
+  struct SharedStorage {
+    T value[31 * kStride + 1];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    uint32_t sum = 0;
+    for (int i = 0; i < 3; ++i) {
+      const T value = t.LoadShared(&shared.value[t.lane() * kStride % kModulo]);
+      sum += *reinterpret_cast<const unsigned char*>(&value);
+    }
+    p.out[t.tid()] = sum;
+  }
+};
+
+template <class T, int kStride, int kModulo = 1 << 30>
+void ExpectWavefronts(int phases, int wavefronts) {
+  const CpuStats stats = Stats<StrideKernel<T, kStride, kModulo>>();
+  constexpr int kTimes = 2 * 3;  // two warps, three executions each
+  EXPECT_EQ(stats.shared_phases, kTimes * phases) << sizeof(T) << " bytes, stride " << kStride;
+  EXPECT_EQ(stats.shared_wavefronts, kTimes * wavefronts) << sizeof(T) << ", " << kStride;
+}
+
+TEST(BankConflicts, OfLoadsAndStores) {
+  ExpectWavefronts<uint32_t, 1>(1, 1);
+  ExpectWavefronts<uint32_t, 2>(1, 2);
+  ExpectWavefronts<uint32_t, 3>(1, 1);
+  ExpectWavefronts<uint32_t, 8>(1, 8);
+  ExpectWavefronts<uint32_t, 32>(1, 32);
+  ExpectWavefronts<uint32_t, 0>(1, 1);      // all lanes want the same word
+  ExpectWavefronts<uint32_t, 8, 32>(1, 1);  // four words, each wanted by eight lanes
+  ExpectWavefronts<uint8_t, 1>(1, 1);       // four lanes to a word
+  ExpectWavefronts<uint64_t, 1>(2, 2);
+  ExpectWavefronts<Vec4, 1>(4, 4);
+  ExpectWavefronts<Vec4, 2>(4, 8);
+  ExpectWavefronts<Vec4, 8>(4, 32);
+}
+
+// --- Options
+// ------------------------------------------------------------------------------------------
+
+class Environment : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    for (const char* name :
+         {"WEFT_CPU_COPIES", "WEFT_CPU_SCHEDULE", "WEFT_CPU_SEED", "WEFT_CPU_WORKERS"}) {
+      unsetenv(name);
+    }
+  }
+};
+
+TEST_F(Environment, OverridesTheDefaults) {
+  setenv("WEFT_CPU_COPIES", "eager", 1);
+  setenv("WEFT_CPU_SCHEDULE", "priority", 1);
+  setenv("WEFT_CPU_SEED", "12345678901234", 1);
+  setenv("WEFT_CPU_WORKERS", "3", 1);
+  const CpuOptions options = CpuOptions::FromEnvironment();
+  EXPECT_EQ(options.copies, Copies::kEager);
+  EXPECT_EQ(options.schedule, Schedule::kPriority);
+  EXPECT_EQ(options.seed, 12345678901234u);
+  EXPECT_EQ(options.workers, 3);
+  EXPECT_EQ(options.invalid, "");
+}
+
+TEST_F(Environment, NonsenseIsRefusedByTheLaunch) {
+  setenv("WEFT_CPU_SCHEDULE", "backward", 1);
+  std::vector<uint32_t> out(32);
+  EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {out.data()}).error,
+            "CPU executor: WEFT_CPU_SCHEDULE=backward is not one of forward, reverse, priority, "
+            "random");
+  TearDown();
+  setenv("WEFT_CPU_WORKERS", "-1", 1);
+  EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {out.data()}).error,
+            "CPU executor: WEFT_CPU_WORKERS=-1 is not a number from 0 on that fits its type");
+}
+
+TEST(Executor, RefusesGridsThatHardwareWould) {
+  for (const Dim3 grid : {Dim3{0, 1, 1}, Dim3{1, -1, 1}, Dim3{1, 65536, 1}, Dim3{1, 1, 65536}}) {
+    const CpuReport report = LaunchOnCpu<FreshKernel>(grid, {nullptr});
+    EXPECT_NE(report.error.find("each extent is at least 1, and y and z at most 65535"),
+              std::string::npos)
+        << report.error;
+  }
+}
+
+// --- Device
+// ---------------------------------------------------------------------------------------------
+
+TEST(Device, IsDescribedOrMissedByName) {
+  const DeviceQuery query = QueryDevice();
+  if (query.result.ok()) {
+    EXPECT_GE(query.limits.compute_capability, 50);
+    EXPECT_GT(query.limits.sm_count, 0);
+    EXPECT_GE(query.limits.shared_memory_per_block, 48 * 1024);
+    EXPECT_GT(query.limits.l2_bytes, 0);
+  } else {
+    EXPECT_NE(query.result.cuda_error, 0);
+    EXPECT_STRNE(query.result.message, "");
+  }
+}
+
+}  // namespace
+}  // namespace weft::arch::testing
