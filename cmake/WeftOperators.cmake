@@ -1,4 +1,5 @@
-# weft_add_operators(<target> <header> <Policy>...)
+# weft_add_operators(<target> <header> <Policy>...)   convolutions
+# weft_add_gemms(<target> <header> <Policy>...)       matrix products
 #
 # Compiles each policy's kernels for CUDA into <target>. <header> (as <target> would include it) defines
 # the policies. One .cu per policy, so that they compile in parallel and a change recompiles only what it
@@ -7,8 +8,16 @@
 include_guard(GLOBAL)
 
 function(weft_add_operators target header)
+  weft_add_instances(${target} ${header} conv WEFT_INSTANTIATE_CONVOLUTION ${ARGN})
+endfunction()
+
+function(weft_add_gemms target header)
+  weft_add_instances(${target} ${header} gemm WEFT_INSTANTIATE_GEMM ${ARGN})
+endfunction()
+
+function(weft_add_instances target header folder macro)
   if(NOT ARGN)
-    message(FATAL_ERROR "weft_add_operators(${target} ${header}): name at least one policy")
+    message(FATAL_ERROR "weft: ${header} for ${target}: name at least one policy")
   endif()
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   if(NOT "CUDA" IN_LIST languages)
@@ -24,12 +33,12 @@ function(weft_add_operators target header)
       string(APPEND id "_${hash}")
     endif()
     set(source ${CMAKE_CURRENT_BINARY_DIR}/weft_operators/${target}/${id}.cu)
-    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// Made by weft_add_operators for @target@.
-#include \"weft/conv/instantiate.cuh\"
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// Made by cmake/WeftOperators.cmake for @target@.
+#include \"weft/@folder@/instantiate.cuh\"
 
 #include \"@header@\"
 
-WEFT_INSTANTIATE_CONVOLUTION(@policy@);
+@macro@(@policy@);
 ")
     list(APPEND sources ${source})
   endforeach()
