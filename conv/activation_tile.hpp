@@ -5,52 +5,15 @@
 
 #include "weft/conv/params.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/simt_shared_layout.hpp"
+#include "weft/gemm/operand_share.hpp"
 
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// Which packets of a k slice a thread brings: kColumns output pixels, each kRows packets that are
-// kRowStep apart in k. Lanes of a warp take neighbouring pixels, so their loads coalesce.
-template <class G>
-struct ActivationShare {
-  static_assert(G::kThreads % G::kBlockM == 0 || G::kBlockM % G::kThreads == 0,
-                "weft: the threads of a block must divide config.threadblock.m or the reverse");
-  static constexpr int kColumns = G::kBlockM > G::kThreads ? G::kBlockM / G::kThreads : 1;
-  static constexpr int kRowStep = G::kThreads > G::kBlockM ? G::kThreads / G::kBlockM : 1;
-  static_assert(G::kPackets % kRowStep == 0,
-                "weft: config.threadblock has too many threads for its k extent; raise "
-                "threadblock.k or enlarge the warp tile");
-  static constexpr int kRows = G::kPackets / kRowStep;
-
-  struct Fragment {
-    std::uint32_t packet[kRows][kColumns];
-  };
-
-  WEFT_DEVICE static int Column(int tid, int index) {
-    return kColumns == 1 ? tid % G::kBlockM : tid + index * G::kThreads;
-  }
-  WEFT_DEVICE static int Row(int tid, int index) {
-    return (kColumns == 1 ? tid / G::kBlockM : 0) + index * kRowStep;
-  }
-
-  WEFT_DEVICE static void Store(arch::Thread t, const Fragment& f,
-                                std::uint32_t (*shared)[G::kBlockM]) {
-    WEFT_UNROLL
-    for (int column = 0; column < kColumns; ++column) {
-      const int position = gemm::SharedColumnsA<G>::Position(Column(t.tid(), column));
-      WEFT_UNROLL
-      for (int row = 0; row < kRows; ++row) {
-        t.StoreShared(&shared[Row(t.tid(), row)][position], f.packet[row][column]);
-      }
-    }
-  }
-};
-
 // Any filter, stride, dilation and padding.
 template <class G>
 class Im2colTile {
-  using Share = ActivationShare<G>;
+  using Share = gemm::ColumnShare<G>;
 
  public:
   using Fragment = typename Share::Fragment;
@@ -131,7 +94,7 @@ class Im2colTile {
 // kp planes. No im2col arithmetic.
 template <class G>
 class PointwiseTile {
-  using Share = ActivationShare<G>;
+  using Share = gemm::ColumnShare<G>;
 
  public:
   using Fragment = typename Share::Fragment;

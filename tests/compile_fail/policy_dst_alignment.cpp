@@ -4,7 +4,7 @@
 
 struct Mine : Base {
   static constexpr weft::conv::Config config =
-      weft::conv::SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, 16);
+      weft::conv::SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, 8);
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

@@ -217,8 +217,7 @@ TEST(BadInput, GpuTooOld) {
 }
 
 TEST(BadInput, TooMuchSharedMemory) {
-  using Huge = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, gemm::TileShape{128, 128, 256},
-                          gemm::TileShape{64, 32, 256}, gemm::TileShape{8, 8, 4}>;
+  using Huge = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, Tile<128, 128, 256, 64, 32, 8, 8>>;
   arch::DeviceLimits turing;
   turing.compute_capability = 75;
   turing.shared_memory_per_block = 64 * 1024;

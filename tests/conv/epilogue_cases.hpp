@@ -5,6 +5,20 @@
 #include "tests/conv/policies.hpp"
 
 namespace weft::conv {
+
+// A user's own activation: the six lines.
+struct LeakyRelu {
+  float slope = 0.01f;
+  constexpr float operator()(float x) const { return x > 0.0f ? x : slope * x; }
+};
+
+// An activation that looks at where it is: a checkerboard over p and q, different for odd k.
+struct Checkerboard {
+  constexpr float operator()(float x, const epilogues::OutputCoord& at) const {
+    return (at.n + at.k + at.p + at.q) % 2 == 0 ? x : 0.0f;
+  }
+};
+
 namespace {
 
 using namespace epilogues;  // NOLINT: a test file about them
@@ -85,25 +99,12 @@ TEST(ConvolutionEpilogue, ClampWithRunTimeLimits) {
                                        : x; }, {}, epilogue);
 }
 
-// A user's own activation: the six lines.
-struct LeakyRelu {
-  float slope = 0.01f;
-  constexpr float operator()(float x) const { return x > 0.0f ? x : slope * x; }
-};
-
 TEST(ConvolutionEpilogue, UsersOwnActivation) {
   using E = Chain<Scale, Bias<>, LeakyRelu, ClampTo<std::int8_t>>;
   E epilogue;
   epilogue.Get<LeakyRelu>().slope = 0.3f;
   RunBoth<TestPolicy<NCxHWx<4>, E>>([](float x) { return x > 0.0f ? x : 0.3f * x; }, {}, epilogue);
 }
-
-// An activation that looks at where it is: a checkerboard over p and q, different for odd k.
-struct Checkerboard {
-  constexpr float operator()(float x, const OutputCoord& at) const {
-    return (at.n + at.k + at.p + at.q) % 2 == 0 ? x : 0.0f;
-  }
-};
 
 TEST(ConvolutionEpilogue, ActivationWithCoordinates) {
   using P = TestPolicy<NCHW, Chain<Scale, Checkerboard, ToFloat>>;

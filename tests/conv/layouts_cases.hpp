@@ -30,8 +30,7 @@ TEST(ConvolutionLayouts, Nc4ToNc32) {
 }
 
 TEST(ConvolutionLayouts, Nc4ToNc32EightBytes) {
-  RunRandomProblems<TestPolicy<NCxHWx<32>, BiasRelu<>, gemm::TileShape{64, 32, 32},
-                               gemm::TileShape{64, 32, 32}, gemm::TileShape{8, 8, 4}, 8>>(30, 3);
+  RunRandomProblems<TestPolicy<NCxHWx<32>, BiasRelu<>, Tile<64, 32, 32, 64, 32, 8, 8, 8>>>(30, 3);
 }
 
 TEST(ConvolutionLayouts, Nc4ToNc64) {
@@ -40,8 +39,7 @@ TEST(ConvolutionLayouts, Nc4ToNc64) {
 
 // Byte stores: any K.
 TEST(ConvolutionLayouts, Nc4ToNhwcAnyK) {
-  RunRandomProblems<TestPolicy<NHWC, BiasRelu<>, gemm::TileShape{32, 32, 32},
-                               gemm::TileShape{32, 16, 32}, gemm::TileShape{4, 4, 4}, 1>>(40, 5);
+  RunRandomProblems<TestPolicy<NHWC, BiasRelu<>, SmallTile<1>>>(40, 5);
 }
 
 TEST(ConvolutionLayouts, Nc4ToNhwcWords) {
@@ -56,8 +54,7 @@ TEST(ConvolutionLayouts, Nc4ToNhwcWords) {
 }
 
 TEST(ConvolutionLayouts, Nc4ToNchwInt8) {
-  RunRandomProblems<TestPolicy<NCHW, BiasRelu<>, gemm::TileShape{32, 32, 32},
-                               gemm::TileShape{32, 16, 32}, gemm::TileShape{4, 4, 4}, 1>>(30, 7);
+  RunRandomProblems<TestPolicy<NCHW, BiasRelu<>, SmallTile<1>>>(30, 7);
 }
 
 TEST(ConvolutionLayouts, Nc4ToNchwFloat) {
@@ -69,15 +66,13 @@ TEST(ConvolutionLayouts, Nc4ToNchwFloat) {
 TEST(ConvolutionLayouts, Nc4ToNhwcFloat) {
   using Epilogue =
       epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
-  RunRandomProblems<TestPolicy<NHWC, Epilogue, gemm::TileShape{32, 32, 32},
-                               gemm::TileShape{32, 16, 32}, gemm::TileShape{4, 4, 4}, 4>>(20, 9);
+  RunRandomProblems<TestPolicy<NHWC, Epilogue, SmallTile<4>>>(20, 9);
 }
 
 TEST(ConvolutionLayouts, Nc4ToNc4Float) {
   using Epilogue =
       epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
-  RunRandomProblems<TestPolicy<NCxHWx<4>, Epilogue, gemm::TileShape{32, 32, 32},
-                               gemm::TileShape{32, 16, 32}, gemm::TileShape{4, 4, 4}, 16>>(20, 10);
+  RunRandomProblems<TestPolicy<NCxHWx<4>, Epilogue, SmallTile<16>>>(20, 10);
 }
 
 }  // namespace

@@ -5,10 +5,19 @@
 
 namespace weft::conv {
 
+// Tile shapes as a type: nvcc 13.0 cannot write class-type template arguments into its host code.
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int thread_m, int thread_n,
+          int dst_alignment = 4>
+struct Tile {
+  static constexpr Config config =
+      SimtConfig({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, {thread_m, thread_n, 4},
+                 dst_alignment);
+};
+template <int dst_alignment>
+using SmallTile = Tile<32, 32, 32, 32, 16, 4, 4, dst_alignment>;
+
 // Every knob that the tests vary.
-template <class Dst, class EpilogueT, gemm::TileShape block = gemm::TileShape{32, 32, 32},
-          gemm::TileShape warp_tile = gemm::TileShape{32, 16, 32},
-          gemm::TileShape thread_tile = gemm::TileShape{4, 4, 4}, int dst_alignment = 4>
+template <class Dst, class EpilogueT, class TileT = SmallTile<4>>
 struct TestPolicy {
   using Element = std::int8_t;
   using SrcLayout = NCxHWx<4>;
@@ -16,7 +25,7 @@ struct TestPolicy {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr Config config = SimtConfig(block, warp_tile, thread_tile, dst_alignment);
+  static constexpr Config config = TileT::config;
 };
 
 }  // namespace weft::conv

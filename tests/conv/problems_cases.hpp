@@ -101,40 +101,35 @@ TEST(ConvolutionProblems, Random) {
   RunRandomProblems<Small>(150, 11);
 }
 
-template <gemm::TileShape block, gemm::TileShape warp, gemm::TileShape thread>
-using Tiled = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, block, warp, thread>;
+template <class TileT>
+using Tiled = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, TileT>;
 
 TEST(ConvolutionTiles, T128x128) {
-  using P =
-      Tiled<gemm::TileShape{128, 128, 32}, gemm::TileShape{64, 32, 32}, gemm::TileShape{8, 8, 4}>;
+  using P = Tiled<Tile<128, 128, 32, 64, 32, 8, 8>>;
   RunRandomProblems<P>(20, 21);
   ExpectMatchesReference<P>(SquareProblem(2, 32, 14, 150, 3, 1, 1), reference::ReluActivation{});
 }
 
 // More output pixels in a tile than threads in a block.
 TEST(ConvolutionTiles, T128x32) {
-  using P =
-      Tiled<gemm::TileShape{128, 32, 32}, gemm::TileShape{64, 32, 32}, gemm::TileShape{8, 8, 4}>;
+  using P = Tiled<Tile<128, 32, 32, 64, 32, 8, 8>>;
   RunRandomProblems<P>(20, 22);
   ExpectMatchesReference<P>(SquareProblem(2, 32, 14, 50, 3, 1, 1), reference::ReluActivation{});
 }
 
 TEST(ConvolutionTiles, T64x64) {
-  using P =
-      Tiled<gemm::TileShape{64, 64, 32}, gemm::TileShape{32, 32, 32}, gemm::TileShape{4, 8, 4}>;
+  using P = Tiled<Tile<64, 64, 32, 32, 32, 4, 8>>;
   RunRandomProblems<P>(20, 23);
 }
 
 TEST(ConvolutionTiles, T64x128NarrowSlices) {
-  using P =
-      Tiled<gemm::TileShape{64, 128, 16}, gemm::TileShape{32, 64, 16}, gemm::TileShape{8, 8, 4}>;
+  using P = Tiled<Tile<64, 128, 16, 32, 64, 8, 8>>;
   RunRandomProblems<P>(20, 24);
 }
 
 // Two pixels a thread: the narrowest vectors.
 TEST(ConvolutionTiles, T16x64Deep) {
-  using P =
-      Tiled<gemm::TileShape{16, 64, 64}, gemm::TileShape{16, 32, 64}, gemm::TileShape{2, 8, 4}>;
+  using P = Tiled<Tile<16, 64, 64, 16, 32, 2, 8>>;
   RunRandomProblems<P>(20, 25);
 }
 

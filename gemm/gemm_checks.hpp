@@ -1,0 +1,31 @@
+// The shape of a matrix product, and the checks that need no pointer.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/gemm/simt_config.hpp"
+
+namespace weft::gemm {
+
+// C (m x n) = A (m x k) B (k x n). Leading dimensions count elements; 0 means densely packed.
+struct GemmProblem {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+  std::int64_t lda = 0;
+  std::int64_t ldb = 0;
+  std::int64_t ldc = 0;
+};
+
+// `problem` with its leading dimensions filled in. InvalidArgument for extents that are not
+// positive, leading dimensions that are too small or break an alignment, or a k whose int32 sums
+// can overflow; OutOfRange where a 32-bit index of the kernel would overflow.
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const Config& config,
+                                             bool row_major_c, int output_bytes);
+
+// InvalidArgument if `pointer` is null or not a multiple of `alignment` bytes.
+absl::Status CheckGemmPointer(const char* field, const void* pointer, int alignment);
+
+}  // namespace weft::gemm

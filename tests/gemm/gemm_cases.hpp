@@ -1,0 +1,177 @@
+// Matrix products through the convolution's mainloop, against three loops.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "tests/operator_memory.hpp"
+#include "tests/reference/reference.hpp"
+#include "weft/gemm/gemm.hpp"
+
+namespace weft::gemm {
+
+using epilogues::BiasRelu;
+using epilogues::Chain;
+using epilogues::ToAccumulator;
+using layouts::ColumnMajor;
+using layouts::RowMajor;
+
+// Tile shapes as a type: nvcc 13.0 cannot write class-type template arguments into its host code.
+template <int src_alignment, int dst_alignment>
+struct SmallTile {
+  static constexpr Config config = {
+      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, 2, {src_alignment, dst_alignment}};
+};
+struct LargeTile {
+  static constexpr Config config = {Mainloop::kSimt, {128, 128, 32}, {64, 32, 32}, {8, 8, 4}, 2,
+                                    {16, 16}};
+};
+
+template <class EpilogueT, class C, class TileT>
+struct TestGemm {
+  using Element = std::int8_t;
+  using LayoutA = RowMajor;
+  using LayoutB = ColumnMajor;
+  using LayoutC = C;
+  using Epilogue = EpilogueT;
+  static constexpr Config config = TileT::config;
+};
+
+using Sums = Chain<ToAccumulator>;
+template <class C, int src_alignment = 4>
+using SumsGemm = TestGemm<Sums, C, SmallTile<src_alignment, 4>>;
+
+namespace {
+
+template <class P>
+void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
+  using Op = Gemm<P>;
+  using Output = typename Op::Output;
+  SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " seed ", seed));
+  const auto op = Op::Create(problem);
+  ASSERT_TRUE(op.ok()) << op.status();
+  problem = op->problem();
+
+  std::mt19937 engine(seed);
+  const auto bytes = [&](std::int64_t count) {
+    std::vector<std::int8_t> v(count);
+    for (auto& x : v) x = static_cast<std::int8_t>(engine() >> 24);
+    return v;
+  };
+  // What lies between k and the pitch is garbage that must not count.
+  const auto a = bytes(problem.m * problem.lda), b = bytes(problem.n * problem.ldb);
+  std::vector<float> bias(problem.n), alpha(problem.n);
+  for (std::int64_t j = 0; j < problem.n; ++j) {
+    bias[j] = static_cast<float>(engine() % 41) - 20.0f;
+    alpha[j] = (1.0f + static_cast<float>(engine() % 10)) / 16384.0f;
+  }
+  const bool row_major = std::is_same_v<typename P::LayoutC, RowMajor>;
+  const std::int64_t c_size = (row_major ? problem.m : problem.n) * problem.ldc;
+  std::vector<Output> untouched(c_size, static_cast<Output>(0x55));
+  const OperatorMemory<std::int8_t> a_memory(a), b_memory(b);
+  const OperatorMemory<float> bias_memory(bias), alpha_memory(alpha);
+  const OperatorMemory<Output> c_memory(untouched);
+
+  typename Op::Arguments args;
+  args.a = a_memory.get(), args.b = b_memory.get(), args.c = c_memory.get();
+  if constexpr (P::Epilogue::kHasBias) args.bias = bias_memory.get();
+  if constexpr (P::Epilogue::kHasScale) args.channel_alpha = alpha_memory.get();
+#if defined(WEFT_CUDA_BACKEND)
+  const absl::Status status = op->Run(args, nullptr);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+#else
+  const absl::Status status = op->RunOnCpu(args);
+  ASSERT_TRUE(status.ok()) << status;
+#endif
+
+  std::vector<Output> want = untouched;  // the gaps of C stay as they were
+  for (std::int64_t i = 0; i < problem.m; ++i) {
+    for (std::int64_t j = 0; j < problem.n; ++j) {
+      std::int64_t sum = 0;
+      for (std::int64_t k = 0; k < problem.k; ++k) {
+        sum += std::int64_t{a[i * problem.lda + k]} * b[j * problem.ldb + k];
+      }
+      Output& out = want[row_major ? i * problem.ldc + j : j * problem.ldc + i];
+      if constexpr (std::is_same_v<Output, std::int32_t>) {
+        out = static_cast<Output>(sum);
+      } else {
+        reference::EpilogueData e;
+        e.bias = bias.data(), e.channel_alpha = alpha.data();
+        const float t = reference::Value(sum, j, 0, e, reference::ReluActivation{});
+        out = reference::Quantize<Output>(t, 0.0f, -128, 127);
+      }
+    }
+  }
+  EXPECT_EQ(c_memory.Read(), want);
+}
+
+template <class P>
+void RunRandom(std::uint32_t seed, bool wide_pitch) {
+  std::mt19937 engine(seed);
+  for (int i = 0; i < 40; ++i) {
+    GemmProblem p;
+    p.m = 1 + engine() % 70, p.n = 1 + engine() % 70, p.k = 1 + engine() % 150;
+    p.lda = RoundUp(p.k, P::config.alignment.src) + (wide_pitch ? 16 : 0);
+    p.ldb = RoundUp(p.k, P::config.alignment.src) + (wide_pitch ? 32 : 0);
+    if (wide_pitch) p.ldc = 80;
+    ExpectMatches<P>(p, seed + i);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Gemm, RowMajorSums) {
+  RunRandom<SumsGemm<RowMajor>>(1, false);
+}
+TEST(Gemm, ColumnMajorSums) {
+  RunRandom<SumsGemm<ColumnMajor>>(2, false);
+}
+TEST(Gemm, PitchesWiderThanTheMatrices) {
+  RunRandom<SumsGemm<RowMajor>>(3, true);
+}
+TEST(Gemm, SixteenByteLoads) {
+  RunRandom<SumsGemm<RowMajor, 16>>(4, true);
+}
+
+TEST(Gemm, QuantizedWithBiasAndRelu) {
+  RunRandom<TestGemm<BiasRelu<>, RowMajor, SmallTile<4, 1>>>(5, true);
+}
+
+TEST(Gemm, LargeTile) {
+  using P = TestGemm<Sums, RowMajor, LargeTile>;
+  ExpectMatches<P>({.m = 150, .n = 204, .k = 96}, 6);
+  ExpectMatches<P>({.m = 5, .n = 4, .k = 400}, 7);
+}
+
+TEST(Gemm, BadInput) {
+  using testing::HasSubstr;
+  const auto message = [](const GemmProblem& p) {
+    return std::string(Gemm<SumsGemm<RowMajor>>::Create(p).status().message());
+  };
+  EXPECT_EQ(message({.m = 0, .n = 1, .k = 4}), "gemm: m=0 is not positive; give 1 or more");
+  EXPECT_EQ(message({.m = 8, .n = 8, .k = 10}),
+            "gemm: lda=10 is not a multiple of 4, the elements of one access; pad the matrix or "
+            "lower config.alignment");
+  EXPECT_EQ(message({.m = 8, .n = 8, .k = 8, .ldb = 4}),
+            "gemm: ldb=4 is less than 8, the extent it steps over");
+  EXPECT_THAT(message({.m = 8, .n = 8, .k = 131072}), HasSubstr("at most 131071 are accepted"));
+  EXPECT_THAT(message({.m = std::int64_t{1} << 40, .n = 8, .k = 8}),
+              HasSubstr("split the product"));
+  const auto op = Gemm<SumsGemm<RowMajor>>::Create({.m = 4, .n = 4, .k = 4});
+  alignas(16) std::int8_t a[16] = {};
+#if !defined(WEFT_CUDA_BACKEND)
+  EXPECT_EQ(op->RunOnCpu({.a = a, .b = a}).message(), "gemm: args.c is null; give the address");
+  std::int32_t c[16];
+  EXPECT_THAT(std::string(op->RunOnCpu({.a = a + 1, .b = a, .c = c}).message()),
+              HasSubstr("is not 4-byte aligned"));
+#endif
+  EXPECT_EQ(op->Run({.a = a, .b = a}, nullptr).message(), "gemm: args.c is null; give the address");
+}
+
+}  // namespace
+}  // namespace weft::gemm
