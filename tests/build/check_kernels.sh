@@ -17,6 +17,6 @@ while IFS= read -r command; do
   done
   object=$build/$(grep -oE -- '-o [^ ]+' <<<"$command" | tail -1 | cut -c4-)
   [ -f "$object" ] || { echo "$object was not built"; exit 1; }
-done < <(ninja -C "$build" -t commands | grep -E ' -x cu .* -c ')
+done < <(ninja -C "$build" -t commands | grep -E ' -x cu ' | grep -E ' -c ')
 [ $count -gt 0 ] || { echo "no CUDA source at all"; exit 1; }
 echo "$count CUDA sources compiled for sm_75, sm_80 and sm_90a without a warning or a spill"
