@@ -1,0 +1,8 @@
+# GPU code of the ready-made operators, part of weft::weft.
+weft_add_operators(weft "weft/conv/ready_made.hpp"
+  "weft::conv::S8Conv4<weft::epilogues::BiasIdentity<>>"
+  "weft::conv::S8Conv4<weft::epilogues::BiasRelu<>>"
+  "weft::conv::S8Conv4<weft::epilogues::BiasHSwish<>>"
+  "weft::conv::S8Conv4<weft::epilogues::ResidualBiasRelu<>>"
+  "weft::conv::S8Conv4<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>>"
+  "weft::conv::S8Conv4<weft::epilogues::BiasHSwish<>, weft::NCxHWx<32>>")
