@@ -1,6 +1,5 @@
 # Tests of the programs in examples/ as a user runs them. Included from examples/operators.cmake.
 set(here ${CMAKE_CURRENT_LIST_DIR})
-set(refuses ${here}/refuses.sh)
 
 add_test(NAME example_first_operator COMMAND first_operator)
 set_tests_properties(example_first_operator PROPERTIES
@@ -16,3 +15,4 @@ endif()
 add_test(NAME example_picture_filter
          COMMAND ${here}/picture_filter.sh $<TARGET_FILE:picture_filter>
                  ${PROJECT_SOURCE_DIR}/examples/picture_filter/chelsea.png ${have_png})
+add_test(NAME example_weft_demo COMMAND ${here}/weft_demo.sh $<TARGET_FILE:weft_demo>)

@@ -1,0 +1,42 @@
+#!/bin/sh
+# weft_demo.sh PROGRAM: the program on a tiny list, and on flags that it must refuse.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+program=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+refuses() { # SENTENCE ARGUMENT...
+  sentence=$1
+  shift
+  "$here/refuses.sh" "$sentence" "$program" --backend=cpu "$@"
+}
+
+# Both operators on a ragged layer, one layer with a batch of its own.
+tiny=c10h9w9k70r3s2,n2c4h8w8k8r1s1p0
+"$program" --backend=cpu --layers=$tiny --csv=table.csv | tee table.txt
+grep -q '^On the CPU, [0-9]* threads$' table.txt
+grep -q '^4 layers in .* s: every output equals the reference$' table.txt
+[ "$(wc -l <table.csv)" = 5 ]
+grep -q '^c10h9w9k70r3s2,1,NCxHWx<4>,NCxHWx<32>,hswish [0-9x]*,cpu,[0-9.]*,[0-9.]*,0$' table.csv
+grep -q '^c4h8w8k8r1s1,2,NCxHWx<4>,NCxHWx<4>,relu [0-9x]*,cpu,[0-9.]*,[0-9.]*,0$' table.csv
+
+"$program" --backend=cpu --layers=$tiny --batch=3 --tile=32x32 --check=false --csv=- >rows.csv 2>table.txt
+[ "$(grep -c ',3,NCxHWx<4>,.* 32x32,cpu,.*,$' rows.csv)" = 4 ]
+grep -q 'not compared with the reference$' table.txt
+
+refuses "Unknown command line flag 'layer'" --layer=t4_17
+refuses "'t4_17' is not a flag; accepted are --layers, --batch, --backend, --tile, --csv" t4_17
+refuses "--layers: there is no list 'vgg'; accepted are anchors, " \
+  --layers=vgg
+refuses "--layers is empty; accepted are anchors" --layers=
+refuses "a layer is [n<N>]c<C>h<H>w<W>k<K>r<R>s<stride>" --layers=c64h56w56k64
+refuses "c4h2w2k4r7s1p0: conv: " --layers=c4h2w2k4r7s1p0
+refuses "GB of memory, this machine has" --layers=n900c2048h1000w1000k4r1s1
+refuses "--batch=0 is not a number of images; accepted are 1 to 1024" --batch=0
+refuses "--batch=many is not a number of images; accepted are 1 to 1024" --batch=many
+refuses "--tile=7x7 does not exist; accepted are 128x128, 128x32, 64x64, 32x32" --tile=7x7
+refuses "--csv=nowhere/a.csv cannot be written (No such file" --csv=nowhere/a.csv
+"$here/refuses.sh" "--backend=gpu is unknown; accepted are cpu, cuda" "$program" --backend=gpu
+"$here/refuses.sh" "--backend=cuda: " env CUDA_VISIBLE_DEVICES= "$program" --backend=cuda

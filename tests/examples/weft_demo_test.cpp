@@ -1,0 +1,76 @@
+// The parts of weft_demo: that a wrong output is counted, and which tile is chosen. Test targets
+// link the library alone, so the program's parts are compiled in here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "examples/weft_demo/kernels.cpp"
+
+namespace weft_demo {
+namespace {
+
+TEST(Kernels, EveryTileEqualsTheReference) {
+  // Channels that fill no block, more than one tile in each direction of some of them.
+  const LayerData data(weft::conv::SquareProblem(2, 10, 13, 70, 3, 1, 2));
+  for (const Kernel& kernel : Kernels()) {
+    const std::vector<std::int8_t> want = Reference(kernel.op, data);
+    const auto measured = kernel.run(data, Backend::kCpu, &want);
+    ASSERT_TRUE(measured.ok()) << measured.status();
+    EXPECT_EQ(measured->mismatches, 0) << kernel.tile() << " to " << kernel.dst_layout;
+    EXPECT_GT(measured->milliseconds, 0.0);
+  }
+}
+
+TEST(Kernels, EachDifferenceIsCounted) {
+  const LayerData data(weft::conv::SquareProblem(1, 4, 5, 8, 3, 1, 1));
+  for (const Operator op : {Operator::kRelu, Operator::kHSwishReformat}) {
+    std::vector<std::int8_t> want = Reference(op, data);
+    want.front() = static_cast<std::int8_t>(want.front() ^ 1);
+    want.back() = static_cast<std::int8_t>(want.back() ^ 1);
+    const auto kernel = ChooseKernel(op, data.problem, {Backend::kCpu, 2}, "");
+    const auto measured = kernel->run(data, Backend::kCpu, &want);
+    ASSERT_TRUE(measured.ok()) << measured.status();
+    EXPECT_EQ(measured->mismatches, 2);
+  }
+}
+
+TEST(LayerData, OutputsAreSpreadOverTheRange) {
+  const LayerData data(weft::conv::SquareProblem(1, 64, 14, 32, 3, 1, 1));
+  const std::vector<std::int8_t> outputs = Reference(Operator::kRelu, data);
+  const auto zeros = std::count(outputs.begin(), outputs.end(), 0);
+  const auto clamped = std::count(outputs.begin(), outputs.end(), 127);
+  const auto size = static_cast<std::ptrdiff_t>(outputs.size());
+  EXPECT_GT(zeros, size / 4);
+  EXPECT_LT(zeros, size * 3 / 4);
+  EXPECT_GT(clamped, 0);
+  EXPECT_LT(clamped, size / 4);
+}
+
+std::string Tile(const weft::conv::Problem& problem, const Machine& machine) {
+  return ChooseKernel(Operator::kRelu, problem, machine, "")->tile();
+}
+
+TEST(ChooseKernel, FitsTheLayer) {
+  const Machine gpu = {Backend::kCuda, 132}, cpu = {Backend::kCpu, 2};
+  // Much of everything; few output channels; too few outputs to give every multiprocessor a large
+  // tile.
+  EXPECT_EQ(Tile(weft::conv::SquareProblem(64, 512, 56, 512, 3, 1, 1), gpu), "128x128");
+  EXPECT_EQ(Tile(weft::conv::SquareProblem(16, 64, 128, 32, 3, 1, 1), gpu), "128x32");
+  EXPECT_EQ(Tile(weft::conv::SquareProblem(16, 64, 128, 32, 3, 1, 1), cpu), "128x32");
+  EXPECT_EQ(Tile(weft::conv::SquareProblem(1, 512, 7, 512, 3, 1, 1), gpu), "32x32");
+}
+
+TEST(ChooseKernel, NamesTheTilesThereAre) {
+  const weft::conv::Problem problem = weft::conv::SquareProblem(1, 4, 5, 8, 3, 1, 1);
+  EXPECT_EQ(ChooseKernel(Operator::kRelu, problem, {}, "64x64")->tile(), "64x64");
+  const absl::Status status = ChooseKernel(Operator::kRelu, problem, {}, "65x64").status();
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("--tile=65x64 does not exist; accepted are 128x128, 128x32, "
+                                   "64x64, 32x32"));
+}
+
+}  // namespace
+}  // namespace weft_demo
