@@ -1,7 +1,8 @@
 // A block while it runs: warps, barriers, and who may run next. Private to the runtime (cpu_*.cpp).
 //
 // Lanes switch symmetrically: a lane that has to wait picks the next one that can run and jumps
-// straight into it. The worker's own context is entered when the block has ended or failed.
+// straight into it (cpu_schedule.hpp). The worker's own context is entered when the block has ended
+// or failed.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ inline constexpr int kBarriers = 16;
 // A collective that some lanes of a warp have reached and others have not.
 struct Collective {
   Operation operation = Operation::kNone;
-  int key = 0;           // what else must agree: a barrier's id and count
+  int key = 0;           // what else must agree: BarrierKey
   uint32_t mask = 0;     // the lanes that take part
   uint32_t arrived = 0;  // those that are here
   Location at{};         // where the first one called from
@@ -61,6 +62,17 @@ struct Barrier {
   uint32_t phase = 0;
   char token[2];  // by parity of the phase
 };
+
+// A barrier's key as a collective: its id and count (-1: the whole block).
+constexpr int BarrierKey(int id, int threads) {
+  return id << 16 | (threads + 1);
+}
+constexpr int BarrierId(int key) {
+  return key >> 16;
+}
+constexpr int BarrierThreads(int key) {
+  return (key & 0xFFFF) - 1;
+}
 
 // The shared accesses of one lane, for counting bank conflicts.
 struct SharedAccess {
@@ -122,17 +134,6 @@ inline void MakeWaiting(Block& block, Warp& warp, uint32_t lanes) {
   warp.runnable &= ~lanes;
   if (warp.runnable == 0) block.ready &= ~(1u << warp.rank);
 }
-
-// cpu_schedule.cpp
-void Prepare(Block& block, const CpuOptions& options);  // ranks and directions of the warps
-void MakeFresh(Lane* lane);                         // the lane starts at the kernel's first line
-void Enter(Block& block);                           // returns when the block has ended or failed
-Lane* PickNext(Block& block, const Lane* current);  // null: no lane can run
-void SwitchTo(Block& block, Lane* from, Lane* to);
-[[noreturn]] void SwitchForGood(Block& block, Lane* from, Lane* to);
-void Wait(Lane* lane, Operation operation, int key,
-          Location at);  // until someone makes it runnable
-[[noreturn]] void LeaveToWorker(Block& block);
 
 // cpu_failure.cpp
 [[noreturn]] void FailF(Lane* lane, Location at, const char* format, ...)

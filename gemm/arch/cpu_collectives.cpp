@@ -2,9 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "weft/gemm/arch/cpu_block.hpp"
 #include "weft/gemm/arch/cpu_collectives.hpp"
-#include "weft/gemm/arch/cpu_sanitizers.hpp"
 
 namespace weft::arch::cpu {
 namespace {
@@ -14,8 +12,26 @@ bool SameLocation(Location a, Location b) {
          (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
 }
 
-// The pending collective this lane joins, new if it is the first; not returning if the lane meets
-// lanes of its warp that are elsewhere.
+}  // namespace
+
+uint32_t CheckedMask(Lane* lane, Operation operation, uint32_t mask, Convergence convergence,
+                     Location at) {
+  const Warp& warp = *lane->warp_state;
+  if (convergence == Convergence::kWarp) {
+    if (warp.alive != warp.population) {
+      FailF(lane, at,
+            "divergence: %s needs the whole warp, but its lanes 0x%08x have returned from the "
+            "kernel",
+            Name(operation), warp.population & ~warp.alive);
+    }
+    return warp.population;
+  }
+  if ((mask >> lane->lane & 1) == 0) {
+    FailF(lane, at, "%s: the calling lane is not in its own mask 0x%08x", Name(operation), mask);
+  }
+  return mask & warp.population;
+}
+
 Collective& FindOrStart(Lane* lane, const Collective& wanted, Convergence convergence) {
   Warp& warp = *lane->warp_state;
   for (int i = 0; i < warp.pending_count; ++i) {
@@ -35,62 +51,10 @@ Collective& FindOrStart(Lane* lane, const Collective& wanted, Convergence conver
   return warp.pending[warp.pending_count++];
 }
 
-// Takes the collective off the warp's list and does its work. True if its lanes may go on.
-bool Finish(Block& block, Warp& warp, Collective& pending) {
-  const Collective done = pending;
-  pending = warp.pending[--warp.pending_count];
-  ++block.stats.collectives;
-  return done.complete(block, warp, done);
-}
-
-}  // namespace
-
-void Join(Lane* lane, Operation operation, int key, uint32_t mask, Convergence convergence,
-          Location at, bool (*complete)(Block&, Warp&, const Collective&)) {
-  Block& block = *lane->block;
-  Warp& warp = *lane->warp_state;
-  const uint32_t self = 1u << lane->lane;
-  if (convergence == Convergence::kWarp) {
-    mask = warp.population;
-    if (warp.alive != warp.population) {
-      FailF(lane, at,
-            "divergence: %s needs the whole warp, but its lanes 0x%08x have returned from the "
-            "kernel",
-            Name(operation), warp.population & ~warp.alive);
-    }
-  } else {
-    if ((mask & self) == 0) {
-      FailF(lane, at, "%s: the calling lane is not in its own mask 0x%08x", Name(operation), mask);
-    }
-    mask &= warp.population;
-  }
-  Collective& pending = FindOrStart(lane, {operation, key, mask, 0, at, complete}, convergence);
-  pending.arrived |= self;
-  if (pending.arrived == (pending.mask & warp.alive)) {
-    const uint32_t lanes = pending.arrived;
-    if (Finish(block, warp, pending)) {
-      MakeRunnable(block, warp, lanes);
-      return;
-    }
-  }
-  Wait(lane, operation, key >> 16, at);
-}
-
 // --- Barriers
 // -------------------------------------------------------------------------------------
 
 namespace {
-
-// A barrier's key packs its id and its count: id * 65536 + threads + 1.
-int BarrierKey(int id, int threads) {
-  return id << 16 | (threads + 1);
-}
-int BarrierId(int key) {
-  return key >> 16;
-}
-int BarrierThreads(int key) {
-  return (key & 0xFFFF) - 1;
-}
 
 bool IsFull(const Block& block, const Barrier& barrier) {
   if (barrier.expected >= 0) return barrier.arrived >= barrier.expected;

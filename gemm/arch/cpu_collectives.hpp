@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/cpu_block.hpp"
+#include "weft/gemm/arch/cpu_schedule.hpp"
 
 namespace weft::arch::cpu {
 
@@ -13,10 +14,42 @@ enum class Convergence {
   kWarp,  // every lane of the warp, from one line (`.aligned` in PTX); the mask is ignored
 };
 
-// Blocks the lane until all have come and `complete` has run, in the last one's name. Operations
-// of a lane's warp that share lanes but differ in operation, key or mask are divergence, and end
-// the launch.
-void Join(Lane* lane, Operation operation, int key, uint32_t mask, Convergence convergence,
-          Location at, bool (*complete)(Block&, Warp&, const Collective&));
+// The mask as it counts; ends the launch if the lane cannot take part.
+uint32_t CheckedMask(Lane* lane, Operation operation, uint32_t mask, Convergence convergence,
+                     Location at);
+
+// The pending collective that the lane joins, new if it is the first. Operations of a warp that
+// share lanes but differ in operation, key, mask or (kWarp) line are divergence, and end the
+// launch.
+Collective& FindOrStart(Lane* lane, const Collective& wanted, Convergence convergence);
+
+// Takes the collective off the warp's list and does its work. True if its lanes may go on.
+inline bool Finish(Block& block, Warp& warp, Collective& pending) {
+  const Collective done = pending;
+  pending = warp.pending[--warp.pending_count];
+  ++block.stats.collectives;
+  return done.complete(block, warp, done);
+}
+
+// Blocks the lane until all have come and `complete` has run, in the last one's name. Inline for
+// the reason that cpu_schedule.hpp gives.
+__attribute__((always_inline)) inline void Join(Lane* lane, Operation operation, int key,
+                                                uint32_t mask, Convergence convergence, Location at,
+                                                bool (*complete)(Block&, Warp&,
+                                                                 const Collective&)) {
+  Block& block = *lane->block;
+  Warp& warp = *lane->warp_state;
+  mask = CheckedMask(lane, operation, mask, convergence, at);
+  Collective& pending = FindOrStart(lane, {operation, key, mask, 0, at, complete}, convergence);
+  pending.arrived |= 1u << lane->lane;
+  if (pending.arrived == (pending.mask & warp.alive)) {
+    const uint32_t lanes = pending.arrived;
+    if (Finish(block, warp, pending)) {
+      MakeRunnable(block, warp, lanes);
+      return;
+    }
+  }
+  Wait(lane, operation, key, at);
+}
 
 }  // namespace weft::arch::cpu

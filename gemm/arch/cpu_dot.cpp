@@ -2,8 +2,6 @@
 // with its 256-bit form where there is one; in plain C++ elsewhere.
 #include "weft/gemm/arch/cpu_dot.hpp"
 
-#include <algorithm>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -38,61 +36,37 @@ void AddColumns(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, 
 // The bytes of a word as two pairs of 16-bit integers, each pair in 32 bits: what a multiply-add
 // of pairs takes. Columns of b are sorted into first pairs and second pairs.
 
-// Four columns at a time. c, a and b as in AddDotProducts, from column j on.
-void AddFourColumns(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
-  __m128i b01[kMostWords];
-  __m128i b23[kMostWords];
+// kGroups groups of four columns. c, a and b as in AddDotProducts, from the first column on.
+template <int kGroups>
+void AddColumnGroups(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
+  __m128i b01[kMostWords][kGroups];
+  __m128i b23[kMostWords][kGroups];
   for (int w = 0; w < words; ++w) {
-    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n));
-    // The byte twice, then an arithmetic shift: sign extension without SSE4.1.
-    const __m128 low = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8));
-    const __m128 high = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpackhi_epi8(x, x), 8));
-    b01[w] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
-    b23[w] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
-  }
-  for (int i = 0; i < m; ++i) {
-    auto* row = reinterpret_cast<__m128i*>(c + i * n);
-    __m128i sum = _mm_loadu_si128(row);
-    for (int w = 0; w < words; ++w) {
-      const __m128i x = _mm_cvtsi32_si128(static_cast<int>(a[w * m + i]));
-      const __m128i pairs = _mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
-      const __m128i a01 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(0, 0, 0, 0));
-      const __m128i a23 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(1, 1, 1, 1));
-      sum = _mm_add_epi32(sum,
-                          _mm_add_epi32(_mm_madd_epi16(a01, b01[w]), _mm_madd_epi16(a23, b23[w])));
-    }
-    _mm_storeu_si128(row, sum);
-  }
-}
-
-void AddEightColumns(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
-  __m128i b01[kMostWords][2];
-  __m128i b23[kMostWords][2];
-  for (int w = 0; w < words; ++w) {
-    for (int h = 0; h < 2; ++h) {
-      const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n + 4 * h));
+    for (int g = 0; g < kGroups; ++g) {
+      const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + w * n + 4 * g));
+      // The byte twice, then an arithmetic shift: sign extension without SSE4.1.
       const __m128 low = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8));
       const __m128 high = _mm_castsi128_ps(_mm_srai_epi16(_mm_unpackhi_epi8(x, x), 8));
-      b01[w][h] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
-      b23[w][h] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
+      b01[w][g] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+      b23[w][g] = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
     }
   }
   for (int i = 0; i < m; ++i) {
     auto* row = reinterpret_cast<__m128i*>(c + i * n);
-    __m128i sum0 = _mm_loadu_si128(row);
-    __m128i sum1 = _mm_loadu_si128(row + 1);
+    __m128i sum[kGroups];
+    for (int g = 0; g < kGroups; ++g) sum[g] = _mm_loadu_si128(row + g);
     for (int w = 0; w < words; ++w) {
       const __m128i x = _mm_cvtsi32_si128(static_cast<int>(a[w * m + i]));
       const __m128i pairs = _mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
       const __m128i a01 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(0, 0, 0, 0));
       const __m128i a23 = _mm_shuffle_epi32(pairs, _MM_SHUFFLE(1, 1, 1, 1));
-      sum0 = _mm_add_epi32(
-          sum0, _mm_add_epi32(_mm_madd_epi16(a01, b01[w][0]), _mm_madd_epi16(a23, b23[w][0])));
-      sum1 = _mm_add_epi32(
-          sum1, _mm_add_epi32(_mm_madd_epi16(a01, b01[w][1]), _mm_madd_epi16(a23, b23[w][1])));
+      for (int g = 0; g < kGroups; ++g) {
+        const __m128i products =
+            _mm_add_epi32(_mm_madd_epi16(a01, b01[w][g]), _mm_madd_epi16(a23, b23[w][g]));
+        sum[g] = _mm_add_epi32(sum[g], products);
+      }
     }
-    _mm_storeu_si128(row, sum0);
-    _mm_storeu_si128(row + 1, sum1);
+    for (int g = 0; g < kGroups; ++g) _mm_storeu_si128(row + g, sum[g]);
   }
 }
 
@@ -127,28 +101,45 @@ __attribute__((target("avx2"))) void AddEightColumnsAvx2(int32_t* c, const uint3
   }
 }
 
-const bool kHasAvx2 = [] {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("avx2") != 0;
-}();
-
 #endif  // __x86_64__
+
+DotMeans BestMeans() {
+  if (IsAvailable(DotMeans::kPairs256)) return DotMeans::kPairs256;
+  return IsAvailable(DotMeans::kPairs128) ? DotMeans::kPairs128 : DotMeans::kPlain;
+}
+
+const DotMeans kBestMeans = BestMeans();
 
 }  // namespace
 
-void AddDotProducts(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
+bool IsAvailable(DotMeans means) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return means != DotMeans::kPairs256 || __builtin_cpu_supports("avx2") != 0;
+#else
+  return means == DotMeans::kPlain;
+#endif
+}
+
+void AddDotProducts(DotMeans means, int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n,
+                    int words) {
   int j = 0;
 #if defined(__x86_64__)
-  for (; j + 8 <= n; j += 8) {
-    if (kHasAvx2) {
-      AddEightColumnsAvx2(c + j, a, b + j, m, n, words);
-    } else {
-      AddEightColumns(c + j, a, b + j, m, n, words);
-    }
+  if (means == DotMeans::kPairs256) {
+    for (; j + 8 <= n; j += 8) AddEightColumnsAvx2(c + j, a, b + j, m, n, words);
   }
-  for (; j + 4 <= n; j += 4) AddFourColumns(c + j, a, b + j, m, n, words);
+  if (means != DotMeans::kPlain) {
+    for (; j + 8 <= n; j += 8) AddColumnGroups<2>(c + j, a, b + j, m, n, words);
+    for (; j + 4 <= n; j += 4) AddColumnGroups<1>(c + j, a, b + j, m, n, words);
+  }
+#else
+  (void)means;
 #endif
   if (j < n) AddColumns(c, a, b, m, n, words, j);
+}
+
+void AddDotProducts(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words) {
+  AddDotProducts(kBestMeans, c, a, b, m, n, words);
 }
 
 }  // namespace weft::arch::cpu

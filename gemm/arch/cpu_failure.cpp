@@ -3,8 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "weft/gemm/arch/cpu_block.hpp"
-#include "weft/gemm/arch/cpu_sanitizers.hpp"
+#include "weft/gemm/arch/cpu_schedule.hpp"
 
 namespace weft::arch::cpu {
 namespace {
@@ -23,19 +22,13 @@ std::string Where(Location at) {
 
 // What a lane does, such as "waits in SyncThreads at a.hpp:12".
 std::string Standing(const Lane& lane) {
-  switch (lane.waiting_in) {
-    case Operation::kNone:
-      return "can run";
-    case Operation::kNotStarted:
-      return "has not started";
-    case Operation::kExited:
-      return "has returned from the kernel";
-    default:
-      break;
-  }
+  if (lane.waiting_in == Operation::kNotStarted) return "has not started";
+  if (lane.waiting_in == Operation::kExited) return "has returned from the kernel";
+  if ((lane.warp_state->runnable >> lane.lane & 1) != 0) return "can run";
   std::string text = "waits in ";
-  if (lane.waiting_in == Operation::kBarrierSync && lane.waiting_key != 0) {
-    text += "barrier " + std::to_string(lane.waiting_key);
+  const int barrier = BarrierId(lane.waiting_key);
+  if (lane.waiting_in == Operation::kBarrierSync && barrier != 0) {
+    text += "barrier " + std::to_string(barrier);
   } else {
     text += Name(lane.waiting_in);
   }

@@ -26,7 +26,7 @@ inline constexpr uint32_t kSharedWindow = 1024;
 
 // The operations that can stop a lane; for messages and for telling collectives apart.
 enum class Operation : uint8_t {
-  kNone,  // running, or ready to run
+  kNone,  // has not waited yet
   kNotStarted,
   kExited,
   kBarrierSync,
@@ -77,9 +77,10 @@ struct Lane {
 
   Block* block = nullptr;
   Warp* warp_state = nullptr;
+  // What the lane waits in, or waited in last if it can run.
   Operation waiting_in = Operation::kNone;
-  int waiting_key = 0;    // of a barrier: its id
-  Location waiting_at{};  // meaningful while it waits
+  int waiting_key = 0;  // of a barrier: its id
+  Location waiting_at{};
 };
 
 // Ends the launch: reports `rule` (a sentence without a full stop) with the lane, its block and

@@ -1,15 +1,11 @@
 // Who runs next, and getting there.
-#include <bit>
-#include <boost/context/detail/fcontext.hpp>
-#include <utility>
+#include "weft/gemm/arch/cpu_schedule.hpp"
 
-#include "weft/gemm/arch/cpu_block.hpp"
-#include "weft/gemm/arch/cpu_sanitizers.hpp"
+#include <bit>
+#include <utility>
 
 namespace weft::arch::cpu {
 namespace {
-
-namespace context = boost::context::detail;
 
 uint32_t RotateRight(uint32_t bits, int by) {
   return std::rotr(bits, by);
@@ -20,6 +16,15 @@ int NextBit(uint32_t bits, int from, bool descending) {
   from &= 31;
   if (!descending) return (std::countr_zero(RotateRight(bits, from)) + from) & 31;
   return (from - std::countl_zero(RotateRight(bits, from + 1))) & 31;
+}
+
+// For a lane that has returned from the kernel.
+[[noreturn]] void SwitchForGood(Block& block, Lane* from, Lane* to) {
+  ++block.stats.switches;
+  from->context.target = to;
+  StartSwitch(nullptr, to->context);
+  context::jump_fcontext(to->context.fcontext, &from->context);
+  __builtin_unreachable();
 }
 
 // The whole life of a lane in one block.
@@ -69,7 +74,7 @@ void Prepare(Block& block, const CpuOptions& options) {
   for (int r = 0; r < block.warp_count; ++r) block.warps[block.warp_of_rank[r]].rank = r;
 }
 
-Lane* PickNext(Block& block, const Lane* current) {
+Lane* PickFromAll(Block& block, const Lane* current) {
   if (block.ready == 0) return nullptr;
   switch (block.schedule) {
     case Schedule::kForward:
@@ -102,36 +107,6 @@ Lane* PickNext(Block& block, const Lane* current) {
     }
   }
   return nullptr;
-}
-
-void SwitchTo(Block& block, Lane* from, Lane* to) {
-  if (from == to) return;
-  ++block.stats.switches;
-  from->context.target = to;
-  StartSwitch(&from->context, to->context);
-  const context::transfer_t arrived = context::jump_fcontext(to->context.fcontext, &from->context);
-  static_cast<Context*>(arrived.data)->fcontext = arrived.fctx;
-  FinishSwitch(&from->context, nullptr);
-}
-
-void Wait(Lane* lane, Operation operation, int key, Location at) {
-  Block& block = *lane->block;
-  lane->waiting_in = operation;
-  lane->waiting_key = key;
-  lane->waiting_at = at;
-  MakeWaiting(block, *lane->warp_state, 1u << lane->lane);
-  Lane* next = PickNext(block, lane);
-  if (next == nullptr) FailDeadlock(lane);
-  SwitchTo(block, lane, next);
-  lane->waiting_in = Operation::kNone;
-}
-
-void SwitchForGood(Block& block, Lane* from, Lane* to) {
-  ++block.stats.switches;
-  from->context.target = to;
-  StartSwitch(nullptr, to->context);
-  context::jump_fcontext(to->context.fcontext, &from->context);
-  __builtin_unreachable();
 }
 
 void Enter(Block& block) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "weft/gemm/arch/cpu_sanitizers.hpp"
+#include "weft/gemm/arch/cpu_schedule.hpp"
 
 namespace weft::arch::cpu {
 namespace {

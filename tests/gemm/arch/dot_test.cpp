@@ -1,0 +1,65 @@
+// The executor's dot products: every means this machine has gives what the definition says.
+#include "weft/gemm/arch/cpu_dot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/gemm/arch/harness.hpp"
+
+namespace weft::arch::testing {
+namespace {
+
+using cpu::DotMeans;
+
+std::vector<int32_t> Plain(std::vector<int32_t> c, const std::vector<uint32_t>& a,
+                           const std::vector<uint32_t>& b, int m, int n, int words) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      int64_t sum = c[i * n + j];
+      for (int w = 0; w < words; ++w) {
+        for (int k = 0; k < 4; ++k) {
+          sum += int64_t{static_cast<int8_t>(a[w * m + i] >> 8 * k)} *
+                 static_cast<int8_t>(b[w * n + j] >> 8 * k);
+        }
+      }
+      c[i * n + j] = static_cast<int32_t>(static_cast<uint32_t>(sum));  // wraps around
+    }
+  }
+  return c;
+}
+
+TEST(DotProducts, EveryMeansAgreesWithTheDefinition) {
+  int means_tested = 0;
+  for (const DotMeans means : {DotMeans::kPlain, DotMeans::kPairs128, DotMeans::kPairs256}) {
+    if (!cpu::IsAvailable(means)) continue;
+    ++means_tested;
+    for (const int m : {1, 2, 3, 8, 16, 17}) {
+      for (const int n : {1, 3, 4, 5, 8, 12, 15, 16, 23}) {
+        for (const int words : {1, 2, 4, 8}) {
+          for (const bool extremes : {false, true}) {
+            Noise noise(m * 10000 + n * 100 + words);
+            std::vector<uint32_t> a = noise.Words(words * m);
+            std::vector<uint32_t> b = noise.Words(words * n);
+            std::vector<int32_t> c(m * n);
+            for (int32_t& x : c) x = static_cast<int32_t>(noise.Next());
+            if (extremes) {
+              a.assign(a.size(), 0x80808080u);
+              b.assign(b.size(), 0x80808080u);
+              c.assign(c.size(), INT32_MAX);
+            }
+            const std::vector<int32_t> expected = Plain(c, a, b, m, n, words);
+            cpu::AddDotProducts(means, c.data(), a.data(), b.data(), m, n, words);
+            ASSERT_EQ(c, expected) << "means " << static_cast<int>(means) << ", " << m << " x " << n
+                                   << " x " << words << " words";
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(means_tested, 1);
+}
+
+}  // namespace
+}  // namespace weft::arch::testing
