@@ -31,34 +31,66 @@ constexpr bool GapsAreWhole(const FlatModes<R, T>& unsorted) {
   return true;
 }
 
-// The places of a flat stride's entries in increasing order of the entries; all static.
-template <class Stride>
-struct StrideOrder;
-template <class... Ds>
-struct StrideOrder<Tuple<Ds...>> {
+// The numbers of a flat layout with static strides; a run-time extent reads as 0.
+template <class Shape, class Stride>
+struct StaticModes;
+template <class... Ss, class... Ds>
+struct StaticModes<Tuple<Ss...>, Tuple<Ds...>> {
+  template <class S>
+  static constexpr std::int64_t ExtentOrZero() {
+    if constexpr (StaticInteger<S>) {
+      return S::value;
+    } else {
+      return 0;
+    }
+  }
+
+  static constexpr FlatModes<sizeof...(Ss), std::int64_t> Sorted() {
+    FlatModes<sizeof...(Ss), std::int64_t> m{{ExtentOrZero<Ss>()...}, {Ds::value...}, {}};
+    for (std::size_t i = 0; i < sizeof...(Ss); ++i) m.index[i] = i;
+    return SortedByStride(m);
+  }
+
+  // The place of the mode with the K-th smallest stride.
   template <std::size_t K>
   static constexpr std::size_t At() {
-    const FlatModes<sizeof...(Ds), std::int64_t> sorted = []() constexpr {
-      FlatModes<sizeof...(Ds), std::int64_t> m{{}, {Ds::value...}, {}};
-      for (std::size_t i = 0; i < sizeof...(Ds); ++i) {
-        m.extent[i] = 2;
-        m.index[i] = i;
-      }
-      return SortedByStride(m);
-    }
-    ();
-    return sorted.index[K];
+    constexpr auto kSorted = Sorted();
+    return kSorted.index[K];
   }
+
+  // Whether the gaps can be found without run-time numbers: only the last mode's extent may be one,
+  // as an extent that turns out to be 1 takes its mode out of the order.
+  static constexpr bool kGapsKnown = []() constexpr {
+    const auto m = Sorted();
+    std::int64_t end = 1;
+    for (std::size_t k = 0; k < sizeof...(Ss); ++k) {
+      if (m.trivial(k)) continue;
+      if (m.stride[k] % end != 0 || (m.extent[k] == 0 && k + 1 < sizeof...(Ss))) return false;
+      end = m.extent[k] * m.stride[k];
+    }
+    return true;
+  }
+  ();
 };
 
-// Strides static: the gaps before the K-th smallest stride and all later ones. `end` is the first
-// offset past the modes seen so far.
+template <IsLayout A>
+constexpr bool GapsAreKnown() {
+  if constexpr (IsStatic<typename A::Stride>) {
+    return StaticModes<typename A::Shape, typename A::Stride>::kGapsKnown;
+  } else {
+    return false;
+  }
+}
+
+// The gaps before the K-th smallest stride and all later ones, where they are known. `end` is the
+// first offset past the modes seen so far.
 template <std::size_t K, IsLayout A, class M, class End, IsLayout Done>
 constexpr auto ComplementFrom(A a, M m, End end, Done done) {
   if constexpr (K == kRank<A>) {
     return AppendMode(done, CeilDiv(m, end), end);
   } else {
-    constexpr std::size_t kMode = StrideOrder<typename A::Stride>::template At<K>();
+    constexpr std::size_t kMode =
+        StaticModes<typename A::Shape, typename A::Stride>::template At<K>();
     const auto s = Get<kMode>(a.shape());
     const auto d = Get<kMode>(a.stride());
     if constexpr (IsInt<decltype(s), 1> || IsInt<decltype(d), 0>) {
@@ -75,7 +107,7 @@ constexpr auto ComplementFrom(A a, M m, End end, Done done) {
 // of extent * stride of the one before. (Modes of stride 0 or extent 1 do not matter.)
 template <IsLayout A>
 constexpr bool IsComplementable(A a) {
-  return detail::GapsAreWhole(detail::FlatModesOf(a));
+  return detail::GapsAreWhole(detail::CoalescedModesOf(a));
 }
 
 // The layout of the offsets in [0, m) that a leaves out, beginning with 0. Static if a and m are.
@@ -84,15 +116,15 @@ constexpr auto Complement(A a, M m) {
   const auto modes = detail::CoalesceToTuple(a);
   if constexpr (IsStatic<A>) {
     static_assert(
-        detail::GapsAreWhole(detail::FlatModesOf(A{})),
+        detail::GapsAreWhole(detail::CoalescedModesOf(A{})),
         "layouts: Complement(A, m): sorted by stride, each stride of A must be a multiple "
         "of extent * stride of the mode before it");
   }
-  if constexpr (IsStatic<typename decltype(modes)::Stride>) {
+  if constexpr (detail::GapsAreKnown<std::remove_cvref_t<decltype(modes)>>()) {
     return Coalesce(detail::Unwrap(
         detail::ComplementFrom<0>(modes, AsInteger(m), Int<1>{}, Layout<Tuple<>, Tuple<>>{})));
   } else {
-    const auto sorted = detail::SortedByStride(detail::FlatModesOf(a));
+    const auto sorted = detail::SortedByStride(detail::CoalescedModesOf(a));
     constexpr std::size_t kCount = decltype(sorted)::kCount;
     using T = decltype(sorted.stride[0] + AsInteger(m));
     T extent[kCount + 1] = {};

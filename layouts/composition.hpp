@@ -1,7 +1,7 @@
 // Composition: one layout's offsets read as another's indices.
 //
-// Definition. Composition(A, B)(c) = A(B(c)) for every coordinate c of B, and the shape of B is
-// compatible with the result's: each mode of B stays one (possibly nested) mode.
+// Definition. Composition(A, B)(c) = A(B(c)) for every coordinate c of B with B(c) < Size(A), and
+// the shape of B is compatible with the result's: each mode of B stays one (possibly nested) mode.
 //
 // A mode s:d of B walks through A in steps of d. Over A's modes (s0, s1, ...):(d0, d1, ...), read
 // as the digits of a mixed-radix number, s:d takes min(s, s0/d) steps within the first digit, and
@@ -102,7 +102,7 @@ constexpr auto ComposeNested(A a, Shape shape, Stride stride) {
 // layouts with run-time numbers this is the caller's duty.
 template <IsLayout A, IsLayout B>
 constexpr bool IsComposable(A a, B b) {
-  return detail::DigitsFit(detail::FlatModesOf(a), detail::FlatModesOf(b));
+  return detail::DigitsFit(detail::CoalescedModesOf(a), detail::FlatModesOf(b));
 }
 
 // c -> a(b(c)).
@@ -110,7 +110,7 @@ template <IsLayout A, IsLayout B>
 constexpr auto Composition(A a, B b) {
   if constexpr (IsStatic<typename A::Shape> && IsStatic<B>) {
     // Of a's strides only those known at compile time help to merge its modes.
-    static_assert(detail::DigitsFit(detail::FlatModesOf(A{}), detail::FlatModesOf(B{})),
+    static_assert(detail::DigitsFit(detail::CoalescedModesOf(A{}), detail::FlatModesOf(B{})),
                   "layouts: Composition(A, B): a mode s:d of B must divide its way through the "
                   "extents of A (d divides an extent or is a multiple of it, and the part it takes "
                   "divides s), and modes of B must not add up past an extent of A");

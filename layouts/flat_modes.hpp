@@ -28,18 +28,24 @@ constexpr auto CommonInteger(const Tuple<Ts...>&) {
   return (std::int32_t{0} + ... + Ts{});
 }
 
-// The modes of a layout, coalesced as far as its type allows.
+// The modes of a layout, one for each leaf.
 template <IsLayout L>
 constexpr auto FlatModesOf(L layout) {
-  const auto flat = CoalesceToTuple(layout);
-  constexpr std::size_t kCount = kRank<decltype(flat)>;
-  using T = decltype(CommonInteger(flat.shape()) + CommonInteger(flat.stride()));
+  const auto extents = FlattenToTuple(layout.shape());
+  const auto strides = FlattenToTuple(layout.stride());
+  constexpr std::size_t kCount = kTupleSize<decltype(extents)>;
+  using T = decltype(CommonInteger(extents) + CommonInteger(strides));
   return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-    return FlatModes<kCount, T>{{static_cast<T>(Get<I>(flat.shape()))...},
-                                {static_cast<T>(Get<I>(flat.stride()))...},
-                                {I...}};
+    return FlatModes<kCount, T>{
+        {static_cast<T>(Get<I>(extents))...}, {static_cast<T>(Get<I>(strides))...}, {I...}};
   }
   (std::make_index_sequence<kCount>{});
+}
+
+// The same, coalesced as far as the layout's type allows.
+template <IsLayout L>
+constexpr auto CoalescedModesOf(L layout) {
+  return FlatModesOf(CoalesceToTuple(layout));
 }
 
 // Sorted by stride, trivial modes first; equal ones keep their order.

@@ -56,7 +56,7 @@ constexpr auto RightInverse(A a) {
   constexpr std::size_t kCount = kRank<decltype(modes)>;
   if constexpr (IsStatic<decltype(modes)>) {
     return [&]<std::size_t... K>(std::index_sequence<K...>) constexpr {
-      constexpr auto kInverse = detail::RightInverseModes(detail::FlatModesOf(A{}));
+      constexpr auto kInverse = detail::RightInverseModes(detail::CoalescedModesOf(A{}));
       return Coalesce(MakeLayout(MakeTuple(Int<kInverse.extent[K]>{}...),
                                  MakeTuple(Int<kInverse.stride[K]>{}...)));
     }
@@ -64,7 +64,7 @@ constexpr auto RightInverse(A a) {
   } else if constexpr (kCount == 1 && IsInt<decltype(Get<0>(modes.stride())), 1>) {
     return Get<0>(modes);
   } else {
-    const auto inverse = detail::RightInverseModes(detail::FlatModesOf(a));
+    const auto inverse = detail::RightInverseModes(detail::CoalescedModesOf(a));
     return detail::LayoutOf(inverse.extent, inverse.stride);
   }
 }
@@ -72,14 +72,14 @@ constexpr auto RightInverse(A a) {
 // Whether LeftInverse(a) is defined: a is complementable and sends no two indices to one offset.
 template <IsLayout A>
 constexpr bool IsLeftInvertible(A a) {
-  return detail::NoStrideRepeats(detail::FlatModesOf(a));
+  return detail::NoStrideRepeats(detail::CoalescedModesOf(a));
 }
 
 // The left inverse. Offsets that a does not take have some index as well, without meaning.
 template <IsLayout A>
 constexpr auto LeftInverse(A a) {
   if constexpr (IsStatic<A>) {
-    static_assert(detail::NoStrideRepeats(detail::FlatModesOf(A{})),
+    static_assert(detail::NoStrideRepeats(detail::CoalescedModesOf(A{})),
                   "layouts: LeftInverse(A): A must not send two indices to one offset, and sorted "
                   "by stride each stride must be a multiple of extent * stride before it");
   }

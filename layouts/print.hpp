@@ -26,10 +26,7 @@ inline std::string ToString(Underscore) {
 template <class... Ts>
 std::string ToString(const Tuple<Ts...>& tuple) {
   std::string text;
-  Transform(tuple, [&](const auto& x) {
-    text += (text.empty() ? "" : ",") + ToString(x);
-    return 0;
-  });
+  ForEach(tuple, [&](const auto& x) { text += (text.empty() ? "" : ",") + ToString(x); });
   return "(" + text + ")";
 }
 

@@ -17,7 +17,20 @@ constexpr auto Apply(T t, F f) {
   (std::make_index_sequence<kTupleSize<T>>{});
 }
 
-// (f(t0), f(t1), ...); f(t) for an integer.
+// Calls f(t0), f(t1), ... in this order; f(t) for an integer.
+template <class T, class F>
+constexpr void ForEach(T t, F f) {
+  if constexpr (IsTuple<T>) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+      (static_cast<void>(f(Get<I>(t))), ...);
+    }
+    (std::make_index_sequence<kTupleSize<T>>{});
+  } else {
+    static_cast<void>(f(t));
+  }
+}
+
+// (f(t0), f(t1), ...); f(t) for an integer. The order of the calls is not specified.
 template <class T, class F>
 constexpr auto Transform(T t, F f) {
   if constexpr (IsTuple<T>) {

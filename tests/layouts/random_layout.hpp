@@ -69,14 +69,13 @@ inline Kind RandomKind(Rng& rng) {
 // body.operator()<Profile>(rng) for `cases` seeds and each profile in the list.
 template <class List = Profiles, class Body>
 void ForRandomCases(int cases, Body body) {
-  Transform(List{}, [&](auto profile) {
+  ForEach(List{}, [&](auto profile) {
     for (int seed = 1; seed <= cases; ++seed) {
       Rng rng(seed);
       SCOPED_TRACE("profile " + ToString(profile) + ", seed " + std::to_string(seed));
       body.template operator()<decltype(profile)>(rng);
-      if (::testing::Test::HasFailure()) return 0;
+      if (::testing::Test::HasFailure()) return;
     }
-    return 0;
   });
 }
 
