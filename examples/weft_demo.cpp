@@ -187,7 +187,8 @@ absl::StatusOr<std::int64_t> Run() {
                               : mismatches == 0
                                   ? "every output equals the reference"
                                   : absl::StrCat(mismatches, " outputs differ from the reference");
-  table.Print(absl::StrFormat("%d layers in %.1f s: %s", jobs->size(), time.count(), verdict));
+  table.Print(absl::StrFormat("%d run%s in %.1f s: %s", jobs->size(), jobs->size() == 1 ? "" : "s",
+                              time.count(), verdict));
   if (absl::Status s = table.Close(); !s.ok()) return s;
   return mismatches;
 }

@@ -28,10 +28,10 @@ inline absl::StatusOr<BackendChoice> ChooseBackend(const std::string& flag) {
   const weft::arch::DeviceQuery device = weft::arch::QueryDevice();
   if (device.result.ok()) return BackendChoice{Backend::kCuda, ""};
   if (flag == "cuda") {
-    return absl::FailedPreconditionError(
-        absl::StrCat("--backend=cuda: ", device.result.message, "; use --backend=cpu"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--backend=cuda: no usable GPU: ", device.result.message, "; use --backend=cpu"));
   }
-  return BackendChoice{Backend::kCpu, device.result.message};
+  return BackendChoice{Backend::kCpu, absl::StrCat("no usable GPU: ", device.result.message)};
 }
 
 }  // namespace examples

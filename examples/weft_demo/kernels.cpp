@@ -41,13 +41,14 @@ absl::StatusOr<double> TimeOnGpu(const Op& op, const PackedFilter& filter,
                                  typename Op::Arguments args, const LayerData& data,
                                  std::vector<std::int8_t>* dst) {
   using weft::perf::DeviceBuffer;
+  using Buffer = absl::StatusOr<DeviceBuffer>;
   constexpr int kLaunches = 50;
-  const auto src = DeviceBuffer::FromBytes(args.src, op.src_size());
-  const auto taps = DeviceBuffer::FromBytes(filter.data(), filter.bytes());
-  const auto alpha = DeviceBuffer::From(data.channel_alpha);
-  const auto bias = DeviceBuffer::From(data.bias);
-  const auto result = DeviceBuffer::From(*dst);
-  for (const auto* buffer : {&src, &taps, &alpha, &bias, &result}) {
+  const Buffer src = DeviceBuffer::FromBytes(args.src, op.src_size());
+  const Buffer taps = DeviceBuffer::FromBytes(filter.data(), filter.bytes());
+  const Buffer alpha = DeviceBuffer::From(data.channel_alpha);
+  const Buffer bias = DeviceBuffer::From(data.bias);
+  const Buffer result = DeviceBuffer::From(*dst);
+  for (const Buffer* buffer : {&src, &taps, &alpha, &bias, &result}) {
     if (!buffer->ok()) return buffer->status();
   }
   args.src = src->as<const std::int8_t>();

@@ -2,8 +2,8 @@
 # picture_filter.sh PROGRAM PICTURE.png HAVE_PNG: the program on files good and bad.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-program=$1
-picture=$2
+program=$(readlink -f "$1")
+picture=$(readlink -f "$2")
 have_png=$3
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -38,7 +38,7 @@ refuses "out.jpg: the output's name must end in .ppm" small.ppm out.jpg
 refuses "nowhere/out.ppm: cannot be written (No such file" small.ppm nowhere/out.ppm
 "$here/refuses.sh" "--backend=gpu is unknown; accepted are cpu, cuda" \
   "$program" --backend=gpu small.ppm out.ppm
-"$here/refuses.sh" "--backend=cuda: " \
+"$here/refuses.sh" "--backend=cuda: no usable GPU: " \
   env CUDA_VISIBLE_DEVICES= "$program" --backend=cuda small.ppm out.ppm
 
 [ "$have_png" = 1 ] || { refuses "is a PNG; accepted is binary PPM (P6" "$picture" out.ppm; exit 0; }

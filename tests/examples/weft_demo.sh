@@ -2,7 +2,7 @@
 # weft_demo.sh PROGRAM: the program on a tiny list, and on flags that it must refuse.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-program=$1
+program=$(readlink -f "$1")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
@@ -17,7 +17,7 @@ refuses() { # SENTENCE ARGUMENT...
 tiny=c10h9w9k70r3s2,n2c4h8w8k8r1s1p0
 "$program" --backend=cpu --layers=$tiny --csv=table.csv | tee table.txt
 grep -q '^On the CPU, [0-9]* threads$' table.txt
-grep -q '^4 layers in .* s: every output equals the reference$' table.txt
+grep -q '^4 runs in .* s: every output equals the reference$' table.txt
 [ "$(wc -l <table.csv)" = 5 ]
 grep -q '^c10h9w9k70r3s2,1,NCxHWx<4>,NCxHWx<32>,hswish [0-9x]*,cpu,[0-9.]*,[0-9.]*,0$' table.csv
 grep -q '^c4h8w8k8r1s1,2,NCxHWx<4>,NCxHWx<4>,relu [0-9x]*,cpu,[0-9.]*,[0-9.]*,0$' table.csv
@@ -39,4 +39,4 @@ refuses "--batch=many is not a number of images; accepted are 1 to 1024" --batch
 refuses "--tile=7x7 does not exist; accepted are 128x128, 128x32, 64x64, 32x32" --tile=7x7
 refuses "--csv=nowhere/a.csv cannot be written (No such file" --csv=nowhere/a.csv
 "$here/refuses.sh" "--backend=gpu is unknown; accepted are cpu, cuda" "$program" --backend=gpu
-"$here/refuses.sh" "--backend=cuda: " env CUDA_VISIBLE_DEVICES= "$program" --backend=cuda
+"$here/refuses.sh" "--backend=cuda: no usable GPU: " env CUDA_VISIBLE_DEVICES= "$program" --backend=cuda
