@@ -75,6 +75,7 @@ struct Lane {
 
   CopyQueue copies;
 
+  Lane* const* warps = nullptr;  // warps[w]: the lanes of warp w; for debuggers (cpu_lanes.gdb)
   Block* block = nullptr;
   Warp* warp_state = nullptr;
   // What the lane waits in, or waited in last if it can run.

@@ -97,6 +97,7 @@ bool Worker::AddWarp() {
     lane.context.stack_bytes = kStackBytes;
     if (UnderTsan()) lane.context.tsan_fiber = NewTsanFiber(warp, l);
   }
+  warp_lanes_.push_back(lanes.get());
   lanes_.push_back(std::move(lanes));
   stacks_.push_back(stacks);
   return true;
@@ -182,6 +183,7 @@ void Worker::StartBlock(const GridLaunch& launch, const CpuOptions& options, int
     lane.preemptive = options.schedule == Schedule::kRandom;
     lane.access_log = log_accesses ? &logs_[tid] : nullptr;
     lane.copies.Reset(options.copies == Copies::kDeferred, options.poison);
+    lane.warps = warp_lanes_.data();
     lane.block = &block_;
     lane.warp_state = &warps_[lane.warp];
     lane.waiting_in = Operation::kNotStarted;

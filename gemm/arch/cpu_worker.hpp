@@ -38,7 +38,8 @@ class Worker {
 
   // In chunks of a warp, so that growing moves nothing.
   std::vector<std::unique_ptr<Lane[]>> lanes_;
-  std::vector<char*> stacks_;  // the memory behind each chunk's stacks
+  std::vector<Lane*> warp_lanes_;  // the same, for Lane::warps
+  std::vector<char*> stacks_;      // the memory behind each chunk's stacks
   std::unique_ptr<Warp[]> warps_;
   std::vector<AccessLog> logs_;
 
