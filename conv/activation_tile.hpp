@@ -37,6 +37,10 @@ class Im2colTile {
     r_ = tap / p_.s;
     s_ = tap % p_.s;
     offset_ = c4 * p_.plane + r_ * p_.step_h * p_.w + s_ * p_.step_w;
+    const std::int32_t step_c4 = Share::kRowStep / taps, step_tap = Share::kRowStep % taps;
+    step_r_ = step_tap / p_.s;
+    step_s_ = step_tap % p_.s;
+    step_offset_ = step_c4 * p_.plane + step_r_ * p_.step_h * p_.w + step_s_ * p_.step_w;
   }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
@@ -63,31 +67,31 @@ class Im2colTile {
  private:
   static constexpr std::int32_t kFarOutside = -(1 << 30);
 
-  // kRowStep packets on: (c / 4, r, s) counted with s fastest. kRowStep is a small constant, so
-  // stepping by one is cheaper than dividing.
+  // kRowStep packets on: (c / 4, r, s) counted with s fastest.
   WEFT_DEVICE void Advance() {
     kp_ += Share::kRowStep;
-    WEFT_UNROLL
-    for (int step = 0; step < Share::kRowStep; ++step) {
-      offset_ += p_.step_w;
-      if (++s_ == p_.s) {
-        s_ = 0;
-        offset_ += p_.step_h * p_.w - p_.s * p_.step_w;
-        if (++r_ == p_.r) {
-          r_ = 0;
-          offset_ += p_.plane - p_.r * p_.step_h * p_.w;
-        }
-      }
+    s_ += step_s_;
+    offset_ += step_offset_;
+    if (s_ >= p_.s) {
+      s_ -= p_.s;
+      ++r_;
+      offset_ += p_.step_h * p_.w - p_.s * p_.step_w;
+    }
+    r_ += step_r_;
+    if (r_ >= p_.r) {
+      r_ -= p_.r;
+      offset_ += p_.plane - p_.r * p_.step_h * p_.w;
     }
   }
 
   const ActivationParams& p_;
   std::int32_t h_[Share::kColumns];  // input row and column of tap (0, 0)
   std::int32_t w_[Share::kColumns];
-  std::int64_t origin_[Share::kColumns];  // and its packet offset
-  std::int32_t kp_;                       // packet index of the next row
-  std::int32_t r_, s_;                    // its tap
-  std::int32_t offset_;                   // its packet offset from origin_
+  std::int64_t origin_[Share::kColumns];        // and its packet offset
+  std::int32_t kp_;                             // packet index of the next row
+  std::int32_t r_, s_;                          // its tap
+  std::int32_t step_r_, step_s_, step_offset_;  // kRowStep as taps, and as an offset
+  std::int32_t offset_;                         // its packet offset from origin_
 };
 
 // R = S = 1 and no padding: every tap is inside, and a packet's address is the pixel's plus

@@ -31,6 +31,7 @@ using gemm::kSimt128x128;
 using gemm::kSimt128x32;
 using gemm::kSimt128x64;
 using gemm::kSimt32x32;
+using gemm::kSimt32x32Deep;
 using gemm::kSimt64x64;
 using gemm::SimtConfig;
 

@@ -31,7 +31,7 @@ struct SimtKernel {
     Source source(t, p.activation, tile_m);
     SharedFilterTile<Geometry> filter(t, p.filter, tile_n);
     typename MainloopType::Accumulators acc = {};
-    MainloopType::Run(t, shared, source, filter, p.slices, acc);
+    if (!MainloopType::Run(t, shared, source, filter, p.slices, acc)) return;
 
     gemm::SimtEpilogue<P, Geometry, gemm::OutputParams<P>>::Run(t, p.output, tile_m, tile_n, acc);
   }

@@ -18,7 +18,7 @@ struct Alignment {
 struct Config {
   Mainloop mainloop = Mainloop::kSimt;
   TileShape threadblock;  // one block's share of the output, and its step in k
-  TileShape warp;         // one warp's share; .k equals threadblock.k
+  TileShape warp;         // one warp's share; with .k below threadblock.k, warps share the slice
   TileShape thread;       // one thread's accumulators (m x n); .k is 4, one dp4a
   int stages = 0;         // shared-memory buffers; 2 for kSimt
   Alignment alignment;
@@ -35,6 +35,8 @@ inline constexpr Config kSimt128x64 = SimtConfig({128, 64, 32}, {64, 32, 32}, {8
 inline constexpr Config kSimt128x32 = SimtConfig({128, 32, 32}, {64, 32, 32}, {8, 8, 4});
 inline constexpr Config kSimt64x64 = SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4});
 inline constexpr Config kSimt32x32 = SimtConfig({32, 32, 32}, {32, 16, 32}, {4, 4, 4});
+// For small outputs with long sums: 4 warps share each warp tile.
+inline constexpr Config kSimt32x32Deep = SimtConfig({32, 32, 128}, {32, 16, 32}, {4, 4, 4});
 
 namespace internal {
 
@@ -62,12 +64,12 @@ struct CheckedSimtTiles {
   static constexpr Config config = Owner::config;
 
   static_assert(internal::Divides(config.warp, config.threadblock) &&
-                    config.warp.k == config.threadblock.k,
-                "weft: config.warp must divide config.threadblock in m and n and equal it in k");
+                    config.threadblock.k % config.warp.k == 0,
+                "weft: config.warp must divide config.threadblock in m, n and k");
   static_assert(internal::Divides(config.thread, config.warp) && config.thread.k == 4 &&
-                    config.threadblock.k % 4 == 0,
+                    config.warp.k % 4 == 0,
                 "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
-                "dp4a) and threadblock.k a multiple of 4");
+                "dp4a) and warp.k a multiple of 4");
   static_assert(
       config.warp.m / config.thread.m * (config.warp.n / config.thread.n) == 32,
       "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
@@ -83,8 +85,9 @@ struct CheckedSimtTiles {
                     0,
                 "weft: config.alignment.dst is wider than the config.thread.n output channels that "
                 "one thread holds");
-  static constexpr int kThreads =
-      config.threadblock.m / config.warp.m * (config.threadblock.n / config.warp.n) * 32;
+  static constexpr int kThreads = config.threadblock.m / config.warp.m *
+                                  (config.threadblock.n / config.warp.n) *
+                                  (config.threadblock.k / config.warp.k) * 32;
   static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
   static_assert(internal::ThreadsCoverSlice(config.threadblock, kThreads),
                 "weft: config.threadblock has too many threads for its k extent: threads and "

@@ -34,7 +34,7 @@ class SimtEpilogue {
   // channels that fill the destination's last block are written as zeros.
   WEFT_DEVICE static void Run(arch::Thread t, const Output& p, int tile_m, int tile_n,
                               const std::int32_t (&acc)[G::kThreadM][G::kThreadN]) {
-    const int warp_m = t.warp() % G::kWarpsM, warp_n = t.warp() / G::kWarpsM;
+    const int warp_m = G::WarpM(t.warp()), warp_n = G::WarpN(t.warp());
     const int lane_m = t.lane() % G::kLanesM, lane_n = t.lane() / G::kLanesM;
     const std::int32_t m0 = tile_m * G::kBlockM + warp_m * G::kWarpM + lane_m;
     const std::int32_t k0 = tile_n * G::kBlockN + warp_n * G::kWarpN + lane_n * kChannels;

@@ -69,7 +69,7 @@ struct SimtGemmKernel {
     MatrixTile<Geometry, Geometry::kBlockM, kAlignment, true> a(t, p.a, tile_m);
     MatrixTile<Geometry, Geometry::kBlockN, kAlignment, false> b(t, p.b, tile_n);
     typename MainloopType::Accumulators acc = {};
-    MainloopType::Run(t, shared, a, b, p.slices, acc);
+    if (!MainloopType::Run(t, shared, a, b, p.slices, acc)) return;
 
     using Epilogue = SimtEpilogue<GemmEpiloguePolicy<P>, Geometry, OutputParams<P>>;
     Epilogue::Run(t, p.output, tile_m, tile_n, acc);

@@ -14,6 +14,9 @@ namespace weft::gemm {
 //   columns n = warp_n * kWarpN + lane_n * kThreadN + j, j < kThreadN  (adjacent):
 // neighbouring lanes hold neighbouring pixels, and one lane holds adjacent channels, which is what
 // makes the stores of every output format whole 32-byte sectors.
+//
+// Where config.warp.k is less than config.threadblock.k, kWarpsK warps share each warp tile, every
+// one multiplying its part of the slice ("sliced k"): more threads for a small output.
 template <class Owner>
 struct SimtGeometry {
   static constexpr int kBlockM = Owner::config.threadblock.m;
@@ -28,9 +31,17 @@ struct SimtGeometry {
 
   static constexpr int kWarpsM = kBlockM / kWarpM;
   static constexpr int kWarpsN = kBlockN / kWarpN;
-  static constexpr int kThreads = kWarpsM * kWarpsN * 32;
+  static constexpr int kWarpsK = kBlockK / Owner::config.warp.k;
+  static constexpr int kWarpPackets = kPackets / kWarpsK;
+  static constexpr int kGroupThreads = kWarpsM * kWarpsN * 32;  // of one part of the slice
+  static constexpr int kThreads = kGroupThreads * kWarpsK;
   static constexpr int kLanesM = kWarpM / kThreadM;
   static constexpr int kLanesN = kWarpN / kThreadN;
+
+  // The position of a warp: m fastest, then n, then k.
+  static constexpr int WarpM(int warp) { return warp % kWarpsM; }
+  static constexpr int WarpN(int warp) { return warp / kWarpsM % kWarpsN; }
+  static constexpr int WarpK(int warp) { return warp / (kWarpsM * kWarpsN); }
 
   // Packets of A that a thread reads from shared memory at once.
   static constexpr int kVectorM = kThreadM < 4 ? kThreadM : 4;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/simt_shared_layout.hpp"
@@ -32,18 +33,34 @@ struct alignas(4 * kCount) PacketVector {
 template <class Geometry>
 struct SimtMainloop {
   using G = Geometry;
-  struct SharedStorage {
+  struct Slices {
     alignas(16) std::uint32_t a[2][G::kPackets][G::kBlockM];
     alignas(16) std::uint32_t b[2][G::kPackets][G::kBlockN];
   };
+  // Sums of the warps with WarpK > 0, on their way to those with WarpK = 0.
+  struct Partials {
+    std::int32_t sum[G::kWarpsK > 1 ? G::kWarpsK - 1 : 1][G::kThreadM * G::kThreadN]
+                    [G::kGroupThreads];
+  };
+  struct WithPartials {
+    union {
+      Slices slices;
+      Partials partials;
+    };
+  };
+  struct WithoutPartials {
+    Slices slices;
+  };
+  using SharedStorage = std::conditional_t<(G::kWarpsK > 1), WithPartials, WithoutPartials>;
   // acc[i][j]: column m = lane_m + kLanesM * i, column n = lane_n * kThreadN + j of the warp tile.
   using Accumulators = std::int32_t[G::kThreadM][G::kThreadN];
 
-  // acc += A B over `slices` >= 1 slices of kBlockK. Ends with every thread past its last read of
-  // `shared` but without a barrier.
+  // acc += A B over `slices` >= 1 slices of kBlockK. Returns whether acc holds this thread's share
+  // of the result: all threads do, but where warps share a tile only the first of them.
   template <class TileA, class TileB>
-  WEFT_DEVICE static void Run(arch::Thread t, SharedStorage& shared, TileA& tile_a, TileB& tile_b,
+  WEFT_DEVICE static bool Run(arch::Thread t, SharedStorage& storage, TileA& tile_a, TileB& tile_b,
                               int slices, Accumulators& acc) {
+    Slices& shared = storage.slices;
     typename TileA::Fragment fragment_a;
     typename TileB::Fragment fragment_b;
     tile_a.Load(t, fragment_a);
@@ -68,31 +85,60 @@ struct SimtMainloop {
         t.SyncThreads();
       }
     }
+    if constexpr (G::kWarpsK == 1) {
+      return true;
+    } else {
+      return Reduce(t, storage.partials, acc);
+    }
   }
 
  private:
+  // Adds up the sums of the warps that share a tile.
+  WEFT_DEVICE static bool Reduce(arch::Thread t, Partials& partials, Accumulators& acc) {
+    const int part = G::WarpK(t.warp()), thread = t.tid() % G::kGroupThreads;
+    t.SyncThreads();  // the slices are no longer read
+    if (part > 0) {
+      WEFT_UNROLL
+      for (int e = 0; e < G::kThreadM * G::kThreadN; ++e) {
+        t.StoreShared(&partials.sum[part - 1][e][thread], acc[e / G::kThreadN][e % G::kThreadN]);
+      }
+    }
+    t.SyncThreads();
+    if (part > 0) return false;
+    WEFT_UNROLL
+    for (int other = 0; other < G::kWarpsK - 1; ++other) {
+      WEFT_UNROLL
+      for (int e = 0; e < G::kThreadM * G::kThreadN; ++e) {
+        acc[e / G::kThreadN][e % G::kThreadN] += t.LoadShared(&partials.sum[other][e][thread]);
+      }
+    }
+    return true;
+  }
+
   WEFT_DEVICE static void Multiply(arch::Thread t,
                                    const std::uint32_t (&a)[G::kPackets][G::kBlockM],
                                    const std::uint32_t (&b)[G::kPackets][G::kBlockN],
                                    Accumulators& acc) {
-    const int warp_m = t.warp() % G::kWarpsM, warp_n = t.warp() / G::kWarpsM;
+    const int warp_m = G::WarpM(t.warp()), warp_n = G::WarpN(t.warp());
+    const int first = G::WarpK(t.warp()) * G::kWarpPackets;
     const int lane_m = t.lane() % G::kLanesM, lane_n = t.lane() / G::kLanesM;
     const int column_a = SharedColumnsA<G>::First(warp_m, lane_m);
     const int column_b = warp_n * G::kWarpN + lane_n * G::kThreadN;
     WEFT_UNROLL
-    for (int k = 0; k < G::kPackets; ++k) {
+    for (int k = 0; k < G::kWarpPackets; ++k) {
       std::uint32_t row_a[G::kThreadM], row_b[G::kThreadN];
       WEFT_UNROLL
       for (int i = 0; i < G::kThreadM; i += G::kVectorM) {
         using Vector = PacketVector<G::kVectorM>;
         const Vector v =
-            t.LoadShared(reinterpret_cast<const Vector*>(&a[k][column_a + i * G::kLanesM]));
+            t.LoadShared(reinterpret_cast<const Vector*>(&a[first + k][column_a + i * G::kLanesM]));
         WEFT_UNROLL
         for (int e = 0; e < G::kVectorM; ++e) row_a[i + e] = v.packet[e];
       }
       WEFT_UNROLL
       for (int j = 0; j < G::kThreadN; j += 4) {
-        const auto v = t.LoadShared(reinterpret_cast<const PacketVector<4>*>(&b[k][column_b + j]));
+        const auto v =
+            t.LoadShared(reinterpret_cast<const PacketVector<4>*>(&b[first + k][column_b + j]));
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) row_b[j + e] = v.packet[e];
       }

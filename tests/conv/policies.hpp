@@ -7,11 +7,10 @@ namespace weft::conv {
 
 // Tile shapes as a type: nvcc 13.0 cannot write class-type template arguments into its host code.
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int thread_m, int thread_n,
-          int dst_alignment = 4>
+          int dst_alignment = 4, int warp_k = block_k>
 struct Tile {
-  static constexpr Config config =
-      SimtConfig({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, {thread_m, thread_n, 4},
-                 dst_alignment);
+  static constexpr Config config = SimtConfig({block_m, block_n, block_k}, {warp_m, warp_n, warp_k},
+                                              {thread_m, thread_n, 4}, dst_alignment);
 };
 template <int dst_alignment>
 using SmallTile = Tile<32, 32, 32, 32, 16, 4, 4, dst_alignment>;

@@ -133,5 +133,18 @@ TEST(ConvolutionTiles, T16x64Deep) {
   RunRandomProblems<P>(20, 25);
 }
 
+// Warps that share a tile and each multiply a part of the slice.
+TEST(ConvolutionTiles, SlicedK) {
+  using P = Tiled<Tile<32, 32, 128, 32, 16, 4, 4, 4, 32>>;
+  RunRandomProblems<P>(30, 26);
+  ExpectMatchesReference<P>(SquareProblem(1, 100, 7, 40, 3, 1, 1), reference::ReluActivation{});
+  ExpectMatchesReference<P>(SquareProblem(1, 300, 7, 40, 1, 0, 1), reference::ReluActivation{});
+}
+
+TEST(ConvolutionTiles, SlicedKLargePartials) {
+  using P = Tiled<Tile<64, 64, 64, 32, 32, 4, 8, 4, 16>>;
+  RunRandomProblems<P>(20, 27);
+}
+
 }  // namespace
 }  // namespace weft::conv

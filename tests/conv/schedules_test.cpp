@@ -10,6 +10,8 @@ namespace {
 using Small = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>>;
 using Large = TestPolicy<NCxHWx<32>, epilogues::BiasHSwish<>, Tile<128, 64, 32, 64, 32, 8, 8>>;
 
+using Sliced = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, Tile<32, 32, 128, 32, 16, 4, 4, 4, 32>>;
+
 template <class P, class Activation>
 void RunSchedules(const Problem& problem, const Activation& activation) {
   for (const arch::Schedule schedule : {arch::Schedule::kForward, arch::Schedule::kReverse,
@@ -27,6 +29,11 @@ void RunSchedules(const Problem& problem, const Activation& activation) {
 TEST(ConvolutionSchedules, Im2col) {
   RunSchedules<Small>(SquareProblem(1, 20, 7, 40, 3, 1, 1), reference::ReluActivation{});
   RunSchedules<Large>(SquareProblem(1, 20, 9, 70, 3, 1, 2), reference::HSwishActivation{});
+}
+
+TEST(ConvolutionSchedules, SlicedK) {
+  RunSchedules<Sliced>(SquareProblem(1, 50, 7, 40, 3, 1, 1), reference::ReluActivation{});
+  RunSchedules<Sliced>(SquareProblem(1, 150, 6, 40, 1, 0, 1), reference::ReluActivation{});
 }
 
 TEST(ConvolutionSchedules, Pointwise) {
@@ -54,6 +61,7 @@ TEST(ConvolutionBankConflicts, None) {
   EXPECT_EQ((WavefrontsPerPhase<Relu<Tile<128, 32, 32, 64, 32, 8, 8>>>()), 1.0);
   EXPECT_EQ((WavefrontsPerPhase<Relu<Tile<64, 64, 32, 32, 32, 4, 8>>>()), 1.0);
   EXPECT_EQ((WavefrontsPerPhase<Relu<Tile<32, 32, 32, 32, 16, 4, 4>>>()), 1.0);
+  EXPECT_EQ((WavefrontsPerPhase<Relu<Tile<32, 32, 128, 32, 16, 4, 4, 4, 32>>>()), 1.0);
 }
 
 }  // namespace
