@@ -1,0 +1,2 @@
+// The same tests on the GPU: the CPU executor and the hardware agree with one definition.
+#include "tests/gemm/arch/primitives_cases.hpp"
