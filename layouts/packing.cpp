@@ -1,11 +1,26 @@
 #include "weft/layouts/packing.hpp"
 
+#include <cstdint>
+
 namespace weft::internal {
 namespace {
 
 absl::Status NotPositive(const char* field, std::int64_t value) {
   return absl::InvalidArgumentError(
       absl::StrCat("layouts: extents.", field, "=", value, " is not positive; give 1 or more"));
+}
+
+// Whether the product of the extents, the first two rounded up to the largest interleave, is a
+// number that offsets can have.
+bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+  constexpr std::int64_t kLargestInterleave = 64;
+  std::int64_t size = 1;
+  for (const std::int64_t padding : {a, b}) {
+    std::int64_t padded;
+    if (__builtin_add_overflow(padding, kLargestInterleave - 1, &padded)) return false;
+    if (__builtin_mul_overflow(size, padded, &size)) return false;
+  }
+  return !__builtin_mul_overflow(size, c, &size) && !__builtin_mul_overflow(size, d, &size);
 }
 
 }  // namespace
@@ -15,6 +30,11 @@ absl::Status CheckExtents(const TensorExtents& e) {
   if (e.c < 1) return NotPositive("c", e.c);
   if (e.h < 1) return NotPositive("h", e.h);
   if (e.w < 1) return NotPositive("w", e.w);
+  if (!Fits(e.n, e.c, e.h, e.w)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layouts: extents n=", e.n, " c=", e.c, " h=", e.h, " w=", e.w,
+                     " have more elements than a 64-bit offset reaches; give smaller extents"));
+  }
   return absl::OkStatus();
 }
 
@@ -23,6 +43,11 @@ absl::Status CheckExtents(const FilterExtents& e) {
   if (e.c < 1) return NotPositive("c", e.c);
   if (e.r < 1) return NotPositive("r", e.r);
   if (e.s < 1) return NotPositive("s", e.s);
+  if (!Fits(e.k, e.c, e.r, e.s)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layouts: extents k=", e.k, " c=", e.c, " r=", e.r, " s=", e.s,
+                     " have more elements than a 64-bit offset reaches; give smaller extents"));
+  }
   return absl::OkStatus();
 }
 

@@ -13,7 +13,8 @@
 namespace weft {
 namespace internal {
 
-// InvalidArgument naming the first extent that is not positive.
+// InvalidArgument naming the first extent that is not positive, or all if they are too large
+// together.
 absl::Status CheckExtents(const TensorExtents& e);
 absl::Status CheckExtents(const FilterExtents& e);
 
