@@ -19,8 +19,9 @@ inline namespace WEFT_BACKEND {
 static_assert(std::is_same_v<Stream, cudaStream_t>, "arch: weft::Stream is cudaStream_t");
 
 // The generic entry. A kernel that needs a newer GPU than the one being compiled for is left out of
-// the image: its Entry is empty there, and launching it on such a GPU is refused by the operator
-// that owns it (it compares kMinComputeCapability with the device) before it comes to this.
+// the image. Operators compare kMinComputeCapability with the device before they launch; should one
+// get here all the same (a new GPU running an image that was built for old ones only), the launch
+// fails instead of doing nothing.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
     Entry(const __grid_constant__ typename Kernel::Params params) {
@@ -29,6 +30,8 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
   if constexpr (__CUDA_ARCH__ >= Kernel::kMinComputeCapability * 10) {
     Kernel()(params, *reinterpret_cast<typename Kernel::SharedStorage*>(weft_shared_memory),
              Thread());
+  } else {
+    __trap();
   }
 #endif
 }
@@ -38,9 +41,8 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
 // and z up to 65535).
 //
 // Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
-// attribute of (function, device): setting it needs no stream, so capture does not mind, and it
-// costs well under a microsecond, so it is set each time instead of remembering devices in a
-// global.
+// attribute of (function, device): setting it needs no stream, so capture does not mind, and no
+// synchronisation, so it is set each time instead of remembering devices in a global.
 template <class Kernel>
 LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream) {
   static_assert(CheckedKernel<Kernel>::kOk);
@@ -52,8 +54,9 @@ LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stre
                                  kSharedBytes);
   }
   if (error == cudaSuccess) {
-    Entry<Kernel><<<dim3(grid.x, grid.y, grid.z), Kernel::kThreads, kSharedBytes, stream>>>(params);
-    error = cudaPeekAtLastError();
+    void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
+    error = cudaLaunchKernel(Entry<Kernel>, dim3(grid.x, grid.y, grid.z), dim3(Kernel::kThreads),
+                             arguments, kSharedBytes, stream);
   }
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call
