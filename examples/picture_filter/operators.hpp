@@ -11,7 +11,7 @@ namespace picture_filter {
 // Pictures have 3 or 4 output channels, so 4 columns of the product are enough: 32 lanes lie along
 // the pixels. One byte is stored at a time, since a pixel of 3 bytes is not aligned.
 inline constexpr weft::conv::Config kNarrow =
-    weft::conv::SimtConfig({256, 4, 32}, {128, 4, 32}, {4, 4, 4}, /*dst_alignment=*/1);
+    weft::conv::SimtConfig({256, 4, 16}, {64, 4, 16}, {2, 4, 4}, /*dst_alignment=*/1);
 
 // How strong a change is, whichever way it goes.
 struct Magnitude {

@@ -2,9 +2,11 @@
 // so the program's parts are compiled in here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -17,9 +19,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
+struct TemporaryFolder {
+  TemporaryFolder() { std::filesystem::create_directory(path); }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  const std::string path =
+      absl::StrCat(::testing::TempDir(), "weft_picture_filter_test.", getpid());
+};
+
+// A folder of this process's own: other builds may run the same test.
 std::string Path(const std::string& name) {
-  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  return ::testing::TempDir() + "weft_" + test->name() + "_" + name;
+  static const TemporaryFolder folder;
+  return folder.path + "/" + name;
 }
 
 std::string Write(const std::string& name, const std::string& bytes) {
