@@ -1,0 +1,9 @@
+// A filter format where a prologue is expected.
+// EXPECT: static assertion failed: weft: Prologue is not a prologue; use weft::prologues::SharedFilter
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine : Base {
+  using Prologue = weft::CxRSKx<4>;
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});
