@@ -70,14 +70,15 @@ class Im2colTile {
   // kRowStep packets on: (c / 4, r, s) counted with s fastest.
   WEFT_DEVICE void Advance() {
     kp_ += Share::kRowStep;
-    s_ += step_s_;
-    offset_ += step_offset_;
+    // One packet on is one tap on; more are worked out once, in the constructor.
+    s_ += Share::kRowStep == 1 ? 1 : step_s_;
+    offset_ += Share::kRowStep == 1 ? p_.step_w : step_offset_;
     if (s_ >= p_.s) {
       s_ -= p_.s;
       ++r_;
       offset_ += p_.step_h * p_.w - p_.s * p_.step_w;
     }
-    r_ += step_r_;
+    if constexpr (Share::kRowStep > 1) r_ += step_r_;
     if (r_ >= p_.r) {
       r_ -= p_.r;
       offset_ += p_.plane - p_.r * p_.step_h * p_.w;

@@ -34,6 +34,7 @@ using gemm::kSimt32x32;
 using gemm::kSimt32x32Deep;
 using gemm::kSimt64x64;
 using gemm::SimtConfig;
+using gemm::WithDstAlignment;
 
 template <class P>
 concept HasTypes = requires {

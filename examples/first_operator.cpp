@@ -23,8 +23,7 @@ int main() {
   if (!op.ok()) return std::cerr << op.status() << "\n", 1;
 
   std::vector<std::int8_t> filter(32 * 16 * 3 * 3, 1);  // in PyTorch's order, K x C x R x S
-  const auto packed =
-      weft::PackFilter<weft::CxRSKx<4>>(problem.filter(), absl::MakeConstSpan(filter));
+  const auto packed = weft::PackFilter<weft::CxRSKx<4>>(problem.filter(), filter);
   if (!packed.ok()) return std::cerr << packed.status() << "\n", 1;
 
   std::vector<std::int8_t> src(op->src_size(), 3), dst(op->dst_size());

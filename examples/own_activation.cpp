@@ -35,10 +35,8 @@ int main() {
   for (std::size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<std::int8_t>(i * 101);
   const std::vector<float> bias = {-3.0f, -2.0f, -1.0f, 0.0f, 1.0f, 2.0f, 3.0f};
 
-  const auto blocked =
-      weft::ConvertTensor<weft::NCHW, weft::NCxHWx<4>>(problem.src(), absl::MakeConstSpan(src));
-  const auto packed =
-      weft::PackFilter<weft::CxRSKx<4>>(problem.filter(), absl::MakeConstSpan(filter));
+  const auto blocked = weft::ConvertTensor<weft::NCHW, weft::NCxHWx<4>>(problem.src(), src);
+  const auto packed = weft::PackFilter<weft::CxRSKx<4>>(problem.filter(), filter);
   if (!blocked.ok()) return std::cerr << blocked.status() << "\n", 1;
   if (!packed.ok()) return std::cerr << packed.status() << "\n", 1;
 

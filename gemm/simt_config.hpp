@@ -38,6 +38,13 @@ inline constexpr Config kSimt32x32 = SimtConfig({32, 32, 32}, {32, 16, 32}, {4, 
 // For small outputs with long sums: 4 warps share each warp tile.
 inline constexpr Config kSimt32x32Deep = SimtConfig({32, 32, 128}, {32, 16, 32}, {4, 4, 4});
 
+// `config` with stores of `bytes` bytes: WithDstAlignment(kSimt64x64, 1) for NHWC with any K, 8 for
+// NCxHWx<32>.
+constexpr Config WithDstAlignment(Config config, int bytes) {
+  config.alignment.dst = bytes;
+  return config;
+}
+
 namespace internal {
 
 constexpr bool PositiveTile(const TileShape& t) {

@@ -52,7 +52,7 @@ struct SimtGeometry {
 
   // Registers that a thread needs without spilling, found by compiling (ptxas reports; a spill
   // fails the build), and the blocks that then fit on a multiprocessor.
-  static constexpr int kRegisters = kThreadM * kThreadN < 64 ? 96
+  static constexpr int kRegisters = kThreadM * kThreadN < 64 ? (kStagedPackets <= 12 ? 96 : 128)
                                     : kStagedPackets <= 8    ? 128
                                     : kStagedPackets <= 16   ? 160
                                                              : 168;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -93,6 +94,12 @@ absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extent
   auto packed = ConvertFilter<From, To, T>(extents, values);
   if (!packed.ok()) return packed.status();
   return PackedFilterBuffer<To, T>(extents, *packed);
+}
+
+template <FilterFormat To, FilterFormat From = KCRS, class T>
+absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extents,
+                                                     const std::vector<T>& values) {
+  return PackFilter<To, From, T>(extents, absl::MakeConstSpan(values));
 }
 
 }  // namespace weft

@@ -69,4 +69,14 @@ absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<
   return result;
 }
 
+template <TensorFormat From, TensorFormat To, class T>
+absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, const std::vector<T>& source) {
+  return ConvertTensor<From, To, T>(e, absl::MakeConstSpan(source));
+}
+
+template <FilterFormat From, FilterFormat To, class T>
+absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, const std::vector<T>& source) {
+  return ConvertFilter<From, To, T>(e, absl::MakeConstSpan(source));
+}
+
 }  // namespace weft
