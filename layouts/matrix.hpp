@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/layouts/layout.hpp"
 
@@ -41,7 +42,8 @@ struct Matrix {
   constexpr bool is_column_major() const { return row_stride == 1; }
 
   // A view that cannot write.
-  constexpr operator Matrix<const T>() const requires(!std::is_const_v<T>) {
+  template <class U>
+  requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator Matrix<U>() const {
     return {data, rows, cols, row_stride, col_stride};
   }
 };
