@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include "perf/nc4_bench/tiles.hpp"
+#include "perf/support/floor.hpp"
+#include "perf/support/layers.hpp"
+#include "perf/support/tile_model.hpp"
+
+namespace weft::perf {
+namespace {
+
+template <class... Policies>
+std::vector<TileFacts> AllFacts(std::tuple<Policies...>*) {
+  return {FactsOf<Policies>()...};
+}
+
+conv::Problem Named(const char* name) {
+  return ParseLayer(name)->problem;
+}
+
+TileFacts Choice(const char* name) {
+  const std::vector<TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
+  return tiles[ChooseTile(Named(name), tiles, GpuFacts{})];
+}
+
+TEST(Floor, CountsEachTensorOnce) {
+  // 8*4*4 source, 4*8*1*1 filter, 4*4*4 destination, 4 scales and 4 biases.
+  const conv::Problem p = Named("c8h4w4k4r1s1");
+  EXPECT_EQ(Nc4Bytes(p), 128 + 32 + 64 + 32);
+  // C and K that do not fill a block of 4 are moved with their zeros.
+  EXPECT_EQ(Nc4Bytes(Named("c5h4w4k3r1s1")), 128 + 32 + 64 + 24);
+}
+
+TEST(Floor, IsTheLargerOfBytesAndOperations) {
+  const conv::Problem p = Named("c8h4w4k4r1s1");  // 512 multiply-accumulates, 256 bytes
+  EXPECT_DOUBLE_EQ(FloorMicroseconds(p, {256.0, 512.0 * 4}), 1.0);
+  EXPECT_DOUBLE_EQ(FloorMicroseconds(p, {256.0 * 4, 512.0}), 1.0);
+}
+
+TEST(Floor, Dp4aPeakOfAnH200) {
+  // 132 multiprocessors, 64 dp4a a clock, 4 multiply-accumulates: 133.8 TOPS at 1980 MHz.
+  EXPECT_NEAR(2e-6 * Dp4aMacsPerMicrosecond(132, 1980.0), 133.8, 0.1);
+}
+
+TEST(TileModel, LargeLayersGetLargeTiles) {
+  const TileFacts tile = Choice("n64c512h56w56k512r3s1");
+  EXPECT_GE(tile.threadblock.m * tile.threadblock.n, 128 * 64);
+  EXPECT_EQ(tile.thread.m * tile.thread.n, 64);
+}
+
+TEST(TileModel, SmallLayersGetSmallTiles) {
+  const TileFacts tile = Choice("n1c512h7w7k512r3s1");
+  EXPECT_LE(tile.threadblock.m * tile.threadblock.n, 64 * 32);
+}
+
+TEST(TileModel, FewOutputChannelsGetANarrowTile) {
+  EXPECT_EQ(Choice("n16c64h92w160k32r3s1").threadblock.n, 32);
+}
+
+TEST(TileModel, PredictionsAreNotBelowTheFloor) {
+  const std::vector<TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
+  const GpuFacts gpu;
+  const Ceilings ceilings{gpu.bytes_per_us,
+                          Dp4aMacsPerMicrosecond(gpu.multiprocessors, gpu.clock_mhz)};
+  const auto layers = LayerList("anchors");
+  for (const Layer& layer : *layers) {
+    for (const int batch : {1, 16, 64}) {
+      conv::Problem p = layer.problem;
+      p.n = batch;
+      for (const TileFacts& tile : tiles) {
+        EXPECT_GT(PredictMicroseconds(p, tile, gpu), FloorMicroseconds(p, ceilings))
+            << LayerName(p, true) << " tile " << tile.threadblock.m << "x" << tile.threadblock.n;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::perf

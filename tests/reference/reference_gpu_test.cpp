@@ -1,0 +1,1 @@
+#include "tests/reference/reference_gpu_cases.hpp"
