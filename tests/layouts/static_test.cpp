@@ -86,6 +86,9 @@ static_assert(
 static_assert(LogicalProduct(MakeLayout(S<2, 2>(), S<4, 1>()), kInt<6>) ==
               MakeLayout(MakeTuple(MakeTuple(2, 2), MakeTuple(2, 3)),
                          MakeTuple(MakeTuple(4, 1), MakeTuple(2, 8))));
+// Copies 0 and 2 of 0 2 4 6: copy 1 lies in its gaps, copy 2 after its end.
+static_assert(LogicalProduct(MakeLayout(kInt<4>, kInt<2>), MakeLayout(kInt<2>, kInt<2>)) ==
+              MakeLayout(MakeTuple(4, 2), MakeTuple(2, 8)));
 static_assert(BlockedProduct(MakeLayout(S<2, 5>(), S<5, 1>()), MakeLayout(S<3, 4>(), S<1, 3>())) ==
               MakeLayout(MakeTuple(MakeTuple(2, 3), MakeTuple(5, 4)),
                          MakeTuple(MakeTuple(5, 10), MakeTuple(1, 30))));

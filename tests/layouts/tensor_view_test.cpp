@@ -94,6 +94,12 @@ TEST(LocalTile, ATileOfAStaticTilerIsStatic) {
   EXPECT_EQ(tile.data() - memory.data(), 16 + 100 * 16);
 }
 
+// What may number threads: each position one number, no number left out.
+static_assert(detail::IsCompact(MakeLayout(MakeTuple(2, MakeTuple(2, 3)), RowMajor{})));
+static_assert(!detail::IsCompact(MakeLayout(MakeTuple(2, 2), MakeTuple(1, 4))));
+static_assert(!detail::IsCompact(MakeLayout(MakeTuple(2, 2), MakeTuple(1, 1))));
+static_assert(!detail::IsCompact(MakeLayout(MakeTuple(2, 2), MakeTuple(1, 0))));
+
 TEST(Partition, GivesEveryElementToExactlyOneThread) {
   ForRandomCases(200, []<class>(Rng& rng) {
     // Threads in any order, one of the modes nested.
