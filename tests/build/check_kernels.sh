@@ -4,7 +4,8 @@
 set -euo pipefail
 build=$1
 wanted=('cmake/strict_ptxas' 'arch=compute_75,code=[^ ]*sm_75' 'arch=compute_80,code=[^ ]*sm_80'
-        'arch=compute_90a,code=[^ ]*sm_90a' '-Werror all-warnings' '-Xptxas=-Werror,-warn-spills')
+        'arch=compute_90a,code=[^ ]*sm_90a' '-Werror all-warnings' '-Xptxas=-Werror'
+        '-Xptxas=-warn-spills')
 
 count=0
 while IFS= read -r command; do
