@@ -32,7 +32,7 @@ struct Tile32x32Deep {
 
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75. Dst is any layout that
 // Epilogue's output type fits (NCxHWx<4>, NCxHWx<32>, NHWC with K a multiple of 4, NCHW in float).
-template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile128x64>
+template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 struct S8Conv4 {
   using Element = std::int8_t;
   using SrcLayout = NCxHWx<4>;

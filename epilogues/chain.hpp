@@ -92,8 +92,9 @@ struct StageList {
 };
 template <class First, class... Rest>
 struct StageList<First, Rest...> {
-  [[no_unique_address]] First first;
-  [[no_unique_address]] StageList<Rest...> rest;
+  // No [[no_unique_address]]: nvcc's device pass and g++ then lay the list out differently.
+  First first;
+  StageList<Rest...> rest;
 
   constexpr float Apply(float t, const StageInputs& in, const OutputCoord& at,
                         bool is_first = true) const {
@@ -158,7 +159,7 @@ struct Chain {
   using ResidualElement = typename internal::ElementOf<ResidualStage>::type;  // void if none
   using Output = typename OutputStage::Element;
 
-  [[no_unique_address]] internal::StageList<Stages...> stages;
+  internal::StageList<Stages...> stages;
 
   // The first stage of type S, to set run-time values: chain.Get<ClampRange>().high = 4.0f.
   template <class S>
