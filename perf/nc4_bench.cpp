@@ -1,18 +1,11 @@
 // nc4_bench: int8 convolution + scale per channel + bias + ReLU over NCxHWx<4>, every tile of a
 // family, against cuDNN's INT8x4 path. perf/README.md says how to run and read it.
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <memory>
-#include <new>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -27,6 +20,7 @@
 #include "perf/support/layers.hpp"
 #include "perf/support/results.hpp"
 #include "perf/support/tile_model.hpp"
+#include "perf/support/workers.hpp"
 
 ABSL_FLAG(std::string, list, "anchors", "layer list of perf/layers/");
 ABSL_FLAG(std::vector<std::string>, layer, {}, "layers by name, instead of a list");
@@ -45,7 +39,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kStuckSeconds = 90;  // a worker that is silent for so long is ended
 constexpr int kMaxRows = 512;
 
 enum Stage : int { kOurs, kPeer };
@@ -150,11 +143,13 @@ void PrintRow(const Row& row, double seconds) {
 enum Ending : int { kFinished = 0, kNoGpu = 10, kGpuLost = 11 };
 
 int Work(const Run& run, Board* board, int first) {
-  absl::StatusOr<std::unique_ptr<Bench>> bench = Bench::Create(&board->environment);
-  if (!bench.ok()) {
-    board->failure.Set(bench.status().ToString());
+  absl::StatusOr<std::unique_ptr<Bench>> created = Bench::Create(&board->environment);
+  if (!created.ok()) {
+    board->failure.Set(created.status().ToString());
     return kNoGpu;
   }
+  // Never destroyed: the process ends, and cuDNN may crash when it is closed.
+  Bench* const bench = created->release();
   for (int i = first; i < static_cast<int>(run.jobs.size()); ++i) {
     Row& row = board->rows[i];
     if (row.done) continue;
@@ -171,7 +166,7 @@ int Work(const Run& run, Board* board, int first) {
       board->stage = kPeer;
       board->beats = board->beats + 1;
     };
-    const bool alive = (*bench)->Measure(run.jobs[i].problem, run.options, before_peer, &row);
+    const bool alive = bench->Measure(run.jobs[i].problem, run.options, before_peer, &row);
     // A GPU fault after cuDNN was called is a cuDNN failure: measure the row again without it.
     if (!alive) return kGpuLost;
     PrintRow(row, run.Seconds());
@@ -179,72 +174,41 @@ int Work(const Run& run, Board* board, int first) {
   return kFinished;
 }
 
-// Waits for the worker; ends it if it says nothing for kStuckSeconds. What ended it, or "".
-std::string Watch(pid_t worker, const Board& board) {
-  int beats = board.beats;
-  Clock::time_point last = Clock::now();
-  bool stuck = false;
-  for (;;) {
-    int status = 0;
-    if (waitpid(worker, &status, WNOHANG) == worker) {
-      if (stuck) return absl::StrCat("silent for ", kStuckSeconds, " s");
-      if (WIFSIGNALED(status)) return absl::StrCat("signal ", WTERMSIG(status));
-      if (WEXITSTATUS(status) == kGpuLost) return "the GPU reported an error";
-      if (WEXITSTATUS(status) == kNoGpu) return "no GPU";
-      return WEXITSTATUS(status) == kFinished ? "" : absl::StrCat("exit ", WEXITSTATUS(status));
-    }
-    if (beats != board.beats) {
-      beats = board.beats;
-      last = Clock::now();
-    } else if (Clock::now() - last > std::chrono::seconds(kStuckSeconds)) {
-      stuck = true;
-      kill(worker, SIGKILL);
-      last = Clock::now();
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
-// Workers, one after another, until every row is done. False if there is no GPU.
+// Works off every job in children. False if there is no GPU.
 bool MeasureAll(const Run& run, Board* board) {
-  for (;;) {
-    int first = 0;
-    const int count = static_cast<int>(run.jobs.size());
-    while (first < count && board->rows[first].done) ++first;
-    if (first == count) return true;
+  const int count = static_cast<int>(run.jobs.size());
+  Workers workers;
+  workers.beats = &board->beats;
+  workers.first_open = [=] {
+    for (int i = 0; i < count; ++i) {
+      if (!board->rows[i].done) return i;
+    }
+    return -1;
+  };
+  workers.work = [&run, board](int first) {
     board->job = first;
     board->stage = kOurs;
-    std::fflush(stdout);
-    const pid_t worker = fork();
-    // Not exit(): the destructors of CUDA and cuDNN may themselves crash.
-    if (worker == 0) {
-      const int ending = Work(run, board, first);
-      std::fflush(stdout);
-      _exit(ending);
-    }
-    if (worker < 0) {
-      board->failure.Set("fork failed");
-      return false;
-    }
-    const std::string end = Watch(worker, *board);
-    if (end.empty()) continue;
-    if (end == "no GPU") return false;
-    // Start the row afresh: without the peer if it was the peer's turn, else given up.
+    return Work(run, board, first);
+  };
+  workers.died = [&run, board](const std::string& how) {
+    if (!board->failure.empty()) return false;  // no GPU
+    // The row starts afresh: without the peer if it was the peer's turn, else it is given up.
     Row& row = board->rows[board->job];
-    const bool peers_fault = board->stage == kPeer && row.peer_note.empty();
     Row again;
     again.layer = row.layer;
     again.batch = row.batch;
-    if (peers_fault) {
-      again.peer_note.Set(absl::StrCat("cuDNN failed: ", end, " in ", board->detail.Get()));
+    if (board->stage == kPeer && row.peer_note.empty()) {
+      again.peer_note.Set(absl::StrCat("cuDNN failed: ", how, " in ", board->detail.Get()));
     } else {
-      again.failure.Set(absl::StrCat("the measuring process ended: ", end,
-                                     row.failure.empty() ? "" : ": ", row.failure.Get()));
+      again.failure.Set(absl::StrCat("the measuring process ended: ", how,
+                                     row.failure.empty() ? "" : "; ", row.failure.Get()));
       again.done = 1;
       PrintRow(again, run.Seconds());
     }
     row = again;
-  }
+    return true;
+  };
+  return RunWorkers(workers);
 }
 
 // The layers that no GPU is needed for.
@@ -339,19 +303,17 @@ int Main() {
   if (absl::GetFlag(FLAGS_plan)) return Plan(*run);
   if (absl::GetFlag(FLAGS_once)) return Once(*run);
   // CUDA must not be touched before fork().
-  void* memory =
-      mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+  const std::shared_ptr<Board> board = MakeShared<Board>();
+  if (board == nullptr) {
     std::fprintf(stderr, "nc4_bench: no shared memory\n");
     return 3;
   }
-  Board* board = new (memory) Board;
   for (std::size_t i = 0; i < run->jobs.size(); ++i) {
     board->rows[i].layer.Set(LayerName(run->jobs[i].problem));
     board->rows[i].batch = run->jobs[i].batch;
   }
   PrintHeader();
-  if (!MeasureAll(*run, board)) {
+  if (!MeasureAll(*run, board.get())) {
     std::fprintf(stderr, "nc4_bench: %s\n", board->failure.chars);
     return 3;
   }

@@ -1,0 +1,150 @@
+#!/bin/bash
+# run_h200.sh [stage]...: everything that needs the GPU, in one run. Runs on the machine with the GPU,
+# in the repository's root, with the programs that perf/carry.sh built in carry/.
+#
+# Stages, each with a log $OUT/<stage>.log ($OUT is build/h200 unless set):
+#   tests      every GPU test
+#   demo       weft_demo --backend=cuda
+#   bench      nc4_bench on the list `anchors` at N = 1, 16, 64; writes $OUT/anchors-nc4-n*.json
+#   sanitizer  compute-sanitizer memcheck and racecheck on small problems
+#   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile ...)
+# Without arguments: tests demo bench sanitizer. WEFT_LIMIT_S (570) is the time for all of it.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+# shellcheck disable=SC2317  # the stages are called by name
+bin=carry/bin
+out=${OUT:-build/h200}
+mkdir -p "$out"
+stages=("$@")
+[ $# -gt 0 ] || stages=(tests demo bench sanitizer)
+export PATH=$PATH:/usr/local/cuda/bin
+limit=${WEFT_LIMIT_S:-570}
+ncu_cases=${WEFT_NCU:-c64h56w56k64r3s1:64:simt_128x64x32_64x32x32_8x8 c256h14w14k1024r1s1:64:simt_128x128x32_64x32x32_8x8}
+
+# bounded <seconds> <command>...: no longer than that, nor than is left of all the time.
+bounded() {
+  local seconds=$1 left=$((limit - SECONDS))
+  shift
+  [ "$left" -gt 3 ] || { echo "no time left for: $*"; return 124; }
+  timeout -k 5 $((seconds < left ? seconds : left)) "$@"
+}
+
+gpu_state() {
+  nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw,temperature.gpu \
+    --format=csv,noheader
+}
+
+# The newest cuDNN there is: the one of PyTorch's wheels, before the system's.
+use_wheel_cudnn() {
+  local folders
+  folders=$(python3 - <<'PY' 2>/dev/null
+import glob, os
+import nvidia
+found = []
+for root in nvidia.__path__:
+    found += glob.glob(os.path.join(root, "cudnn", "lib")) + glob.glob(os.path.join(root, "cu13", "lib"))
+print(":".join(found))
+PY
+  ) || true
+  [ -z "$folders" ] || export LD_LIBRARY_PATH=$folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+}
+
+tests() {
+  local failed=0 test
+  for test in $bin/gpu_*; do
+    echo "=== ${test##*/}"
+    bounded 90 "$test" --gtest_brief=1 || { echo "=== ${test##*/} FAILED ($?)"; failed=1; }
+  done
+  return $failed
+}
+
+demo() {
+  bounded 120 $bin/weft_demo --backend=cuda
+}
+
+bench() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 290 $bin/nc4_bench --list="${WEFT_LIST:-anchors}" --batch="${WEFT_BATCH:-1,16,64}" \
+      --json="$out" --commit="$(cat carry/commit)" --stop_after_s=240
+  )
+  local status=$?
+  gpu_state
+  return $status
+}
+
+# check <tool> <command>...: compute-sanitizer must find nothing.
+check() {
+  local tool=$1
+  shift
+  echo "=== $tool: $*"
+  bounded 120 compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 20 "$@" ||
+    { echo "=== $tool FAILED ($?): $*"; return 1; }
+}
+
+sanitizer() {
+  local failed=0 small tool
+  # Every tile of the family, with and without im2col, more than one slice, ragged edges.
+  small="--once --layer=c20h9w9k36r3s1,c140h7w7k20r1s1"
+  # $small is split on purpose.
+  for tool in memcheck racecheck; do
+    # shellcheck disable=SC2086
+    check $tool $bin/nc4_bench $small --batch=2 || failed=1
+  done
+  check memcheck $bin/gpu_conv_problems_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
+  check memcheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
+  check memcheck $bin/gpu_conv_epilogue_test --gtest_brief=1 || failed=1
+  check racecheck $bin/gpu_conv_problems_test --gtest_brief=1 \
+    --gtest_filter='ConvolutionTiles.*:*Dilation:*Pointwise:*ThreeInput*' || failed=1
+  check racecheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
+  return $failed
+}
+
+ncu_stage() {
+  local failed=0 case layer batch tile
+  for case in $ncu_cases; do
+    IFS=: read -r layer batch tile <<<"$case"
+    bounded 90 ncu --clock-control none --kernel-name-base demangled -k regex:SimtKernel -c 1 \
+      --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats \
+      --section SchedulerStats --section MemoryWorkloadAnalysis --section InstructionStats \
+      --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
+      $bin/nc4_bench --once --layer="$layer" --batch="$batch" --tile="$tile" || failed=1
+  done
+  return $failed
+}
+
+failures=0
+summary=()
+for stage in "${stages[@]}"; do
+  case $stage in
+    tests | demo | bench | sanitizer) run=$stage ;;
+    ncu) run=ncu_stage ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, demo, bench, sanitizer, ncu"; exit 2 ;;
+  esac
+  start=$SECONDS
+  printf '\n##### %s\n' "$stage"
+  $run >"$out/$stage.log" 2>&1
+  status=$?
+  [ $status -eq 0 ] || failures=1
+  summary+=("$(printf '%-10s %s  %4d s' "$stage" "$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - start)))")
+  case $stage in
+    tests) grep -E '^===|FAILED|PASSED' "$out/tests.log" | tail -40 ;;
+    demo) tail -30 "$out/demo.log" ;;
+    bench)
+      cut -c1-98 "$out/bench.log" | head -n -9 | tail -80
+      tail -9 "$out/bench.log"
+      ;;
+    sanitizer) grep -E '^===|ERROR SUMMARY|RACECHECK SUMMARY|Error:|hazard' "$out/sanitizer.log" | grep -v 'COMPUTE-SANITIZER' | tail -40 ;;
+    ncu) grep -E 'SimtKernel|Duration|Throughput|Registers Per|Achieved Occ|Issue Slots|No Eligible|stall' "$out/ncu.log" | cut -c1-120 | head -60 ;;
+  esac
+done
+# What comes back is limited in size.
+for log in "$out"/*.log; do
+  if [ "$(stat -c %s "$log")" -gt 8000000 ]; then
+    tail -c 8000000 "$log" >"$log.tail" && mv "$log.tail" "$log"
+  fi
+done
+printf '\n##### summary\n'
+printf '%s\n' "${summary[@]}"
+exit $failures
