@@ -1,0 +1,9 @@
+# perf/report.py, where there is a Python.
+find_program(WEFT_PYTHON python3)
+mark_as_advanced(WEFT_PYTHON)
+if(WEFT_PYTHON)
+  execute_process(COMMAND ${WEFT_PYTHON} -c "import json, unittest" RESULT_VARIABLE without ERROR_QUIET)
+  if(NOT without)
+    add_test(NAME perf_report_test COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/perf/report_test.py)
+  endif()
+endif()
