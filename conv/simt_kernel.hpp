@@ -5,7 +5,7 @@
 #include "weft/conv/filter_tile.hpp"
 #include "weft/conv/params.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/simt_epilogue.hpp"
+#include "weft/gemm/fragment_epilogue.hpp"
 #include "weft/gemm/simt_mainloop.hpp"
 
 namespace weft::conv {
@@ -33,7 +33,8 @@ struct SimtKernel {
     typename MainloopType::Accumulators acc = {};
     if (!MainloopType::Run(t, shared, source, filter, p.slices, acc)) return;
 
-    gemm::SimtEpilogue<P, Geometry, gemm::OutputParams<P>>::Run(t, p.output, tile_m, tile_n, acc);
+    using Epilogue = gemm::FragmentEpilogue<P, gemm::SimtMap<Geometry>, gemm::OutputParams<P>>;
+    Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
   }
 };
 

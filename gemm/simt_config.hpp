@@ -3,32 +3,15 @@
 
 #include <cstdint>
 
-#include "weft/gemm/tile.hpp"
+#include "weft/gemm/config.hpp"
 
 namespace weft::gemm {
-
-// Widths in bytes of one thread's accesses to global memory.
-struct Alignment {
-  int src = 0;  // 4 for NCxHWx<4>: one pixel of one channel block; 4 or 16 for matrices
-  int dst = 0;  // 1, 4, 8 or 16; at most the output channels that lie side by side in DstLayout
-};
-
-// The numbers of an operator. Of a convolution, m counts output pixels, n output channels and k
-// input elements (C R S).
-struct Config {
-  Mainloop mainloop = Mainloop::kSimt;
-  TileShape threadblock;  // one block's share of the output, and its step in k
-  TileShape warp;         // one warp's share; with .k below threadblock.k, warps share the slice
-  TileShape thread;       // one thread's accumulators (m x n); .k is 4, one dp4a
-  int stages = 0;         // shared-memory buffers; 2 for kSimt
-  Alignment alignment;
-};
 
 // Tiles that suit most layers, ready to be named in a policy; the dst alignment fits every layout
 // whose channel runs are 4 elements or longer.
 constexpr Config SimtConfig(TileShape threadblock, TileShape warp, TileShape thread,
                             int dst_alignment = 4) {
-  return {Mainloop::kSimt, threadblock, warp, thread, 2, {4, dst_alignment}};
+  return {Mainloop::kSimt, threadblock, warp, thread, {1, 1, 4}, 2, {4, dst_alignment}};
 }
 inline constexpr Config kSimt128x128 = SimtConfig({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
 inline constexpr Config kSimt128x64 = SimtConfig({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
@@ -38,23 +21,7 @@ inline constexpr Config kSimt32x32 = SimtConfig({32, 32, 32}, {32, 16, 32}, {4, 
 // For small outputs with long sums: 4 warps share each warp tile.
 inline constexpr Config kSimt32x32Deep = SimtConfig({32, 32, 128}, {32, 16, 32}, {4, 4, 4});
 
-// `config` with stores of `bytes` bytes: WithDstAlignment(kSimt64x64, 1) for NHWC with any K, 8 for
-// NCxHWx<32>.
-constexpr Config WithDstAlignment(Config config, int bytes) {
-  config.alignment.dst = bytes;
-  return config;
-}
-
 namespace internal {
-
-constexpr bool PositiveTile(const TileShape& t) {
-  return t.m > 0 && t.n > 0 && t.k > 0;
-}
-
-constexpr bool Divides(const TileShape& small, const TileShape& large) {
-  return PositiveTile(small) && PositiveTile(large) && large.m % small.m == 0 &&
-         large.n % small.n == 0;
-}
 
 // Each thread brings whole columns of the source slice, or equal shares of one.
 constexpr bool ThreadsCoverSlice(const TileShape& block, int threads) {
@@ -83,9 +50,10 @@ struct CheckedSimtTiles {
   static_assert(config.thread.n % 4 == 0 && (config.thread.m == 2 || config.thread.m % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
+  static_assert(config.instruction == TileShape{1, 1, 4},
+                "weft: config.instruction of the simt mainloop is {1, 1, 4}, one dp4a");
   static_assert(config.stages == 2, "weft: the simt mainloop has config.stages = 2");
-  static_assert(config.alignment.dst == 1 || config.alignment.dst == 4 ||
-                    config.alignment.dst == 8 || config.alignment.dst == 16,
+  static_assert(internal::StoreWidth(config.alignment.dst),
                 "weft: config.alignment.dst is 1, 4, 8 or 16 bytes");
   static_assert(config.thread.n * static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
                         config.alignment.dst ==

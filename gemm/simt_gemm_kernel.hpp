@@ -2,10 +2,10 @@
 // between matrix operand tiles.
 #pragma once
 
+#include "weft/gemm/fragment_epilogue.hpp"
 #include "weft/gemm/matrix_tile.hpp"
 #include "weft/gemm/output_params.hpp"
 #include "weft/gemm/simt_config.hpp"
-#include "weft/gemm/simt_epilogue.hpp"
 #include "weft/gemm/simt_mainloop.hpp"
 #include "weft/layouts/matrix.hpp"
 
@@ -40,7 +40,7 @@ struct GemmParams {
   std::int32_t slices = 0;
 };
 
-// What SimtEpilogue wants to know of a GEMM policy P (gemm/gemm.hpp).
+// What FragmentEpilogue wants to know of a GEMM policy P (gemm/gemm.hpp).
 template <class P>
 struct GemmEpiloguePolicy {
   using DstLayout = MatrixFormat<typename P::LayoutC>;
@@ -71,8 +71,8 @@ struct SimtGemmKernel {
     typename MainloopType::Accumulators acc = {};
     if (!MainloopType::Run(t, shared, a, b, p.slices, acc)) return;
 
-    using Epilogue = SimtEpilogue<GemmEpiloguePolicy<P>, Geometry, OutputParams<P>>;
-    Epilogue::Run(t, p.output, tile_m, tile_n, acc);
+    using Epilogue = FragmentEpilogue<GemmEpiloguePolicy<P>, SimtMap<Geometry>, OutputParams<P>>;
+    Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
   }
 };
 

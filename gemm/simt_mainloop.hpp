@@ -147,5 +147,24 @@ struct SimtMainloop {
   }
 };
 
+// Which outputs a thread of the simt mainloop holds (gemm/fragment_epilogue.hpp).
+template <class G>
+struct SimtMap {
+  static constexpr int kPixels = G::kThreadM;
+  static constexpr int kGroups = 1;
+  static constexpr int kChannels = G::kThreadN;
+  using Accumulators = typename SimtMainloop<G>::Accumulators;
+
+  WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
+    return G::WarpM(t.warp()) * G::kWarpM + t.lane() % G::kLanesM + G::kLanesM * i;
+  }
+  WEFT_DEVICE static int Channel(arch::Thread t, int) {
+    return G::WarpN(t.warp()) * G::kWarpN + t.lane() / G::kLanesM * G::kThreadN;
+  }
+  static constexpr std::int32_t Get(const Accumulators& acc, int i, int, int j) {
+    return acc[i][j];
+  }
+};
+
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -17,7 +17,8 @@ struct TileShape {
 };
 
 enum class Mainloop {
-  kSimt,  // dp4a for int8; any GPU from sm_75; register-staged, 2 stages
+  kSimt,     // dp4a for int8; any GPU from sm_75; register-staged, 2 stages
+  kMmaSm80,  // tensor cores, m16n8k32 for int8; sm_80 and newer; cp.async, 3 or more stages
 };
 
 constexpr int CeilDiv(int a, int b) {

@@ -25,10 +25,10 @@ using layouts::RowMajor;
 template <int src_alignment, int dst_alignment>
 struct SmallTile {
   static constexpr Config config = {
-      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, 2, {src_alignment, dst_alignment}};
+      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, {1, 1, 4}, 2, {src_alignment, dst_alignment}};
 };
 struct LargeTile {
-  static constexpr Config config = {Mainloop::kSimt, {128, 128, 32}, {64, 32, 32}, {8, 8, 4}, 2,
+  static constexpr Config config = {Mainloop::kSimt, {128, 128, 32}, {64, 32, 32}, {8, 8, 4}, {1, 1, 4}, 2,
                                     {16, 16}};
 };
 

@@ -1,4 +1,16 @@
-// From the accumulators of the simt mainloop to the destination: the epilogue of one thread.
+// From accumulators to the destination: the epilogue of one thread, for every mainloop.
+//
+// A mainloop says through a Map which outputs a thread holds:
+//
+//     struct Map {
+//       static constexpr int kPixels, kGroups, kChannels;  // per thread; channels in runs of
+//       kChannels WEFT_DEVICE static int Pixel(arch::Thread t, int i);    // within the threadblock
+//       tile WEFT_DEVICE static int Channel(arch::Thread t, int g);  // first of group g, likewise
+//       static constexpr std::int32_t Get(const Accumulators&, int i, int g, int j);
+//     };
+//
+// Threads of a warp that hold neighbouring pixels, and runs of 4 channels or more, make the stores
+// of every format whole 32-byte sectors (docs/decisions/0001).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +19,6 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/simt_geometry.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
@@ -20,32 +31,37 @@ struct alignas(kBytes) StoreVector {
 };
 
 // Policy: DstLayout, Epilogue, config. Output: OutputParams<Policy>.
-template <class Policy, class Geometry, class Output>
-class SimtEpilogue {
-  using G = Geometry;
+template <class Policy, class Map, class Output>
+class FragmentEpilogue {
   using Dst = typename Policy::DstLayout;
   using Epilogue = typename Policy::Epilogue;
   using Element = typename Epilogue::Output;
-  static constexpr int kChannels = G::kThreadN;
+  static constexpr int kChannels = Map::kChannels;
   static constexpr int kRun = Policy::config.alignment.dst / static_cast<int>(sizeof(Element));
 
  public:
-  // Writes the thread's kThreadM x kThreadN results; pixels past the output are skipped, the zero
-  // channels that fill the destination's last block are written as zeros.
-  WEFT_DEVICE static void Run(arch::Thread t, const Output& p, int tile_m, int tile_n,
-                              const std::int32_t (&acc)[G::kThreadM][G::kThreadN]) {
-    const int warp_m = G::WarpM(t.warp()), warp_n = G::WarpN(t.warp());
-    const int lane_m = t.lane() % G::kLanesM, lane_n = t.lane() / G::kLanesM;
-    const std::int32_t m0 = tile_m * G::kBlockM + warp_m * G::kWarpM + lane_m;
-    const std::int32_t k0 = tile_n * G::kBlockN + warp_n * G::kWarpN + lane_n * kChannels;
-    if (k0 >= p.padded_k) return;
+  // Writes the thread's results; pixels past the output are skipped, the zero channels that fill
+  // the destination's last block are written as zeros.
+  template <class Accumulators>
+  WEFT_DEVICE static void Run(arch::Thread t, const Output& p, std::int32_t first_m,
+                              std::int32_t first_k, const Accumulators& acc) {
+    WEFT_UNROLL
+    for (int g = 0; g < Map::kGroups; ++g) {
+      RunGroup(t, p, first_m, first_k + Map::Channel(t, g), g, acc);
+    }
+  }
 
+ private:
+  template <class Accumulators>
+  WEFT_DEVICE static void RunGroup(arch::Thread t, const Output& p, std::int32_t first_m,
+                                   std::int32_t k0, int g, const Accumulators& acc) {
+    if (k0 >= p.padded_k) return;
     ChannelValues channel;
     LoadChannels(t, p, k0, channel);
 
     WEFT_UNROLL
-    for (int i = 0; i < G::kThreadM; ++i) {
-      const std::int32_t m = m0 + G::kLanesM * i;
+    for (int i = 0; i < Map::kPixels; ++i) {
+      const std::int32_t m = first_m + Map::Pixel(t, i);
       if (m >= p.pixels) break;
       std::int32_t pq = 0;
       const std::int32_t n = p.image_pixels.Divmod(m, pq);
@@ -59,7 +75,7 @@ class SimtEpilogue {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         epilogues::StageInputs in;
-        in.accumulator = acc[i][j];
+        in.accumulator = Map::Get(acc, i, g, j);
         in.alpha = channel.alpha[j];
         in.bias = channel.bias[j];
         in.beta = p.beta;
@@ -73,7 +89,6 @@ class SimtEpilogue {
     }
   }
 
- private:
   struct ChannelValues {
     float alpha[kChannels];
     float bias[kChannels];
