@@ -214,9 +214,9 @@ template <class P>
 KernelParams<P> Convolution<P>::MakeParams(const Arguments& args) const {
   KernelParams<P> params;
   params.activation = geometry_.activation;
-  params.activation.src = reinterpret_cast<const std::uint32_t*>(args.src);
+  params.activation.src = args.src;
   params.filter = geometry_.filter;
-  params.filter.filter = reinterpret_cast<const std::uint32_t*>(args.filter.data());
+  params.filter.filter = args.filter.data();
   params.tiles_n = gemm::FastDivmod(geometry_.tiles_n);
   params.slices = geometry_.slices;
 

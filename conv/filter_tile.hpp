@@ -25,6 +25,7 @@ class SharedFilterTile {
 
   WEFT_DEVICE SharedFilterTile(arch::Thread t, const FilterParams& params, int tile_n)
       : p_(params) {
+    const auto* filter = static_cast<const std::uint32_t*>(p_.filter);
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
       const int index = t.tid() + i * G::kThreads;
@@ -32,8 +33,7 @@ class SharedFilterTile {
       row_[i] = index / kRowVectors;
       // Threads without a vector and columns past the filter never load.
       if (index >= kVectors || column >= p_.padded_k) row_[i] = kNever;
-      source_[i] =
-          p_.filter + static_cast<std::int64_t>(index / kRowVectors) * p_.padded_k + column;
+      source_[i] = filter + static_cast<std::int64_t>(index / kRowVectors) * p_.padded_k + column;
     }
   }
 

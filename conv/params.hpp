@@ -12,13 +12,13 @@
 
 namespace weft::conv {
 
-// Source operand of the implicit GEMM, in packets of 4 channels. Packet index kp enumerates
-// (c / 4, r, s), s fastest.
+// Source operand of the implicit GEMM, in packets: the x channels that one block of NCxHWx<x> holds
+// of one pixel. Packet index kp enumerates (c / x, r, s), s fastest.
 struct ActivationParams {
-  const std::uint32_t* src = nullptr;
+  const void* src = nullptr;
   std::int64_t image_packets = 0;  // packets of one image
   std::int32_t pixels = 0;         // N P Q
-  std::int32_t packets = 0;        // ceil(C / 4) R S
+  std::int32_t packets = 0;        // ceil(C / x) R S
   gemm::FastDivmod image_pixels;   // by P Q
   gemm::FastDivmod row_pixels;     // by Q
   std::int32_t h = 0, w = 0;       // input rows, columns
@@ -31,9 +31,9 @@ struct ActivationParams {
   std::int32_t step_h = 0, step_w = 0;
 };
 
-// Filter operand: a row-major matrix of packets, `packets` rows by padded_k columns.
+// Filter operand, CxRSKx<x>: a row-major matrix of packets, `packets` rows by padded_k columns.
 struct FilterParams {
-  const std::uint32_t* filter = nullptr;
+  const void* filter = nullptr;
   std::int32_t packets = 0;
   std::int32_t padded_k = 0;
 };

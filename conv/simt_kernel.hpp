@@ -16,7 +16,8 @@ template <class P, bool kPointwise>
 struct SimtKernel {
   using Geometry = gemm::SimtGeometry<CheckedPolicy<P>>;
   using MainloopType = gemm::SimtMainloop<Geometry>;
-  using Source = std::conditional_t<kPointwise, PointwiseTile<Geometry>, Im2colTile<Geometry>>;
+  using Source = std::conditional_t<kPointwise, ActivationTile<Geometry, PointwiseCursor>,
+                                    ActivationTile<Geometry, Im2colCursor>>;
 
   using Params = KernelParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;

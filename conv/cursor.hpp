@@ -1,0 +1,125 @@
+// Where the packets of a thread's pixels lie: im2col as index arithmetic, without the copy.
+//
+// A packet is what one channel block holds of one pixel: 4 bytes in NCxHWx<4>, 32 in NCxHWx<32>.
+// Packet indices enumerate (c / x, r, s), s fastest. A cursor stands at one packet index and knows,
+// for each of the thread's pixels, whether the packet is inside the image and its offset in
+// packets.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/conv/params.hpp"
+#include "weft/gemm/arch/arch.hpp"
+
+namespace weft::conv {
+inline namespace WEFT_BACKEND {
+
+// Any filter, stride, dilation and padding. Moves on by kStep packets.
+template <int kPixels, int kStep>
+class Im2colCursor {
+ public:
+  // m[i]: the output pixels. first: the packet index to start at.
+  WEFT_DEVICE Im2colCursor(const ActivationParams& params, const std::int32_t (&m)[kPixels],
+                           int first)
+      : p_(params) {
+    WEFT_UNROLL
+    for (int i = 0; i < kPixels; ++i) {
+      std::int32_t pq = 0, q = 0;
+      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
+      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      // A row far above the image makes every tap of a surplus pixel fall outside.
+      h_[i] = m[i] < p_.pixels ? p * p_.stride_h + p_.base_h : kFarOutside;
+      w_[i] = q * p_.stride_w + p_.base_w;
+      origin_[i] = n * p_.image_packets + static_cast<std::int64_t>(h_[i]) * p_.w + w_[i];
+    }
+    kp_ = first;
+    const std::int32_t taps = p_.r * p_.s;
+    const std::int32_t block = first / taps, tap = first % taps;
+    r_ = tap / p_.s;
+    s_ = tap % p_.s;
+    offset_ = block * p_.plane + r_ * p_.step_h * p_.w + s_ * p_.step_w;
+    const std::int32_t step_block = kStep / taps, step_tap = kStep % taps;
+    step_r_ = step_tap / p_.s;
+    step_s_ = step_tap % p_.s;
+    step_offset_ = step_block * p_.plane + step_r_ * p_.step_h * p_.w + step_s_ * p_.step_w;
+  }
+
+  WEFT_DEVICE bool Inside(int i) const {
+    const std::uint32_t h = static_cast<std::uint32_t>(h_[i] + r_ * p_.step_h);
+    const std::uint32_t w = static_cast<std::uint32_t>(w_[i] + s_ * p_.step_w);
+    return kp_ < p_.packets && h < static_cast<std::uint32_t>(p_.h) &&
+           w < static_cast<std::uint32_t>(p_.w);
+  }
+
+  // Meaningful where Inside(i).
+  WEFT_DEVICE std::int64_t Offset(int i) const { return origin_[i] + offset_; }
+
+  WEFT_DEVICE void Advance() {
+    kp_ += kStep;
+    // One packet on is one tap on; more are worked out once, in the constructor.
+    s_ += kStep == 1 ? 1 : step_s_;
+    offset_ += kStep == 1 ? p_.step_w : step_offset_;
+    if (s_ >= p_.s) {
+      s_ -= p_.s;
+      ++r_;
+      offset_ += p_.step_h * p_.w - p_.s * p_.step_w;
+    }
+    if constexpr (kStep > 1) r_ += step_r_;
+    if (r_ >= p_.r) {
+      r_ -= p_.r;
+      offset_ += p_.plane - p_.r * p_.step_h * p_.w;
+    }
+  }
+
+ private:
+  static constexpr std::int32_t kFarOutside = -(1 << 30);
+
+  const ActivationParams& p_;
+  std::int32_t h_[kPixels];  // input row and column of tap (0, 0)
+  std::int32_t w_[kPixels];
+  std::int64_t origin_[kPixels];                // and its packet offset
+  std::int32_t kp_;                             // packet index
+  std::int32_t r_, s_;                          // its tap
+  std::int32_t offset_;                         // its packet offset from origin_
+  std::int32_t step_r_, step_s_, step_offset_;  // kStep as taps, and as an offset
+};
+
+// R = S = 1 and no padding: every tap is inside, and a packet's address is the pixel's plus kp
+// planes. No im2col arithmetic.
+template <int kPixels, int kStep>
+class PointwiseCursor {
+ public:
+  WEFT_DEVICE PointwiseCursor(const ActivationParams& params, const std::int32_t (&m)[kPixels],
+                              int first)
+      : p_(params), kp_(first) {
+    WEFT_UNROLL
+    for (int i = 0; i < kPixels; ++i) {
+      std::int32_t pq = 0, q = 0;
+      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
+      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      inside_[i] = m[i] < p_.pixels;
+      offset_[i] = n * p_.image_packets + static_cast<std::int64_t>(p * p_.stride_h) * p_.w +
+                   q * p_.stride_w + static_cast<std::int64_t>(first) * p_.plane;
+    }
+  }
+
+  WEFT_DEVICE bool Inside(int i) const { return inside_[i] && kp_ < p_.packets; }
+  WEFT_DEVICE std::int64_t Offset(int i) const { return offset_[i]; }
+
+  WEFT_DEVICE void Advance() {
+    kp_ += kStep;
+    WEFT_UNROLL
+    for (int i = 0; i < kPixels; ++i) {
+      offset_[i] += static_cast<std::int64_t>(kStep) * p_.plane;
+    }
+  }
+
+ private:
+  const ActivationParams& p_;
+  std::int32_t kp_;
+  std::int64_t offset_[kPixels];
+  bool inside_[kPixels];
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv
