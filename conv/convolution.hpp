@@ -15,10 +15,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "weft/conv/geometry.hpp"
+#include "weft/conv/kernels.hpp"
 #include "weft/conv/launch.hpp"
 #include "weft/conv/params.hpp"
 #include "weft/conv/policy.hpp"
-#include "weft/conv/simt_kernel.hpp"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
@@ -123,8 +123,8 @@ class Convolution {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const KernelParams<P> params = MakeParams(args);
     const arch::CpuReport report =
-        geometry_.pointwise ? arch::LaunchOnCpu<SimtKernel<P, true>>(Grid(), params, options)
-                            : arch::LaunchOnCpu<SimtKernel<P, false>>(Grid(), params, options);
+        geometry_.pointwise ? arch::LaunchOnCpu<Kernel<P, true>>(Grid(), params, options)
+                            : arch::LaunchOnCpu<Kernel<P, false>>(Grid(), params, options);
     if (stats != nullptr) *stats = report.stats;
     if (!report.ok()) return absl::InternalError(absl::StrCat("conv: ", report.error));
     return absl::OkStatus();
@@ -138,12 +138,13 @@ class Convolution {
   explicit Convolution(const Geometry& geometry) : geometry_(geometry) {}
 
   static PolicyFacts Facts() {
-    using Kernel = SimtKernel<P, false>;
+    using AnyKernel = Kernel<P, false>;
     using Dst = typename P::DstLayout;
     return {.config = P::config,
-            .threads = Kernel::kThreads,
-            .shared_bytes = sizeof(typename Kernel::SharedStorage),
-            .min_compute_capability = Kernel::kMinComputeCapability,
+            .threads = AnyKernel::kThreads,
+            .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
+            .min_compute_capability = AnyKernel::kMinComputeCapability,
+            .src_interleave = P::SrcLayout::kInterleave,
             .src_layout = P::SrcLayout::kName,
             .filter_layout = P::FilterLayout::kName,
             .dst_layout = Dst::kName,

@@ -128,12 +128,14 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   g.pointwise = p.r == 1 && p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
                 p.pad_right == 0;
 
-  const std::int64_t planes = gemm::CeilDiv(p.c, std::int64_t{4});
+  const std::int64_t x = facts.src_interleave;
+  const std::int64_t planes = gemm::CeilDiv(p.c, x);
+  const std::int64_t slice_packets = config.threadblock.k / x;
   const std::int64_t plane = p.h * p.w;
   const std::int64_t taps = p.r * p.s;
   const std::int64_t packets = planes * taps;
   // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach.
-  const std::int64_t overshoot = 2 * config.threadblock.k / 4 / taps + 2;
+  const std::int64_t overshoot = 2 * slice_packets / taps + 2;
   const Wide reach = Wide{planes + overshoot} * plane +
                      Wide{p.h + p.pad_top + p.pad_bottom + 1} * (p.w + p.pad_left + p.pad_right);
   if (!g.pointwise && reach > kInt32Max) {
@@ -144,8 +146,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
 
   const std::int64_t pixels = p.n * p.p() * p.q();
   g.padded_k = static_cast<std::int32_t>(RoundUp(p.k, facts.dst_interleave));
-  g.slices =
-      static_cast<std::int32_t>(gemm::CeilDiv(packets, std::int64_t{config.threadblock.k / 4}));
+  g.slices = static_cast<std::int32_t>(gemm::CeilDiv(packets, slice_packets));
   const std::int64_t tiles_m = gemm::CeilDiv(pixels, std::int64_t{config.threadblock.m});
   const std::int64_t tiles_n =
       gemm::CeilDiv(std::int64_t{g.padded_k}, std::int64_t{config.threadblock.n});
@@ -176,7 +177,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.step_w = static_cast<std::int32_t>(flip ? -p.dilation_w : p.dilation_w);
 
   g.filter.packets = a.packets;
-  g.filter.padded_k = static_cast<std::int32_t>(CxRSKx<4>::PaddedK(p.k));
+  g.filter.padded_k = static_cast<std::int32_t>(RoundUp(p.k, x));
   return g;
 }
 
@@ -228,12 +229,16 @@ absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, const vo
 
 std::string DescribeGeometry(const Geometry& g, const PolicyFacts& facts) {
   const Config& c = facts.config;
+  const std::string thread =
+      c.mainloop == gemm::Mainloop::kSimt
+          ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
+          : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
+                            c.instruction.k, c.stages);
   return absl::StrFormat(
-      "simt %dx%dx%d warp %dx%d thread %dx%d, %s, %d x %d blocks of %d threads, %d bytes shared, "
-      "%s -> %s",
-      c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, c.thread.m, c.thread.n,
-      g.pointwise ? "pointwise" : "im2col", g.tiles_m, g.tiles_n, facts.threads, facts.shared_bytes,
-      facts.src_layout, facts.dst_layout);
+      "%s %dx%dx%d warp %dx%d %s, %s, %d x %d blocks of %d threads, %d bytes shared, %s -> %s",
+      gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
+      c.warp.n, thread, g.pointwise ? "pointwise" : "im2col", g.tiles_m, g.tiles_n, facts.threads,
+      facts.shared_bytes, facts.src_layout, facts.dst_layout);
 }
 
 }  // namespace weft::conv

@@ -24,6 +24,7 @@ struct PolicyFacts {
   int threads = 0;
   std::int64_t shared_bytes = 0;
   int min_compute_capability = 0;
+  int src_interleave = 4;  // channels of one packet
   const char* src_layout = "";
   const char* filter_layout = "";
   const char* dst_layout = "";

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "weft/conv/launch.hpp"
-#include "weft/conv/simt_kernel.hpp"
+#include "weft/conv/kernels.hpp"
 #include "weft/gemm/arch/cuda_launch.cuh"
 
 namespace weft::conv {
@@ -14,8 +14,8 @@ namespace weft::conv {
 template <class P>
 arch::LaunchResult LaunchOnGpu(const KernelParams<P>& params, bool pointwise, arch::Dim3 grid,
                                Stream stream) {
-  return pointwise ? arch::LaunchOnCuda<SimtKernel<P, true>>(grid, params, stream)
-                   : arch::LaunchOnCuda<SimtKernel<P, false>>(grid, params, stream);
+  return pointwise ? arch::LaunchOnCuda<Kernel<P, true>>(grid, params, stream)
+                   : arch::LaunchOnCuda<Kernel<P, false>>(grid, params, stream);
 }
 
 }  // namespace weft::conv

@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "weft/epilogues/chain.hpp"
+#include "weft/gemm/mma_config.hpp"
 #include "weft/gemm/simt_config.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/prologues/shared_filter.hpp"
@@ -27,12 +28,17 @@ namespace weft::conv {
 
 using gemm::Alignment;
 using gemm::Config;
+using gemm::kMma128x128;
+using gemm::kMma128x32;
+using gemm::kMma128x64;
+using gemm::kMma64x64;
 using gemm::kSimt128x128;
 using gemm::kSimt128x32;
 using gemm::kSimt128x64;
 using gemm::kSimt32x32;
 using gemm::kSimt32x32Deep;
 using gemm::kSimt64x64;
+using gemm::MmaSm80Config;
 using gemm::SimtConfig;
 using gemm::WithDstAlignment;
 
@@ -60,6 +66,12 @@ constexpr bool DivisibleRun(int bytes, int element_bytes) {
          (Layout::kChannelRun == 0 || Layout::kChannelRun * element_bytes % bytes == 0);
 }
 
+// Picks before it instantiates: a simt policy is not checked as a tensor-core one.
+template <class P, bool kSimt>
+struct CheckedTiles : gemm::CheckedSimtTiles<P> {};
+template <class P>
+struct CheckedTiles<P, false> : gemm::CheckedMmaTiles<P> {};
+
 }  // namespace internal
 
 // Instantiating this type checks a policy; each failure is one sentence. Everything that takes a
@@ -80,24 +92,31 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   using Epilogue = typename P::Epilogue;
 
   static_assert(std::is_same_v<typename P::Element, std::int8_t>,
-                "weft: the simt convolution multiplies Element = std::int8_t");
+                "weft: convolutions multiply Element = std::int8_t");
   static_assert(TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
                 "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW)");
   static_assert(FilterFormat<typename P::FilterLayout>,
                 "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS)");
-  static_assert(std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
-                    std::is_same_v<typename P::FilterLayout, CxRSKx<4>>,
+  static constexpr bool kSimt = config.mainloop == gemm::Mainloop::kSimt;
+  static_assert(!kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
+                           std::is_same_v<typename P::FilterLayout, CxRSKx<4>>),
                 "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
+  static_assert(kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
+                          std::is_same_v<typename P::FilterLayout, CxRSKx<32>>),
+                "weft: the mma_sm80 mainloop reads SrcLayout NCxHWx<32> with FilterLayout "
+                "CxRSKx<32>");
   static_assert(prologues::Prologue<typename P::Prologue>,
                 "weft: Prologue is not a prologue; use weft::prologues::SharedFilter");
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
-  static_assert(gemm::CheckedSimtTiles<P>::kValid);
+  static_assert(internal::CheckedTiles<P, kSimt>::kValid);
   static_assert(
-      config.alignment.src == 4,
+      !kSimt || config.alignment.src == 4,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
       "so 4 is the only choice");
+  static_assert(kSimt || config.alignment.src == 16,
+                "weft: config.alignment.src of the mma_sm80 mainloop is 16, one cp.async");
   static_assert(internal::DivisibleRun<typename P::DstLayout>(config.alignment.dst,
                                                               sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "

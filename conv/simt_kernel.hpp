@@ -1,6 +1,8 @@
 // The convolution kernel of the simt family: implicit GEMM over NCxHWx<4>, one output tile a block.
 #pragma once
 
+#include <type_traits>
+
 #include "weft/conv/activation_tile.hpp"
 #include "weft/conv/filter_tile.hpp"
 #include "weft/conv/params.hpp"

@@ -21,6 +21,10 @@ enum class Mainloop {
   kMmaSm80,  // tensor cores, m16n8k32 for int8; sm_80 and newer; cp.async, 3 or more stages
 };
 
+constexpr const char* MainloopName(Mainloop mainloop) {
+  return mainloop == Mainloop::kSimt ? "simt" : "mma_sm80";
+}
+
 constexpr int CeilDiv(int a, int b) {
   return (a + b - 1) / b;
 }

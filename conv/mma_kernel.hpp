@@ -1,0 +1,45 @@
+// The convolution kernel of the mma_sm80 family: implicit GEMM over NCxHWx<32>, one output tile a
+// block.
+#pragma once
+
+#include <type_traits>
+
+#include "weft/conv/mma_tiles.hpp"
+#include "weft/conv/params.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/fragment_epilogue.hpp"
+#include "weft/gemm/mma_sm80_mainloop.hpp"
+
+namespace weft::conv {
+inline namespace WEFT_BACKEND {
+
+// P: a conv::Policy. kPointwise: R = S = 1 without padding.
+template <class P, bool kPointwise>
+struct MmaSm80Kernel {
+  using Geometry = gemm::MmaGeometry<CheckedPolicy<P>>;
+  using MainloopType = gemm::MmaSm80Mainloop<Geometry>;
+  using Source = std::conditional_t<kPointwise, MmaActivationTile<Geometry, PointwiseCursor>,
+                                    MmaActivationTile<Geometry, Im2colCursor>>;
+
+  using Params = KernelParams<P>;
+  using SharedStorage = typename MainloopType::SharedStorage;
+  static constexpr int kThreads = Geometry::kThreads;
+  static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
+  static constexpr int kMinComputeCapability = 80;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    int tile_n = 0;
+    const int tile_m = p.tiles_n.Divmod(t.block_x(), tile_n);
+
+    Source source(t, p.activation, tile_m);
+    MmaFilterTile<Geometry> filter(t, p.filter, tile_n);
+    typename MainloopType::Accumulators acc = {};
+    MainloopType::Run(t, shared, source, filter, p.slices, acc);
+
+    using Epilogue = gemm::FragmentEpilogue<P, gemm::MmaMap<Geometry>, gemm::OutputParams<P>>;
+    Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

@@ -1,0 +1,59 @@
+// How the mma mainloops divide a threadblock tile among warps, and where operands lie in shared
+// memory.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/config.hpp"
+#include "weft/layouts/layout.hpp"
+#include "weft/layouts/swizzle.hpp"
+
+namespace weft::gemm {
+
+// Derived from Owner::config. A packet is 32 bytes of k of one row: a pixel's share of one block of
+// NCxHWx<32>, and the k extent of one m16n8k32.
+template <class Owner>
+struct MmaGeometry {
+  static constexpr int kBlockM = Owner::config.threadblock.m;
+  static constexpr int kBlockN = Owner::config.threadblock.n;
+  static constexpr int kWarpM = Owner::config.warp.m;
+  static constexpr int kWarpN = Owner::config.warp.n;
+  static constexpr int kPackets = Owner::config.threadblock.k / 32;
+  static constexpr int kStages = Owner::config.stages;
+
+  static constexpr int kWarpsM = kBlockM / kWarpM;
+  static constexpr int kWarpsN = kBlockN / kWarpN;
+  static constexpr int kThreads = kWarpsM * kWarpsN * 32;
+  static constexpr int kFragmentsM = kWarpM / 16;
+  static constexpr int kFragmentsN = kWarpN / 8;
+
+  static constexpr int WarpM(int warp) { return warp % kWarpsM; }
+  static constexpr int WarpN(int warp) { return warp / kWarpsM; }
+
+  // Blocks that shared memory and 64-accumulator threads leave room for on a multiprocessor.
+  static constexpr int kSharedBytes = kStages * kPackets * 32 * (kBlockM + kBlockN);
+  static constexpr int kAccumulators = kFragmentsM * kFragmentsN * 4;
+  static constexpr int kRegisters = kAccumulators > 64 ? 232 : kAccumulators > 32 ? 128 : 96;
+  static constexpr int kMinBlocksPerSm =
+      65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
+};
+
+// Byte offset of half `half` (16 bytes) of row `row` among the packets of one k index: rows of 32
+// bytes, with the halves of every second group of four rows exchanged. The 8 rows that ldmatrix
+// reads at once then lie in 8 different groups of 4 banks. The same swizzle is TMA's and wgmma's
+// 32-byte mode.
+constexpr int PacketOffset(int row, int half) {
+  return layouts::Swizzle<1, 4, 3>{}(row * 32 + half * 16);
+}
+
+// Where output channel n of a group of 32 lies among the rows of operand B: an mma hands each lane
+// two adjacent columns of each of four instructions; in this order they are 8 adjacent channels.
+//   n = 8 lane + 2 instruction + e  ->  8 instruction + 2 lane + e
+constexpr int ChannelRow(int n) {
+  using layouts::kInt;
+  constexpr auto kOrder = layouts::MakeLayout(layouts::MakeTuple(kInt<2>, kInt<4>, kInt<4>),
+                                              layouts::MakeTuple(kInt<1>, kInt<8>, kInt<2>));
+  return n / 32 * 32 + kOrder(n % 32);
+}
+
+}  // namespace weft::gemm

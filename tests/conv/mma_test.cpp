@@ -1,0 +1,1 @@
+#include "tests/conv/mma_cases.hpp"  // on the CPU
