@@ -2,6 +2,8 @@
 // with its 256-bit form where there is one; in plain C++ elsewhere.
 #include "weft/gemm/arch/cpu_dot.hpp"
 
+#include "weft/gemm/arch/cpu_lane.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -110,7 +112,29 @@ DotMeans BestMeans() {
 
 const DotMeans kBestMeans = BestMeans();
 
+// With the fused instruction where the processor has it; a call of the library's fma elsewhere. The
+// result is the same.
+#if defined(__x86_64__)
+#define WEFT_FMA_CLONES __attribute__((target_clones("fma", "default")))
+#else
+#define WEFT_FMA_CLONES
+#endif
+
 }  // namespace
+
+WEFT_FMA_CLONES void FmaOuter(float* acc, const float* a, const float* b, int m, int n) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      acc[i * n + j] = __builtin_fmaf(a[i], b[j], acc[i * n + j]);
+    }
+  }
+}
+WEFT_FMA_CLONES void FmaOuter(double* acc, const double* a, const double* b, int m, int n) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) acc[i * n + j] = __builtin_fma(a[i], b[j], acc[i * n + j]);
+  }
+}
+#undef WEFT_FMA_CLONES
 
 bool IsAvailable(DotMeans means) {
 #if defined(__x86_64__)

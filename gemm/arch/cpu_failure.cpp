@@ -96,6 +96,10 @@ const char* Name(Operation operation) {
       return "MmaM16N8K32S8";
     case Operation::kMmaM8N8K16S8:
       return "MmaM8N8K16S8";
+    case Operation::kMmaM16N8K16F16:
+      return "MmaM16N8K16F16";
+    case Operation::kMmaM16N8K16Bf16:
+      return "MmaM16N8K16Bf16";
   }
   return "?";
 }

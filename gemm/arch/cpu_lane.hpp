@@ -39,6 +39,8 @@ enum class Operation : uint8_t {
   kLdMatrixX4,
   kMmaM16N8K32S8,
   kMmaM8N8K16S8,
+  kMmaM16N8K16F16,
+  kMmaM16N8K16Bf16,
 };
 
 struct AccessLog;
@@ -106,6 +108,14 @@ void LdMatrix(Lane* lane, uint32_t* r, int matrices, const uint32_t* row, uint32
 void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,
                    Location at);
 void MmaM8N8K16S8(Lane* lane, int32_t* d, uint32_t a, uint32_t b, const int32_t* c, Location at);
+void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
+                    Location at);
+void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
+                     Location at);
+
+// acc[i * n + j] = fma(a[i], b[j], acc[i * n + j]).
+void FmaOuter(float* acc, const float* a, const float* b, int m, int n);
+void FmaOuter(double* acc, const double* a, const double* b, int m, int n);
 
 // acc[i * n + j] += the dot product of the four signed bytes of a[i] and b[j].
 void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n);

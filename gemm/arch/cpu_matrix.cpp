@@ -5,6 +5,7 @@
 #include "weft/gemm/arch/cpu_dot.hpp"
 #include "weft/gemm/arch/cpu_lane.hpp"
 #include "weft/gemm/arch/fragments.hpp"
+#include "weft/layouts/float16.hpp"
 
 namespace weft::arch::cpu {
 namespace {
@@ -32,10 +33,10 @@ void GatherByWord(const Fragment<kRows, kWords>& fragment, const void* const* la
 }
 
 // out[row][word].
-template <int kRows, int kWords>
-void GatherByRow(const Fragment<kRows, kWords>& fragment, const void* const* lanes, int32_t* out) {
+template <int kRows, int kWords, class Value>
+void GatherByRow(const Fragment<kRows, kWords>& fragment, const void* const* lanes, Value* out) {
   for (int lane = 0; lane < kWarpLanes; ++lane) {
-    const auto* registers = static_cast<const int32_t*>(lanes[lane]);
+    const auto* registers = static_cast<const Value*>(lanes[lane]);
     for (int r = 0; r < fragment.kRegisters; ++r) {
       const FragmentPlace place = fragment.place[lane][r];
       out[place.row * kWords + place.word] = registers[r];
@@ -43,10 +44,10 @@ void GatherByRow(const Fragment<kRows, kWords>& fragment, const void* const* lan
   }
 }
 
-template <int kRows, int kWords>
-void ScatterByRow(const Fragment<kRows, kWords>& fragment, const int32_t* in, void* const* lanes) {
+template <int kRows, int kWords, class Value>
+void ScatterByRow(const Fragment<kRows, kWords>& fragment, const Value* in, void* const* lanes) {
   for (int lane = 0; lane < kWarpLanes; ++lane) {
-    auto* registers = static_cast<int32_t*>(lanes[lane]);
+    auto* registers = static_cast<Value*>(lanes[lane]);
     for (int r = 0; r < fragment.kRegisters; ++r) {
       const FragmentPlace place = fragment.place[lane][r];
       registers[r] = in[place.row * kWords + place.word];
@@ -72,6 +73,44 @@ bool Multiply(Block& block, Warp& warp, const Collective&) {
   ScatterByRow(kFragmentC, c, warp.result);
   ++block.stats.mma;
   return true;
+}
+
+// d = a * b + c of 16-bit floats: k in ascending order, each product and each sum rounded to float.
+template <class Element>
+bool MultiplyFloats(Block& block, Warp& warp, const Collective&) {
+  constexpr int kM = 16, kN = 8, kWords = 8;
+  uint32_t a[kWords * kM];
+  uint32_t b[kWords * kN];
+  float c[kM * kN];
+  GatherByWord(kMmaM16N8K16A, warp.operand[kA], a);
+  GatherByWord(kMmaM16N8K16B, warp.operand[kB], b);
+  GatherByRow(kMmaM16N8K16C, warp.operand[kC], c);
+  const auto value = [](uint32_t word, int half) {
+    return Element{static_cast<uint16_t>(word >> 16 * half)}.ToFloat();
+  };
+  for (int k = 0; k < 2 * kWords; ++k) {
+    float column[kN];
+    for (int j = 0; j < kN; ++j) column[j] = value(b[k / 2 * kN + j], k % 2);
+    for (int i = 0; i < kM; ++i) {
+      const float x = value(a[k / 2 * kM + i], k % 2);
+      for (int j = 0; j < kN; ++j) c[i * kN + j] += x * column[j];
+    }
+  }
+  ScatterByRow(kMmaM16N8K16C, c, warp.result);
+  ++block.stats.mma;
+  return true;
+}
+
+template <class Element>
+void MmaM16N8K16(Lane* lane, Operation operation, float* d, const uint32_t* a, const uint32_t* b,
+                 const float* c, Location at) {
+  RequireFullWarp(lane, operation, at);
+  Warp& warp = *lane->warp_state;
+  warp.operand[kA][lane->lane] = a;
+  warp.operand[kB][lane->lane] = b;
+  warp.operand[kC][lane->lane] = c;
+  warp.result[lane->lane] = d;
+  Join(lane, operation, 0, ~0u, Convergence::kWarp, at, &MultiplyFloats<Element>);
 }
 
 // Eight rows of 16 bytes are one phase; rows that share a group of four banks take turns, unless
@@ -141,6 +180,16 @@ void MmaM8N8K16S8(Lane* lane, int32_t* d, uint32_t a, uint32_t b, const int32_t*
   warp.result[lane->lane] = d;
   Join(lane, Operation::kMmaM8N8K16S8, 0, ~0u, Convergence::kWarp, at,
        &Multiply<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>);
+}
+
+void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
+                    Location at) {
+  MmaM16N8K16<Half>(lane, Operation::kMmaM16N8K16F16, d, a, b, c, at);
+}
+
+void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
+                     Location at) {
+  MmaM16N8K16<Bfloat16>(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at);
 }
 
 void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n) {

@@ -84,6 +84,13 @@ struct Thread {
     *p = v;
   }
 
+  // StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  template <class T>
+  void StoreSharedAt(uint32_t addr, T v, Location at = Location::current()) const {
+    static_assert(sizeof(T) >= 4);
+    StoreShared(reinterpret_cast<T*>(SharedPointer(addr, sizeof(T), at)), v, at);
+  }
+
   // --- Global memory ---------------------------------------------------------------------------
 
   // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T). Loads take the
@@ -163,6 +170,17 @@ struct Thread {
     cpu::MmaM8N8K16S8(self, d, a, b, c, at);
   }
 
+  // f16 or bf16 operands, float sums: here k in ascending order, each product and each sum rounded
+  // to float. The hardware's order is its own, so results agree within rounding only.
+  void MmaM16N8K16F16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                      const float (&c)[4], Location at = Location::current()) const {
+    cpu::MmaM16N8K16F16(self, d, a, b, c, at);
+  }
+  void MmaM16N8K16Bf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                       const float (&c)[4], Location at = Location::current()) const {
+    cpu::MmaM16N8K16Bf16(self, d, a, b, c, at);
+  }
+
   // --- Dot products of four signed bytes --------------------------------------------------------
 
   static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
@@ -178,6 +196,23 @@ struct Thread {
   template <int M, int N>
   static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M], const uint32_t (&b)[N]) {
     cpu::Dp4aOuter(&acc[0][0], a, b, M, N);
+  }
+
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
+  template <class T, int M, int N>
+  static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
+    cpu::FmaOuter(&acc[0][0], a, b, M, N);
+  }
+
+  // The bytes of a, then those of b, numbered 0 to 7: byte i of the result is the one that the low
+  // 3 bits of the selector's i-th hexadecimal digit name.
+  static uint32_t BytePermute(uint32_t a, uint32_t b, uint32_t selector) {
+    const uint64_t bytes = uint64_t{b} << 32 | a;
+    uint32_t result = 0;
+    for (int i = 0; i < 4; ++i) {
+      result |= static_cast<uint32_t>(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+    }
+    return result;
   }
 
  private:

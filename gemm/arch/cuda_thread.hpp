@@ -78,6 +78,22 @@ struct Thread {
     *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
   }
 
+  // StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  template <class T>
+  WEFT_DEVICE static void StoreSharedAt(uint32_t addr, T v) {
+    const Word<sizeof(T)> w = ToWord(v);
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(w) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(addr), "r"(w.x), "r"(w.y) : "memory");
+    } else {
+      static_assert(sizeof(T) == 16);
+      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(w.x), "r"(w.y),
+                   "r"(w.z), "r"(w.w)
+                   : "memory");
+    }
+  }
+
   // --- Global memory ---------------------------------------------------------------------------
 
   // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T). Loads take the
@@ -203,6 +219,27 @@ struct Thread {
                  : "r"(a), "r"(b), "r"(c[0]), "r"(c[1]));
   }
 
+  // f16 or bf16 operands, float sums. The hardware's order of summation and its intermediate
+  // rounding are its own: results are not defined to the bit. sm_80.
+  WEFT_DEVICE static void MmaM16N8K16F16(float (&d)[4], const uint32_t (&a)[4],
+                                         const uint32_t (&b)[2], const float (&c)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+  }
+  WEFT_DEVICE static void MmaM16N8K16Bf16(float (&d)[4], const uint32_t (&a)[4],
+                                          const uint32_t (&b)[2], const float (&c)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+  }
+
   // --- Dot products of four signed bytes --------------------------------------------------------
 
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
@@ -218,6 +255,28 @@ struct Thread {
       WEFT_UNROLL
       for (int j = 0; j < N; ++j) acc[i][j] = Dp4a(a[i], b[j], acc[i][j]);
     }
+  }
+
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
+  template <class T, int M, int N>
+  WEFT_DEVICE static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
+    WEFT_UNROLL
+    for (int i = 0; i < M; ++i) {
+      WEFT_UNROLL
+      for (int j = 0; j < N; ++j) {
+        if constexpr (std::is_same_v<T, float>) {
+          acc[i][j] = __fmaf_rn(a[i], b[j], acc[i][j]);
+        } else {
+          acc[i][j] = __fma_rn(a[i], b[j], acc[i][j]);
+        }
+      }
+    }
+  }
+
+  // The bytes of a, then those of b, numbered 0 to 7: byte i of the result is the one that the low
+  // 3 bits of the selector's i-th hexadecimal digit name.
+  WEFT_DEVICE static uint32_t BytePermute(uint32_t a, uint32_t b, uint32_t selector) {
+    return __byte_perm(a, b, selector);
   }
 
  private:

@@ -1,9 +1,10 @@
 // Who holds what: the register fragments of ldmatrix and mma, as data.
 //
 // In every case a 32-bit register of a lane holds one 32-bit word of one row of a matrix:
-//   A (M x K, row major)  rows are m; a word is four consecutive k of signed bytes, lowest first
+//   A (M x K, row major)  rows are m; a word is four consecutive k of signed bytes (or two
+//                         of 16-bit floats), lowest first
 //   B (K x N, col major)  rows are n, since k runs fastest; words as in A
-//   C, D (M x N)          rows are m; a word is one int32
+//   C, D (M x N)          rows are m; a word is one int32 or float
 //   8x8 matrices of b16   rows are the 16 bytes an address names; a word is two b16
 // The CPU executor reads these tables; kernels and layouts may.
 #pragma once
@@ -64,5 +65,10 @@ inline constexpr Fragment<8, 8> kMmaM16N8K32S8B = internal::MakeFragment<8, 8>(
     [](int lane, int r) { return internal::At(lane / 4, lane % 4 + r * 4); });
 inline constexpr Fragment<16, 8> kMmaM16N8K32S8C = internal::MakeFragment<16, 8>(
     [](int lane, int r) { return internal::At(lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2); });
+
+// mma.m16n8k16, f16 x f16 or bf16 x bf16 -> f32: the same words, each of two k, and floats for sums.
+inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
+inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
+inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;
 
 }  // namespace weft::arch

@@ -191,6 +191,82 @@ struct MmaM8N8K16Kernel {
   }
 };
 
+// in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
+template <bool kBf16>
+struct MmaM16N8K16Kernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 80;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 10 * t.lane();
+    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
+    const uint32_t b[2] = {in[4], in[5]};
+    float c[4], d[4];
+    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(static_cast<int32_t>(in[6 + i]));
+    if constexpr (kBf16) {
+      t.MmaM16N8K16Bf16(d, a, b, c);
+    } else {
+      t.MmaM16N8K16F16(d, a, b, c);
+    }
+    for (int i = 0; i < 4; ++i) {
+      p.out[4 * t.lane() + i] = static_cast<uint32_t>(static_cast<int32_t>(d[i]));
+    }
+  }
+};
+
+// in: 32 lanes x (2 of a, 4 of b); out: 32 lanes x 2 x 4 products of their low two bits, from what
+// rounding a product of wider numbers loses and an fma keeps.
+template <class T>
+struct FmaKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  static constexpr T kOne = sizeof(T) == 4 ? T(1.0 + 0x1p-20) : T(1.0 + 0x1p-40);
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    T a[2], b[4], c[2][4];
+    for (int i = 0; i < 2; ++i) a[i] = kOne * static_cast<T>(p.in[6 * t.lane() + i] % 4);
+    for (int j = 0; j < 4; ++j) b[j] = kOne * static_cast<T>(p.in[6 * t.lane() + 2 + j] % 4);
+    for (int i = 0; i < 2; ++i) {
+      for (int j = 0; j < 4; ++j) c[i][j] = -static_cast<T>(a[i] * b[j]);
+    }
+    t.FmaOuter(c, a, b);  // what the rounding of the products lost
+    for (int i = 0; i < 2; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        const T scaled = c[i][j] * (sizeof(T) == 4 ? T(0x1p40) : T(0x1p80));
+        p.out[(t.lane() * 2 + i) * 4 + j] = static_cast<uint32_t>(static_cast<int32_t>(scaled));
+      }
+    }
+  }
+};
+
+// Words to shared addresses, one, two and four at a time, with their bytes permuted.
+struct StoreAtKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;  // in: 32 x 8; out: 32 x 8
+  struct SharedStorage {
+    Word4 value[kThreads][2];
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    uint32_t w[8];
+    for (int i = 0; i < 8; ++i) w[i] = p.in[8 * t.tid() + i];
+    const uint32_t address = t.SharedAddress(shared.value[t.tid()]);
+    t.StoreSharedAt(address, Word4{{w[0], w[1], w[2], w[3]}});
+    t.StoreSharedAt(address + 16, Word2{{w[4], w[5]}});
+    t.StoreSharedAt(address + 24, t.BytePermute(w[6], w[7], 0x7351));
+    t.StoreSharedAt(address + 28, t.BytePermute(w[6], w[7], 0x0426));
+    t.SyncThreads();
+    const int other = kThreads - 1 - t.tid();
+    for (int i = 0; i < 8; ++i) p.out[8 * other + i] = shared.value[other][i / 4].w[i % 4];
+  }
+};
+
 // in: 32 lanes x (kM of a, kN of b); out: 32 lanes x kM x kN, starting from c = element's index.
 template <int kM, int kN>
 struct DotKernel {

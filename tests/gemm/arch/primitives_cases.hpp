@@ -12,6 +12,7 @@
 #include "tests/gemm/arch/noise.hpp"
 #include "tests/gemm/arch/primitive_kernels.hpp"
 #include "weft/gemm/arch/fragments.hpp"
+#include "weft/layouts/float16.hpp"
 
 #if defined(WEFT_CUDA_BACKEND)
 #include "weft/gemm/arch/cuda_launch.cuh"
@@ -270,6 +271,99 @@ TEST(Mma, M8N8K16) {
   ExpectOutput<MmaM8N8K16Kernel>(in, product(in));
   for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x80808080u : 0x7FFFFFFFu;
   ExpectOutput<MmaM8N8K16Kernel>(in, product(in));
+}
+
+// Integers that both formats hold, and sums that float holds: exact in any order.
+template <class Element, bool kBf16>
+void TestSixteenBitMma() {
+  const std::vector<uint32_t> noise = Noise(9).Words(32 * 10);
+  std::vector<uint32_t> in(noise.size());
+  int a[16][16], b[8][16];
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 10; ++r) {
+      const uint32_t random = noise[10 * lane + r];
+      uint32_t& word = in[10 * lane + r];
+      if (r >= 6) {
+        word = static_cast<uint32_t>(static_cast<int32_t>(random) >> 16);
+        continue;
+      }
+      for (int half = 0; half < 2; ++half) {
+        const int value = SignedByte(random, half);
+        word |= uint32_t{Element::FromFloat(static_cast<float>(value)).bits} << 16 * half;
+        const FragmentPlace place =
+            r < 4 ? kMmaM16N8K16A.place[lane][r] : kMmaM16N8K16B.place[lane][r - 4];
+        (r < 4 ? a : b)[place.row][place.word * 2 + half] = value;
+      }
+    }
+  }
+  std::vector<uint32_t> expected;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 4; ++r) {
+      const FragmentPlace place = kMmaM16N8K16C.place[lane][r];
+      auto sum = static_cast<int32_t>(in[10 * lane + 6 + r]);
+      for (int k = 0; k < 16; ++k) sum += a[place.row][k] * b[place.word][k];
+      expected.push_back(static_cast<uint32_t>(sum));
+    }
+  }
+  ExpectOutput<MmaM16N8K16Kernel<kBf16>>(in, expected);
+}
+
+TEST(Mma, M16N8K16) {
+  TestSixteenBitMma<Half, false>();
+  TestSixteenBitMma<Bfloat16, true>();
+}
+
+// Where the PTX manual puts the 16-bit elements.
+TEST(Fragments, SixteenBitAgreesWithTheManual) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane >> 2;
+    const int in_group = lane % 4;
+    for (int i = 0; i < 8; ++i) {  // a[i]
+      const int row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
+      const int col = in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+      EXPECT_EQ(kMmaM16N8K16A.place[lane][i / 2].row, row);
+      EXPECT_EQ(kMmaM16N8K16A.place[lane][i / 2].word * 2 + i % 2, col);
+    }
+    for (int i = 0; i < 4; ++i) {  // b[i], c[i]
+      EXPECT_EQ(kMmaM16N8K16B.place[lane][i / 2].row, group);
+      EXPECT_EQ(kMmaM16N8K16B.place[lane][i / 2].word * 2 + i % 2,
+                in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0));
+      EXPECT_EQ(kMmaM16N8K16C.place[lane][i].row, i < 2 ? group : group + 8);
+      EXPECT_EQ(kMmaM16N8K16C.place[lane][i].word, in_group * 2 + (i & 1));
+    }
+  }
+}
+
+// A product with a rounding of its own would give zeros.
+template <class T>
+void TestFma() {
+  const std::vector<uint32_t> in = Noise(10).Words(32 * 6);
+  std::vector<uint32_t> expected;
+  for (int l = 0; l < 32; ++l) {
+    for (int i = 0; i < 2; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        expected.push_back(in[6 * l + i] % 4 * (in[6 * l + 2 + j] % 4));
+      }
+    }
+  }
+  ExpectOutput<FmaKernel<T>>(in, expected);
+}
+
+TEST(Fma, RoundsOnce) {
+  TestFma<float>();
+  TestFma<double>();
+}
+
+TEST(SharedStores, ByAddressWithBytesPermuted) {
+  const std::vector<uint32_t> in = Noise(11).Words(32 * 8);
+  std::vector<uint32_t> expected = in;
+  const auto byte = [](uint32_t w, int i) { return w >> 8 * i & 0xff; };
+  for (int l = 0; l < 32; ++l) {
+    const uint32_t a = in[8 * l + 6], b = in[8 * l + 7];
+    expected[8 * l + 6] = byte(a, 1) | byte(b, 1) << 8 | byte(a, 3) << 16 | byte(b, 3) << 24;
+    expected[8 * l + 7] = byte(b, 2) | byte(a, 2) << 8 | byte(b, 0) << 16 | byte(a, 0) << 24;
+  }
+  ExpectOutput<StoreAtKernel>(in, expected);
 }
 
 template <int kM, int kN>

@@ -1,0 +1,60 @@
+// The 16-bit floating-point element types: storage and conversion, the same bits on both back ends.
+//
+// Neither type computes; values are converted to float first, which is exact.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace weft {
+
+// IEEE binary16.
+struct Half {
+  std::uint16_t bits = 0;
+
+  // Rounds to nearest, halves to even; beyond 65504 to infinity; every NaN becomes 0x7fff.
+  static constexpr Half FromFloat(float x) {
+    const auto f = std::bit_cast<std::uint32_t>(x);
+    const auto sign = static_cast<std::uint16_t>(f >> 16 & 0x8000);
+    const std::uint32_t magnitude = f & 0x7fffffff;
+    if (magnitude > 0x7f800000) return {0x7fff};
+    if (magnitude >= 0x47800000) return {static_cast<std::uint16_t>(sign | 0x7c00)};
+    if (magnitude < 0x38800000) {
+      // Below the least normal, 2^-14: multiples of 2^-24, by the adder's own rounding.
+      const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+      return {static_cast<std::uint16_t>(
+          sign | (std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f)))};
+    }
+    const std::uint32_t odd = magnitude >> 13 & 1;
+    return {static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000 + 0xfff + odd) >> 13))};
+  }
+
+  constexpr float ToFloat() const {
+    const std::uint32_t sign = std::uint32_t{bits} << 16 & 0x80000000u;
+    const std::uint32_t magnitude = bits & 0x7fffu;
+    if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | magnitude << 13);
+    if (magnitude < 0x400) {
+      const float value = static_cast<float>(magnitude) * 0x1p-24f;
+      return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+    }
+    return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
+  }
+  friend constexpr bool operator==(const Half&, const Half&) = default;  // compares bits
+};
+
+// The upper half of an IEEE binary32.
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+
+  // Rounds to nearest, halves to even; every NaN becomes 0x7fff.
+  static constexpr Bfloat16 FromFloat(float x) {
+    const auto f = std::bit_cast<std::uint32_t>(x);
+    if ((f & 0x7fffffff) > 0x7f800000) return {0x7fff};
+    return {static_cast<std::uint16_t>((f + 0x7fff + (f >> 16 & 1)) >> 16)};
+  }
+
+  constexpr float ToFloat() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+  friend constexpr bool operator==(const Bfloat16&, const Bfloat16&) = default;  // compares bits
+};
+
+}  // namespace weft
