@@ -144,7 +144,10 @@ class Convolution {
             .threads = AnyKernel::kThreads,
             .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
             .min_compute_capability = AnyKernel::kMinComputeCapability,
-            .src_interleave = P::SrcLayout::kInterleave,
+            .packet_channels =
+                CheckedPolicy<P>::kNhwc ? P::config.alignment.src : P::SrcLayout::kInterleave,
+            .nhwc = CheckedPolicy<P>::kNhwc,
+            .filter_multiple = P::FilterLayout::kInterleave,
             .src_layout = P::SrcLayout::kName,
             .filter_layout = P::FilterLayout::kName,
             .dst_layout = Dst::kName,

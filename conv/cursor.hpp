@@ -1,9 +1,9 @@
 // Where the packets of a thread's pixels lie: im2col as index arithmetic, without the copy.
 //
-// A packet is what one channel block holds of one pixel: 4 bytes in NCxHWx<4>, 32 in NCxHWx<32>.
-// Packet indices enumerate (c / x, r, s), s fastest. A cursor stands at one packet index and knows,
-// for each of the thread's pixels, whether the packet is inside the image and its offset in
-// packets.
+// A packet is what one channel block holds of one pixel (4 bytes in NCxHWx<4>, 32 in NCxHWx<32>),
+// or the channels of one access in NHWC; conv/params.hpp has the order of packet indices. A cursor
+// stands at one packet index and knows, for each of the thread's pixels, whether the packet is
+// inside the image and its offset in packets.
 #pragma once
 
 #include <cstdint>
@@ -118,6 +118,103 @@ class PointwiseCursor {
   const ActivationParams& p_;
   std::int32_t kp_;
   std::int64_t offset_[kPixels];
+  bool inside_[kPixels];
+};
+
+// NHWC: packet indices enumerate (r, s, c), c fastest. Any filter, stride, dilation and padding.
+template <int kPixels, int kStep>
+class NhwcCursor {
+ public:
+  WEFT_DEVICE NhwcCursor(const ActivationParams& params, const std::int32_t (&m)[kPixels],
+                         int first)
+      : p_(params) {
+    WEFT_UNROLL
+    for (int i = 0; i < kPixels; ++i) {
+      std::int32_t pq = 0, q = 0;
+      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
+      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      h_[i] = m[i] < p_.pixels ? p * p_.stride_h + p_.base_h : kFarOutside;
+      w_[i] = q * p_.stride_w + p_.base_w;
+      origin_[i] = n * p_.image_packets +
+                   (static_cast<std::int64_t>(h_[i]) * p_.w + w_[i]) * p_.channel_packets;
+    }
+    kp_ = first;
+    const std::int32_t tap = first / p_.channel_packets;
+    c_ = first % p_.channel_packets;
+    r_ = tap / p_.s;
+    s_ = tap % p_.s;
+    const std::int32_t step_tap = kStep / p_.channel_packets;
+    step_c_ = kStep % p_.channel_packets;
+    step_r_ = step_tap / p_.s;
+    step_s_ = step_tap % p_.s;
+  }
+
+  WEFT_DEVICE bool Inside(int i) const {
+    const std::uint32_t h = static_cast<std::uint32_t>(h_[i] + r_ * p_.step_h);
+    const std::uint32_t w = static_cast<std::uint32_t>(w_[i] + s_ * p_.step_w);
+    return kp_ < p_.packets && h < static_cast<std::uint32_t>(p_.h) &&
+           w < static_cast<std::uint32_t>(p_.w);
+  }
+
+  // Meaningful where Inside(i).
+  WEFT_DEVICE std::int64_t Offset(int i) const {
+    return origin_[i] + ((r_ * p_.step_h * p_.w + s_ * p_.step_w) * p_.channel_packets + c_);
+  }
+
+  WEFT_DEVICE void Advance() {
+    kp_ += kStep;
+    c_ += step_c_;
+    if (c_ >= p_.channel_packets) {
+      c_ -= p_.channel_packets;
+      ++s_;
+    }
+    s_ += step_s_;
+    if (s_ >= p_.s) {
+      s_ -= p_.s;
+      ++r_;
+    }
+    r_ += step_r_;
+  }
+
+ private:
+  static constexpr std::int32_t kFarOutside = -(1 << 30);
+
+  const ActivationParams& p_;
+  std::int32_t h_[kPixels];  // input row and column of tap (0, 0)
+  std::int32_t w_[kPixels];
+  std::int64_t origin_[kPixels];           // and its packet offset
+  std::int32_t kp_;                        // packet index
+  std::int32_t r_, s_, c_;                 // its tap and channel packet
+  std::int32_t step_r_, step_s_, step_c_;  // kStep as taps and channel packets
+};
+
+// NHWC with R = S = 1 and no padding: a row of a matrix.
+template <int kPixels, int kStep>
+class NhwcPointwiseCursor {
+ public:
+  WEFT_DEVICE NhwcPointwiseCursor(const ActivationParams& params, const std::int32_t (&m)[kPixels],
+                                  int first)
+      : p_(params), kp_(first) {
+    WEFT_UNROLL
+    for (int i = 0; i < kPixels; ++i) {
+      std::int32_t pq = 0, q = 0;
+      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
+      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      inside_[i] = m[i] < p_.pixels;
+      origin_[i] = n * p_.image_packets +
+                   (static_cast<std::int64_t>(p * p_.stride_h) * p_.w + q * p_.stride_w) *
+                       p_.channel_packets;
+    }
+  }
+
+  WEFT_DEVICE bool Inside(int i) const { return inside_[i] && kp_ < p_.packets; }
+  WEFT_DEVICE std::int64_t Offset(int i) const { return origin_[i] + kp_; }
+  WEFT_DEVICE void Advance() { kp_ += kStep; }
+
+ private:
+  const ActivationParams& p_;
+  std::int32_t kp_;
+  std::int64_t origin_[kPixels];
   bool inside_[kPixels];
 };
 

@@ -123,12 +123,19 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
         ", the channels of one ", config.alignment.dst, "-byte store to ", facts.dst_layout,
         "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
   }
+  if (facts.nhwc && p.c % facts.packet_channels != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", facts.packet_channels,
+                     ", the channels of one ", config.alignment.src,
+                     "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
+                     "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  }
   Geometry g;
   g.problem = p;
   g.pointwise = p.r == 1 && p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
                 p.pad_right == 0;
 
-  const std::int64_t x = facts.src_interleave;
+  const std::int64_t x = facts.packet_channels;
   const std::int64_t planes = gemm::CeilDiv(p.c, x);
   const std::int64_t slice_packets = config.threadblock.k / x;
   const std::int64_t plane = p.h * p.w;
@@ -136,8 +143,10 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   const std::int64_t packets = planes * taps;
   // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach.
   const std::int64_t overshoot = 2 * slice_packets / taps + 2;
-  const Wide reach = Wide{planes + overshoot} * plane +
-                     Wide{p.h + p.pad_top + p.pad_bottom + 1} * (p.w + p.pad_left + p.pad_right);
+  const Wide padded_plane =
+      Wide{p.h + p.pad_top + p.pad_bottom + 1} * (p.w + p.pad_left + p.pad_right);
+  const Wide reach = facts.nhwc ? padded_plane * (planes + overshoot)
+                                : Wide{planes + overshoot} * plane + padded_plane;
   if (!g.pointwise && reach > kInt32Max) {
     return TooLarge("packets of one image with its padding", reach, kInt32Max,
                     "split the image or its channels");
@@ -161,6 +170,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.image_packets = planes * plane;
   a.pixels = static_cast<std::int32_t>(pixels);
   a.packets = static_cast<std::int32_t>(packets);
+  a.channel_packets = static_cast<std::int32_t>(planes);
   a.image_pixels = gemm::FastDivmod(static_cast<std::int32_t>(p.p() * p.q()));
   a.row_pixels = gemm::FastDivmod(static_cast<std::int32_t>(p.q()));
   a.h = static_cast<std::int32_t>(p.h);
@@ -177,7 +187,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.step_w = static_cast<std::int32_t>(flip ? -p.dilation_w : p.dilation_w);
 
   g.filter.packets = a.packets;
-  g.filter.padded_k = static_cast<std::int32_t>(RoundUp(p.k, x));
+  g.filter.padded_k = static_cast<std::int32_t>(RoundUp(p.k, facts.filter_multiple));
   return g;
 }
 

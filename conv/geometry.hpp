@@ -24,7 +24,9 @@ struct PolicyFacts {
   int threads = 0;
   std::int64_t shared_bytes = 0;
   int min_compute_capability = 0;
-  int src_interleave = 4;  // channels of one packet
+  int packet_channels = 4;  // channels of one packet (conv/params.hpp)
+  bool nhwc = false;        // SrcLayout is NHWC
+  int filter_multiple = 4;  // FilterLayout rounds K up to a multiple of this
   const char* src_layout = "";
   const char* filter_layout = "";
   const char* dst_layout = "";

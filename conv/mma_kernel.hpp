@@ -1,10 +1,11 @@
-// The convolution kernel of the mma_sm80 family: implicit GEMM over NCxHWx<32>, one output tile a
-// block.
+// The convolution kernel of the mma_sm80 family: implicit GEMM over NCxHWx<32> or NHWC, one output
+// tile a block.
 #pragma once
 
 #include <type_traits>
 
 #include "weft/conv/mma_tiles.hpp"
+#include "weft/conv/nhwc_tiles.hpp"
 #include "weft/conv/params.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/fragment_epilogue.hpp"
@@ -13,13 +14,30 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
+// The operand tiles for a source layout.
+template <class P, class G, class SrcLayout, bool kPointwise>
+struct MmaOperands {
+  template <int kPixels, int kStep>
+  using Cursor =
+      std::conditional_t<kPointwise, PointwiseCursor<kPixels, kStep>, Im2colCursor<kPixels, kStep>>;
+  using Source = MmaActivationTile<G, Cursor>;
+  using Filter = MmaFilterTile<G>;
+};
+template <class P, class G, bool kPointwise>
+struct MmaOperands<P, G, NHWC, kPointwise> {
+  template <int kPixels, int kStep>
+  using Cursor = std::conditional_t<kPointwise, NhwcPointwiseCursor<kPixels, kStep>,
+                                    NhwcCursor<kPixels, kStep>>;
+  using Source = NhwcActivationTile<G, Cursor, P::config.alignment.src>;
+  using Filter = KrscFilterTile<G, P::config.alignment.src>;
+};
+
 // P: a conv::Policy. kPointwise: R = S = 1 without padding.
 template <class P, bool kPointwise>
 struct MmaSm80Kernel {
   using Geometry = gemm::MmaGeometry<CheckedPolicy<P>>;
   using MainloopType = gemm::MmaSm80Mainloop<Geometry>;
-  using Source = std::conditional_t<kPointwise, MmaActivationTile<Geometry, PointwiseCursor>,
-                                    MmaActivationTile<Geometry, Im2colCursor>>;
+  using Operands = MmaOperands<P, Geometry, typename P::SrcLayout, kPointwise>;
 
   using Params = KernelParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;
@@ -31,8 +49,8 @@ struct MmaSm80Kernel {
     int tile_n = 0;
     const int tile_m = p.tiles_n.Divmod(t.block_x(), tile_n);
 
-    Source source(t, p.activation, tile_m);
-    MmaFilterTile<Geometry> filter(t, p.filter, tile_n);
+    typename Operands::Source source(t, p.activation, tile_m);
+    typename Operands::Filter filter(t, p.filter, tile_n);
     typename MainloopType::Accumulators acc = {};
     MainloopType::Run(t, shared, source, filter, p.slices, acc);
 

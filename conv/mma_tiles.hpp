@@ -11,21 +11,46 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// Which packets of a k slice a thread brings halves of: kRows rows, and of each kCount packet
-// indices that are kStep apart. Neighbouring threads take the halves of one packet, then
-// neighbouring rows, so that a warp reads 512 adjacent bytes of a row of pixels.
-template <class G, int kExtent>
+// Which pieces (kBytes each) of the 32-byte packets of a k slice a thread brings: kRows rows, and
+// of each kCount packets that are kStep apart. Neighbouring threads take the pieces of one packet,
+// then neighbouring rows, so that a warp reads adjacent bytes.
+template <class G, int kExtent, int kBytes = 16>
 struct PacketShare {
-  static constexpr int kPairs = G::kThreads / 2;
-  static constexpr int kRows = kExtent > kPairs ? kExtent / kPairs : 1;
-  static constexpr int kStep = kPairs > kExtent ? kPairs / kExtent : 1;
+  static constexpr int kPieces = 32 / kBytes;
+  static constexpr int kGroups = G::kThreads / kPieces;  // threads that take the same piece
+  static constexpr int kRows = kExtent > kGroups ? kExtent / kGroups : 1;
+  static constexpr int kStep = kGroups > kExtent ? kGroups / kExtent : 1;
   static constexpr int kCount = G::kPackets / kStep;
+  static_assert(
+      kRows * kGroups == kExtent || kStep * kExtent == kGroups,
+      "weft: the threads that take one piece of a packet and the tile's extent must divide "
+      "one another");
+  static_assert(G::kPackets % kStep == 0,
+                "weft: config.threadblock has too many threads for its k extent");
 
-  WEFT_DEVICE static int Half(arch::Thread t) { return t.tid() % 2; }
+  WEFT_DEVICE static int Piece(arch::Thread t) { return t.tid() % kPieces; }
   WEFT_DEVICE static int Row(arch::Thread t, int i) {
-    return kRows == 1 ? t.tid() / 2 % kExtent : t.tid() / 2 + i * kPairs;
+    return kRows == 1 ? t.tid() / kPieces % kExtent : t.tid() / kPieces + i * kGroups;
   }
-  WEFT_DEVICE static int First(arch::Thread t) { return kRows == 1 ? t.tid() / 2 / kExtent : 0; }
+  WEFT_DEVICE static int First(arch::Thread t) {
+    return kRows == 1 ? t.tid() / kPieces / kExtent : 0;
+  }
+  // Where the thread's piece of row `row` of packet `packet` goes.
+  WEFT_DEVICE static std::uint32_t Target(arch::Thread t, int packet, int row) {
+    const int byte = Piece(t) * kBytes;
+    return packet * (kExtent * 32) + gemm::PacketOffset(row, byte / 16) + byte % 16;
+  }
+};
+
+// The thread's rows of tile `tile`.
+template <class Share, int kExtent>
+struct RowList {
+  std::int32_t row[Share::kRows];
+
+  WEFT_DEVICE RowList(arch::Thread t, int tile) {
+    WEFT_UNROLL
+    for (int i = 0; i < Share::kRows; ++i) row[i] = tile * kExtent + Share::Row(t, i);
+  }
 };
 
 template <class G, template <int, int> class Cursor>
@@ -34,8 +59,8 @@ class MmaActivationTile {
 
  public:
   WEFT_DEVICE MmaActivationTile(arch::Thread t, const ActivationParams& params, int tile_m)
-      : src_(static_cast<const std::uint8_t*>(params.src) + Share::Half(t) * 16),
-        cursor_(params, Pixels(t, tile_m).m, Share::First(t)) {}
+      : src_(static_cast<const std::uint8_t*>(params.src) + Share::Piece(t) * 16),
+        cursor_(params, RowList<Share, G::kBlockM>(t, tile_m).row, Share::First(t)) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
     WEFT_UNROLL
@@ -45,25 +70,14 @@ class MmaActivationTile {
       for (int i = 0; i < Share::kRows; ++i) {
         const bool inside = cursor_.Inside(i);
         const std::uint8_t* source = inside ? src_ + cursor_.Offset(i) * 32 : src_;
-        t.template CpAsync<16>(shared + packet * (G::kBlockM * 32) +
-                                   gemm::PacketOffset(Share::Row(t, i), Share::Half(t)),
-                               source, inside ? 16 : 0);
+        t.template CpAsync<16>(shared + Share::Target(t, packet, Share::Row(t, i)), source,
+                               inside ? 16 : 0);
       }
       cursor_.Advance();
     }
   }
 
  private:
-  struct PixelList {
-    std::int32_t m[Share::kRows];
-  };
-  WEFT_DEVICE static PixelList Pixels(arch::Thread t, int tile_m) {
-    PixelList list;
-    WEFT_UNROLL
-    for (int i = 0; i < Share::kRows; ++i) list.m[i] = tile_m * G::kBlockM + Share::Row(t, i);
-    return list;
-  }
-
   const std::uint8_t* src_;
   Cursor<Share::kRows, Share::kStep> cursor_;
 };
@@ -79,7 +93,7 @@ class MmaFilterTile {
     for (int i = 0; i < Share::kRows; ++i) {
       const int k = tile_n * G::kBlockN + Share::Row(t, i);
       inside_[i] = k < p_.padded_k;
-      source_[i] = static_cast<const std::uint8_t*>(p_.filter) + Share::Half(t) * 16 +
+      source_[i] = static_cast<const std::uint8_t*>(p_.filter) + Share::Piece(t) * 16 +
                    (inside_[i] ? (static_cast<std::int64_t>(packet_) * p_.padded_k + k) * 32 : 0);
     }
   }
@@ -92,9 +106,9 @@ class MmaFilterTile {
       for (int i = 0; i < Share::kRows; ++i) {
         const bool inside = inside_[i] && packet_ < p_.packets;
         const int row = gemm::ChannelRow(Share::Row(t, i));
-        t.template CpAsync<16>(
-            shared + packet * (G::kBlockN * 32) + gemm::PacketOffset(row, Share::Half(t)),
-            inside ? source_[i] : static_cast<const std::uint8_t*>(p_.filter), inside ? 16 : 0);
+        t.template CpAsync<16>(shared + Share::Target(t, packet, row),
+                               inside ? source_[i] : static_cast<const std::uint8_t*>(p_.filter),
+                               inside ? 16 : 0);
         source_[i] += static_cast<std::int64_t>(Share::kStep) * p_.padded_k * 32;
       }
       packet_ += Share::kStep;

@@ -12,18 +12,21 @@
 
 namespace weft::conv {
 
-// Source operand of the implicit GEMM, in packets: the x channels that one block of NCxHWx<x> holds
-// of one pixel. Packet index kp enumerates (c / x, r, s), s fastest.
+// Source operand of the implicit GEMM, in packets. In NCxHWx<x> a packet is the x channels that one
+// block holds of one pixel, and packet indices enumerate (c / x, r, s), s fastest. In NHWC it is
+// the channels of one access (config.alignment.src), and indices enumerate (r, s, c / access), c
+// fastest.
 struct ActivationParams {
   const void* src = nullptr;
-  std::int64_t image_packets = 0;  // packets of one image
-  std::int32_t pixels = 0;         // N P Q
-  std::int32_t packets = 0;        // ceil(C / x) R S
-  gemm::FastDivmod image_pixels;   // by P Q
-  gemm::FastDivmod row_pixels;     // by Q
-  std::int32_t h = 0, w = 0;       // input rows, columns
-  std::int32_t r = 0, s = 0;       // filter rows, columns
-  std::int32_t plane = 0;          // h * w
+  std::int64_t image_packets = 0;    // packets of one image
+  std::int32_t pixels = 0;           // N P Q
+  std::int32_t packets = 0;          // ceil(C / x) R S
+  std::int32_t channel_packets = 0;  // NHWC: packets of one pixel
+  gemm::FastDivmod image_pixels;     // by P Q
+  gemm::FastDivmod row_pixels;       // by Q
+  std::int32_t h = 0, w = 0;         // input rows, columns
+  std::int32_t r = 0, s = 0;         // filter rows, columns
+  std::int32_t plane = 0;            // h * w
   std::int32_t stride_h = 0, stride_w = 0;
   // Input row of output row p and tap r: p * stride_h + base_h + r * step_h; base and step carry
   // the padding, the dilation and, for Mode::kConvolution, the flip.
@@ -31,7 +34,8 @@ struct ActivationParams {
   std::int32_t step_h = 0, step_w = 0;
 };
 
-// Filter operand, CxRSKx<x>: a row-major matrix of packets, `packets` rows by padded_k columns.
+// Filter operand: in CxRSKx<x> a row-major matrix of packets, `packets` rows by padded_k columns;
+// in KRSC its transpose.
 struct FilterParams {
   const void* filter = nullptr;
   std::int32_t packets = 0;

@@ -41,6 +41,7 @@ using gemm::kSimt64x64;
 using gemm::MmaSm80Config;
 using gemm::SimtConfig;
 using gemm::WithDstAlignment;
+using gemm::WithSrcAlignment;
 
 template <class P>
 concept HasTypes = requires {
@@ -101,10 +102,13 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(!kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
                            std::is_same_v<typename P::FilterLayout, CxRSKx<4>>),
                 "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
-  static_assert(kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
-                          std::is_same_v<typename P::FilterLayout, CxRSKx<32>>),
+  static constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
+  static_assert(kSimt ||
+                    (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
+                     std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
+                    (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC>),
                 "weft: the mma_sm80 mainloop reads SrcLayout NCxHWx<32> with FilterLayout "
-                "CxRSKx<32>");
+                "CxRSKx<32>, or NHWC with KRSC");
   static_assert(prologues::Prologue<typename P::Prologue>,
                 "weft: Prologue is not a prologue; use weft::prologues::SharedFilter");
   static_assert(epilogues::IsChain<Epilogue>::value,
@@ -115,8 +119,11 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
       !kSimt || config.alignment.src == 4,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
       "so 4 is the only choice");
-  static_assert(kSimt || config.alignment.src == 16,
-                "weft: config.alignment.src of the mma_sm80 mainloop is 16, one cp.async");
+  static_assert(
+      kSimt || config.alignment.src == 16 ||
+          (kNhwc && (config.alignment.src == 8 || config.alignment.src == 4)),
+      "weft: config.alignment.src of the mma_sm80 mainloop is 16, one cp.async; 8 or 4 for "
+      "NHWC whose C is not a multiple of 16");
   static_assert(internal::DivisibleRun<typename P::DstLayout>(config.alignment.dst,
                                                               sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "

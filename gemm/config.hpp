@@ -9,7 +9,7 @@ namespace weft::gemm {
 struct Alignment {
   int src =
       0;  // 4 for NCxHWx<4>: one pixel of one channel block; else 16, and 4 or 16 for matrices
-  int dst = 0;  // 1, 4, 8 or 16; at most the output channels that lie side by side in DstLayout
+  int dst = 0;  // 1, 2, 4, 8 or 16; at most the output channels that lie side by side in DstLayout
 };
 
 // The numbers of an operator. Of a convolution, m counts output pixels, n output channels and k
@@ -31,6 +31,12 @@ constexpr Config WithDstAlignment(Config config, int bytes) {
   return config;
 }
 
+// `config` with loads of `bytes` bytes: 8 or 4 for NHWC whose C is not a multiple of 16.
+constexpr Config WithSrcAlignment(Config config, int bytes) {
+  config.alignment.src = bytes;
+  return config;
+}
+
 namespace internal {
 
 constexpr bool PositiveTile(const TileShape& t) {
@@ -43,7 +49,7 @@ constexpr bool Divides(const TileShape& small, const TileShape& large) {
 }
 
 constexpr bool StoreWidth(int bytes) {
-  return bytes == 1 || bytes == 4 || bytes == 8 || bytes == 16;
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
 }  // namespace internal

@@ -11,14 +11,15 @@
 namespace weft::gemm {
 
 // Derived from Owner::config. A packet is 32 bytes of k of one row: a pixel's share of one block of
-// NCxHWx<32>, and the k extent of one m16n8k32.
-template <class Owner>
+// NCxHWx<32>, and the k extent of one m16n8k32 of int8 or m16n8k16 of 16-bit floats.
+// kPacketElements: the elements of a packet, 32 or 16.
+template <class Owner, int kPacketElements = 32>
 struct MmaGeometry {
   static constexpr int kBlockM = Owner::config.threadblock.m;
   static constexpr int kBlockN = Owner::config.threadblock.n;
   static constexpr int kWarpM = Owner::config.warp.m;
   static constexpr int kWarpN = Owner::config.warp.n;
-  static constexpr int kPackets = Owner::config.threadblock.k / 32;
+  static constexpr int kPackets = Owner::config.threadblock.k / kPacketElements;
   static constexpr int kStages = Owner::config.stages;
 
   static constexpr int kWarpsM = kBlockM / kWarpM;
@@ -30,10 +31,18 @@ struct MmaGeometry {
   static constexpr int WarpM(int warp) { return warp % kWarpsM; }
   static constexpr int WarpN(int warp) { return warp / kWarpsM; }
 
-  // Blocks that shared memory and 64-accumulator threads leave room for on a multiprocessor.
-  static constexpr int kSharedBytes = kStages * kPackets * 32 * (kBlockM + kBlockN);
+  // Rows of the operands that a thread copies a piece of (config.alignment.src bytes) each; it
+  // keeps an address for every one.
+  static constexpr int kRowsPerThread =
+      CeilDiv((kBlockM + kBlockN) * (32 / Owner::config.alignment.src), kThreads);
+
+  // Registers that a thread needs without spilling, found by compiling (a spill fails the build),
+  // and the blocks that then fit on a multiprocessor.
   static constexpr int kAccumulators = kFragmentsM * kFragmentsN * 4;
-  static constexpr int kRegisters = kAccumulators > 64 ? 232 : kAccumulators > 32 ? 128 : 96;
+  static constexpr int kRegisters = kAccumulators > 64    ? 232
+                                    : kAccumulators > 32  ? (kRowsPerThread <= 3 ? 128 : 160)
+                                    : kRowsPerThread <= 4 ? 96
+                                                          : 128;
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
 };
@@ -54,6 +63,11 @@ constexpr int ChannelRow(int n) {
   constexpr auto kOrder = layouts::MakeLayout(layouts::MakeTuple(kInt<2>, kInt<4>, kInt<4>),
                                               layouts::MakeTuple(kInt<1>, kInt<8>, kInt<2>));
   return n / 32 * 32 + kOrder(n % 32);
+}
+
+// The inverse of ChannelRow.
+constexpr int RowChannel(int row) {
+  return row / 32 * 32 + row % 8 / 2 * 8 + row / 8 % 4 * 2 + row % 2;
 }
 
 }  // namespace weft::gemm

@@ -13,6 +13,18 @@ struct MmaTile {
       MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages, dst_alignment);
 };
 
+// NHWC with loads of kSrcBytes.
+template <class Dst, class EpilogueT, class TileT, int kSrcBytes = 16>
+struct NhwcPolicy {
+  using Element = std::int8_t;
+  using SrcLayout = NHWC;
+  using FilterLayout = KRSC;
+  using DstLayout = Dst;
+  using Prologue = prologues::SharedFilter;
+  using Epilogue = EpilogueT;
+  static constexpr Config config = WithSrcAlignment(TileT::config, kSrcBytes);
+};
+
 template <class Dst, class EpilogueT, class TileT>
 struct MmaPolicy {
   using Element = std::int8_t;
@@ -57,6 +69,65 @@ TEST(MmaSm80, LargeTile) {
   RunRandom<P>(15, 4);
   ExpectMatchesReference<P>(SquareProblem(2, 64, 14, 150, 3, 1, 1), reference::ReluActivation{});
   ExpectMatchesReference<P>(SquareProblem(1, 200, 9, 70, 1, 0, 2), reference::ReluActivation{});
+}
+
+template <class P>
+void RunRandomNhwc(int count, std::uint32_t seed, int multiple_c, int multiple_k = 1) {
+  std::mt19937 engine(seed);
+  for (int i = 0; i < count; ++i) {
+    Problem problem = RandomProblem(engine);
+    problem.c = RoundUp(i % 2 == 0 ? problem.c : problem.c + 60, multiple_c);
+    problem.k = RoundUp(problem.k, multiple_k);
+    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
+                              {.seed = static_cast<std::uint32_t>(engine())});
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(MmaSm80, NhwcToNhwc) {
+  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>>(40, 6, 16, 8);
+}
+
+TEST(MmaSm80, NhwcToNc32) {
+  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<128, 64, 64, 64, 32, 3>>>(30, 7, 16);
+}
+
+TEST(MmaSm80, NhwcEightByteLoads) {
+  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>, 8>>(30, 8, 8);
+}
+
+TEST(MmaSm80, NhwcFourByteLoads) {
+  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaTile<64, 32, 64, 32, 32, 3, 1>, 4>>(30, 9, 4);
+}
+
+TEST(MmaSm80, NhwcChannelsThatDoNotFit) {
+  using P = NhwcPolicy<NHWC, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>;
+  const auto op = Convolution<P>::Create(SquareProblem(1, 24, 8, 16, 3, 1, 1));
+  EXPECT_EQ(
+      op.status().message(),
+      "conv: c=24 is not a multiple of 16, the channels of one 16-byte load from NHWC; pad C, "
+      "lower config.alignment.src (16, 8 or 4), or use SrcLayout NCxHWx<32> or NCxHWx<4>, "
+      "which pad by themselves");
+}
+
+TEST(MmaSm80, ResidualInOtherLayouts) {
+  using namespace epilogues;  // NOLINT
+  using E4 = Chain<Residual<std::int8_t, NCxHWx<4>>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using ESame = ResidualBiasRelu<>;
+  using ENhwc = Chain<Residual<std::int8_t, NHWC>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  const Problem p = SquareProblem(2, 48, 7, 40, 3, 1, 1);
+  const reference::ReluActivation relu;
+  using T = MmaTile<64, 64, 64, 32, 32, 3>;
+  ExpectMatchesReference<MmaPolicy<NCxHWx<32>, ESame, T>>(p, relu, {.gamma = 0.7f});
+  ExpectMatchesReference<MmaPolicy<NCxHWx<32>, E4, T>>(p, relu, {.gamma = 0.7f});
+  ExpectMatchesReference<MmaPolicy<NHWC, ENhwc, T>>(p, relu, {.gamma = 0.7f});
+  ExpectMatchesReference<NhwcPolicy<NHWC, ESame, T>>(p, relu, {.gamma = 0.7f});
+}
+
+TEST(MmaSm80, FloatOutput) {
+  using E =
+      epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
+  RunRandom<MmaPolicy<NCHW, E, MmaTile<64, 64, 64, 32, 32, 3, 4>>>(15, 10);
 }
 
 TEST(MmaSm80, SmallK) {
