@@ -88,7 +88,10 @@ constexpr bool InContractOrder() {
 // Stages are kept by recursion, not in a std::tuple, which device code cannot use.
 template <class... Stages>
 struct StageList {
-  constexpr float Apply(float t, const StageInputs&, const OutputCoord&, bool) const { return t; }
+  template <class Inputs>
+  constexpr float Apply(float t, const Inputs&, const OutputCoord&, bool) const {
+    return t;
+  }
 };
 template <class First, class... Rest>
 struct StageList<First, Rest...> {
@@ -96,7 +99,8 @@ struct StageList<First, Rest...> {
   First first;
   StageList<Rest...> rest;
 
-  constexpr float Apply(float t, const StageInputs& in, const OutputCoord& at,
+  template <class Inputs>
+  constexpr float Apply(float t, const Inputs& in, const OutputCoord& at,
                         bool is_first = true) const {
     if constexpr (kIsResidual<First>) {
       t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
@@ -168,7 +172,8 @@ struct Chain {
   }
 
   // The output value of one accumulator; a pure function, the same on both back ends.
-  constexpr Output operator()(const StageInputs& in, const OutputCoord& at) const {
+  template <class Sum>
+  constexpr Output operator()(const StageInputsOf<Sum>& in, const OutputCoord& at) const {
     return OutputStage::Convert(stages.Apply(0.0f, in, at), in);
   }
 };

@@ -8,13 +8,16 @@
 
 #include "weft/epilogues/activations.hpp"
 #include "weft/epilogues/numerics.hpp"
+#include "weft/layouts/float16.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::epilogues {
 
-// What the stages see of one accumulator.
-struct StageInputs {
-  std::int32_t accumulator = 0;
+// What the stages see of one accumulator: int32 sums of int8 products, float sums of the
+// floating-point ones (for which float(acc) is acc itself), or double sums.
+template <class Sum>
+struct StageInputsOf {
+  Sum accumulator{};
   float alpha = 1.0f;
   float bias = 0.0f;
   float residual = 0.0f;
@@ -22,6 +25,7 @@ struct StageInputs {
   float gamma = 1.0f;
   float zero_point = 0.0f;
 };
+using StageInputs = StageInputsOf<std::int32_t>;
 
 namespace internal {
 struct ScaleTag {};
@@ -66,7 +70,8 @@ struct ClampTo : internal::OutputTag {
                 "weft: ClampTo<T, low, high> needs low <= high, both within the range of T");
   using Element = T;
 
-  static constexpr T Convert(float t, const StageInputs& in) {
+  template <class Sum>
+  static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
     const float shifted = Add(t, in.zero_point);
     return static_cast<T>(
         RoundHalfEvenSmall(Clamp(shifted, static_cast<float>(kLow), static_cast<float>(kHigh))));
@@ -76,13 +81,35 @@ struct ClampTo : internal::OutputTag {
 // The last stage: the value as it is, in float. The zero point is not used.
 struct ToFloat : internal::OutputTag {
   using Element = float;
-  static constexpr float Convert(float t, const StageInputs&) { return t; }
+  template <class Sum>
+  static constexpr float Convert(float t, const StageInputsOf<Sum>&) {
+    return t;
+  }
 };
 
-// The only stage of a chain that wants the exact int32 sums.
-struct ToAccumulator : internal::OutputTag {
-  using Element = std::int32_t;
-  static constexpr std::int32_t Convert(float, const StageInputs& in) { return in.accumulator; }
+// The last stage: the value rounded to the nearest T, Half or Bfloat16 (layouts/float16.hpp).
+template <class T>
+struct RoundTo : internal::OutputTag {
+  static_assert(std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
+                "weft: RoundTo<T> takes T = weft::Half or weft::Bfloat16");
+  using Element = T;
+  template <class Sum>
+  static constexpr T Convert(float t, const StageInputsOf<Sum>&) {
+    return T::FromFloat(t);
+  }
 };
+
+// The only stage of a chain that wants the sums as they are; T is their type: std::int32_t, float
+// or double.
+template <class T>
+struct ToSums : internal::OutputTag {
+  using Element = T;
+  template <class Sum>
+  static constexpr T Convert(float, const StageInputsOf<Sum>& in) {
+    static_assert(std::is_same_v<T, Sum>, "weft: ToSums<T> takes the type of the operator's sums");
+    return in.accumulator;
+  }
+};
+using ToAccumulator = ToSums<std::int32_t>;  // the exact sums of int8 products
 
 }  // namespace weft::epilogues

@@ -6,7 +6,7 @@
 //       static constexpr int kPixels, kGroups, kChannels;  // per thread; channels in runs of
 //       kChannels WEFT_DEVICE static int Pixel(arch::Thread t, int i);    // within the threadblock
 //       tile WEFT_DEVICE static int Channel(arch::Thread t, int g);  // first of group g, likewise
-//       static constexpr std::int32_t Get(const Accumulators&, int i, int g, int j);
+//       static constexpr Sum Get(const Accumulators&, int i, int g, int j);
 //     };
 //
 // Threads of a warp that hold neighbouring pixels, and runs of 4 channels or more, make the stores
@@ -74,7 +74,7 @@ class FragmentEpilogue {
       Element values[kChannels];
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        epilogues::StageInputs in;
+        epilogues::StageInputsOf<decltype(Map::Get(acc, i, g, j))> in;
         in.accumulator = Map::Get(acc, i, g, j);
         in.alpha = channel.alpha[j];
         in.bias = channel.bias[j];

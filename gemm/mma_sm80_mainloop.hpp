@@ -1,13 +1,13 @@
-// The mma_sm80 mainloop: int8 tensor cores (m16n8k32), operands brought by cp.async into a ring of
-// shared-memory buffers.
+// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k16 of 16-bit floats), operands
+// brought by cp.async into a ring of shared-memory buffers.
 //
 // It multiplies two operand tiles of packets (mma_geometry.hpp) and does not know where they come
 // from. A tile starts the copies of its next k slice:
 //
 //     struct Tile {
-//       // Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h); what
-//       lies
-//       // outside the operand must arrive as zeros. Moves on by one slice.
+//       // Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h); what lies
+//       // outside the operand must arrive as zeros. Moves on by one slice. Plain stores do as well:
+//       // there is a barrier between a slice's Copy and its use.
 //       WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared);
 //     };
 #pragma once
@@ -15,12 +15,14 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/mma_atoms.hpp"
 #include "weft/gemm/mma_geometry.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-template <class Geometry>
+// Atom: the instruction (mma_atoms.hpp).
+template <class Geometry, class Atom = MmaS8>
 struct MmaSm80Mainloop {
   using G = Geometry;
   static constexpr int kBytesA = G::kPackets * G::kBlockM * 32;
@@ -29,7 +31,7 @@ struct MmaSm80Mainloop {
     alignas(128) std::uint8_t a[G::kStages][kBytesA];
     alignas(128) std::uint8_t b[G::kStages][kBytesB];
   };
-  using Accumulators = std::int32_t[G::kFragmentsM][G::kFragmentsN][4];
+  using Accumulators = typename Atom::Sum[G::kFragmentsM][G::kFragmentsN][4];
 
   // acc += A B over `slices` >= 1 slices. Ends without a barrier.
   template <class TileA, class TileB>
@@ -88,8 +90,8 @@ struct MmaSm80Mainloop {
         const std::uint32_t second[2] = {fragment_b[2], fragment_b[3]};
         WEFT_UNROLL
         for (int i = 0; i < G::kFragmentsM; ++i) {
-          t.MmaM16N8K32S8(acc[i][j], fragment_a[i], first, acc[i][j]);
-          t.MmaM16N8K32S8(acc[i][j + 1], fragment_a[i], second, acc[i][j + 1]);
+          Atom::Add(t, acc[i][j], fragment_a[i], first);
+          Atom::Add(t, acc[i][j + 1], fragment_a[i], second);
         }
       }
     }
@@ -98,12 +100,12 @@ struct MmaSm80Mainloop {
 
 // Which outputs a thread holds (fragment_epilogue.hpp): rows lane / 4 + 8 i, and of each group of
 // 32 channels the 8 adjacent ones that ChannelRow gives its column pairs.
-template <class G>
+template <class G, class Atom = MmaS8>
 struct MmaMap {
   static constexpr int kPixels = 2 * G::kFragmentsM;
   static constexpr int kGroups = G::kWarpN / 32;
   static constexpr int kChannels = 8;
-  using Accumulators = typename MmaSm80Mainloop<G>::Accumulators;
+  using Accumulators = typename MmaSm80Mainloop<G, Atom>::Accumulators;
 
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
     return G::WarpM(t.warp()) * G::kWarpM + t.lane() / 4 + 8 * i;
@@ -111,7 +113,7 @@ struct MmaMap {
   WEFT_DEVICE static int Channel(arch::Thread t, int g) {
     return G::WarpN(t.warp()) * G::kWarpN + g * 32 + t.lane() % 4 * 8;
   }
-  static constexpr std::int32_t Get(const Accumulators& acc, int i, int g, int j) {
+  static constexpr typename Atom::Sum Get(const Accumulators& acc, int i, int g, int j) {
     return acc[i / 2][g * 4 + j / 2][i % 2 * 2 + j % 2];
   }
 };

@@ -54,7 +54,7 @@ struct CheckedSimtTiles {
                 "weft: config.instruction of the simt mainloop is {1, 1, 4}, one dp4a");
   static_assert(config.stages == 2, "weft: the simt mainloop has config.stages = 2");
   static_assert(internal::StoreWidth(config.alignment.dst),
-                "weft: config.alignment.dst is 1, 4, 8 or 16 bytes");
+                "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
   static_assert(config.thread.n * static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
                         config.alignment.dst ==
                     0,
