@@ -1,0 +1,154 @@
+// Golden vectors (golden_file.hpp): the back end at hand must give, bit for bit, what the GPU named
+// in the file gave. Compiled by g++ the CPU executor runs them under every schedule; compiled by
+// nvcc the GPU does. To make the files, on the GPU whose answers are to be committed:
+//
+//     WEFT_GOLDEN_WRITE=tests/gemm/arch/golden gpu_gemm_arch_golden_test
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/gemm/arch/golden_file.hpp"
+#include "tests/gemm/arch/golden_kernels.hpp"
+#include "tests/gemm/arch/noise.hpp"
+
+#if defined(WEFT_CUDA_BACKEND)
+#include "weft/gemm/arch/cuda_launch.cuh"
+#else
+#include "tests/gemm/arch/harness.hpp"
+#endif
+
+namespace weft::arch::testing {
+namespace {
+
+// A kernel is run this often, each time on words of its own.
+constexpr int kRounds = 4;
+constexpr uint32_t kUnwritten = 0xC0FFEE11u;
+
+// Two rounds of noise, then two of words whose bytes and sums are extreme.
+inline std::vector<uint32_t> GoldenInput(int words) {
+  constexpr uint32_t kExtremes[] = {0x80808080u, 0x7F7F7F7Fu, 0x7FFFFFFFu, 0x80000000u,
+                                    0xFFFFFFFFu, 0x00000000u, 0x01FF01FFu, 0x80808080u};
+  std::vector<uint32_t> in = Noise(9).Words(words * kRounds);
+  for (int i = words * kRounds / 2; i < words * kRounds; ++i) in[i] = kExtremes[in[i] >> 29];
+  return in;
+}
+
+#if defined(WEFT_CUDA_BACKEND)
+
+// The version in the kernel module's own words: ... Kernel Module for x86_64  575.57.08  Release
+// ...
+inline std::string DriverVersion() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; file >> word;) {
+    if (std::isdigit(static_cast<unsigned char>(word[0])) && word.find('.') != word.npos) {
+      return word;
+    }
+  }
+  return "unknown";
+}
+
+template <class Kernel>
+std::vector<uint32_t> RunGolden(const std::vector<uint32_t>& in, int words_in, int words_out) {
+  std::vector<uint32_t> out(words_out * kRounds, kUnwritten);
+  uint32_t* memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, (in.size() + out.size()) * 4), cudaSuccess);
+  uint32_t* const device_out = memory + in.size();
+  EXPECT_EQ(cudaMemcpy(memory, in.data(), in.size() * 4, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device_out, out.data(), out.size() * 4, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  for (int round = 0; round < kRounds; ++round) {
+    const LaunchResult result = LaunchOnCuda<Kernel>(
+        {1, 1, 1}, {memory + round * words_in, device_out + round * words_out}, nullptr);
+    EXPECT_STREQ(result.message, "");
+  }
+  EXPECT_EQ(cudaMemcpy(out.data(), device_out, out.size() * 4, cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  (void)cudaFree(memory);
+  return out;
+}
+
+template <class Kernel>
+void TestGolden(const std::string& name, int words_in, int words_out) {
+  cudaDeviceProp device;
+  ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
+  if (device.major * 10 + device.minor < Kernel::kMinComputeCapability) GTEST_SKIP();
+  if (const char* folder = std::getenv("WEFT_GOLDEN_WRITE")) {
+    GoldenFile golden;
+    golden.device = std::string(device.name) + ", compute capability " +
+                    std::to_string(device.major) + "." + std::to_string(device.minor);
+    golden.driver = DriverVersion();
+    golden.in = GoldenInput(words_in);
+    golden.out = RunGolden<Kernel>(golden.in, words_in, words_out);
+    ASSERT_TRUE(WriteGolden(GoldenPath(folder, name), name, golden)) << GoldenPath(folder, name);
+    return;
+  }
+  const GoldenFile golden = ReadGolden(GoldenPath(GoldenFolder(), name));
+  ASSERT_EQ(golden.in.size(), words_in * kRounds) << GoldenPath(GoldenFolder(), name);
+  EXPECT_EQ(RunGolden<Kernel>(golden.in, words_in, words_out), golden.out);
+}
+
+#else
+
+template <class Kernel>
+void TestGolden(const std::string& name, int words_in, int words_out) {
+  const GoldenFile golden = ReadGolden(GoldenPath(GoldenFolder(), name));
+  ASSERT_FALSE(golden.device.empty() || golden.driver.empty())
+      << GoldenPath(GoldenFolder(), name) << " is missing, or not a golden file";
+  // The files hold what this test would write today.
+  ASSERT_EQ(golden.in, GoldenInput(words_in));
+  ASSERT_EQ(golden.out.size(), static_cast<size_t>(words_out) * kRounds);
+  for (const CpuOptions& options : AllSchedules()) {
+    std::vector<uint32_t> out(golden.out.size(), kUnwritten);
+    for (int round = 0; round < kRounds; ++round) {
+      const WordParams params{&golden.in[round * words_in], &out[round * words_out]};
+      const CpuReport report = LaunchOnCpu<Kernel>({1, 1, 1}, params, options);
+      EXPECT_EQ(report.error, "");
+    }
+    EXPECT_EQ(out, golden.out) << ::testing::PrintToString(options);
+  }
+}
+
+#endif
+
+TEST(Golden, Dp4a) {
+  TestGolden<Dp4aKernel>("dp4a", 32 * 3, 32);
+}
+
+TEST(Golden, MmaM8N8K16S8) {
+  TestGolden<MmaM8N8K16Kernel>("mma_m8n8k16_s8", 32 * 4, 32 * 2);
+}
+
+TEST(Golden, MmaM16N8K32S8) {
+  TestGolden<MmaM16N8K32Kernel>("mma_m16n8k32_s8", 32 * 10, 32 * 4);
+}
+
+TEST(Golden, LdMatrix) {
+  TestGolden<LdMatrixKernel<1>>("ldmatrix_x1", 32 * 4, 32);
+  TestGolden<LdMatrixKernel<2>>("ldmatrix_x2", 32 * 4, 32 * 2);
+  TestGolden<LdMatrixKernel<4>>("ldmatrix_x4", 32 * 4, 32 * 4);
+}
+
+TEST(Golden, CpAsync) {
+  TestGolden<CopyKernel<4>>("cp_async_4", 32 * 4, 32 * 4);
+  TestGolden<CopyKernel<8>>("cp_async_8", 32 * 4, 32 * 4);
+  TestGolden<CopyKernel<16>>("cp_async_16", 32 * 4, 32 * 4);
+}
+
+TEST(Golden, Shuffles) {
+  TestGolden<ShflKernel>("shfl", 32 * 2, 32);
+  TestGolden<ShflXorKernel>("shfl_xor", 32, 32 * 32);
+}
+
+TEST(Golden, Ballot) {
+  TestGolden<BallotKernel>("ballot", 32, 32 * 32);
+}
+
+}  // namespace
+}  // namespace weft::arch::testing

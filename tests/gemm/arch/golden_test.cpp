@@ -1,0 +1,1 @@
+#include "tests/gemm/arch/golden_cases.hpp"  // on the CPU
