@@ -1,13 +1,21 @@
-// Gemm<Policy>: C = epilogue(A B), int8 operands with int32 sums.
+// Gemm<Policy>: C = epilogue(A B).
 //
 //     struct MyGemm {
-//       using Element = std::int8_t;
-//       using LayoutA = weft::layouts::RowMajor;      // m x k
+//       using Element = std::int8_t;                  // of A and B
+//       using LayoutA = weft::layouts::RowMajor;      // m x k; each RowMajor or ColumnMajor
 //       using LayoutB = weft::layouts::ColumnMajor;   // k x n
-//       using LayoutC = weft::layouts::RowMajor;      // m x n, or ColumnMajor
+//       using LayoutC = weft::layouts::RowMajor;      // m x n
 //       using Epilogue = weft::epilogues::BiasRelu<>; // bias and scale per column n
-//       static constexpr weft::gemm::Config config = weft::gemm::kSimt128x128;
+//       static constexpr weft::gemm::Config config = weft::gemm::kMma128x128;
 //     };
+//
+//     Element            sums    config.mainloop  result
+//     std::int8_t        int32   kSimt, kMmaSm80  exact
+//     float, double      same    kSimt            one fma for each k in ascending order
+//     Half, Bfloat16     float   kMmaSm80         rounding within the sum is the hardware's
+//
+// A leading dimension counts the elements from one row (RowMajor) or column (ColumnMajor) to the
+// next; those of A and B are multiples of config.alignment.src bytes.
 //     auto op = weft::gemm::Gemm<MyGemm>::Create({.m = 512, .n = 256, .k = 1024});
 //     op->RunOnCpu({.a = a, .b = b, .bias = bias, .c = c});
 #pragma once
@@ -20,7 +28,7 @@
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/gemm_checks.hpp"
-#include "weft/gemm/simt_gemm_kernel.hpp"
+#include "weft/gemm/gemm_kernels.hpp"
 
 #if defined(WEFT_CPU_BACKEND)
 #include "weft/gemm/arch/cpu_launch.hpp"
@@ -28,25 +36,67 @@
 
 namespace weft::gemm {
 
+namespace internal {
+
+// Picks before it instantiates: a policy is checked for its own mainloop only.
+template <class P, bool kSimt>
+struct CheckedGemmTiles
+    : CheckedSimtTiles<P, SimtAtomFor<typename P::Element>::kElements,
+                       static_cast<int>(
+                           sizeof(typename SimtAtomFor<typename P::Element>::Packet))> {};
+template <class P>
+struct CheckedGemmTiles<P, false>
+    : CheckedMmaTiles<P, static_cast<int>(sizeof(typename P::Element))> {};
+
+template <class Layout>
+inline constexpr bool kIsMatrixLayout =
+    std::is_same_v<Layout, layouts::RowMajor> || std::is_same_v<Layout, layouts::ColumnMajor>;
+
+// Nothing but the sums themselves.
+template <class Epilogue>
+inline constexpr bool kOnlySums = false;
+template <class T>
+inline constexpr bool kOnlySums<epilogues::Chain<epilogues::ToSums<T>>> = true;
+
+}  // namespace internal
+
 // Instantiating this checks a GEMM policy.
 template <class P>
 struct CheckedGemmPolicy {
-  static_assert(std::is_same_v<typename P::Element, std::int8_t>,
-                "weft: the simt GEMM multiplies Element = std::int8_t");
-  static_assert(
-      std::is_same_v<typename P::LayoutA, layouts::RowMajor> &&
-          std::is_same_v<typename P::LayoutB, layouts::ColumnMajor>,
-      "weft: the simt GEMM of int8 reads A row-major and B column-major (k along memory)");
-  static_assert(epilogues::IsChain<typename P::Epilogue>::value,
+  using Element = typename P::Element;
+  using Epilogue = typename P::Epilogue;
+  using Sum = typename SumOf<Element>::type;
+  static constexpr bool kSimt = P::config.mainloop == Mainloop::kSimt;
+  static_assert(kSimt || P::config.mainloop == Mainloop::kMmaSm80,
+                "weft: config.mainloop of a GEMM is kSimt or kMmaSm80");
+  static_assert(!std::is_void_v<Sum>,
+                "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, float "
+                "or double");
+  static_assert(!kSimt || !(std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>),
+                "weft: the simt GEMM multiplies Element = std::int8_t, float or double; 16-bit "
+                "floats take the mma_sm80 mainloop");
+  static_assert(kSimt || !(std::is_same_v<Element, float> || std::is_same_v<Element, double>),
+                "weft: the mma_sm80 GEMM multiplies Element = std::int8_t, weft::Half or "
+                "weft::Bfloat16; float and double take the simt mainloop");
+  static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
+                    internal::kIsMatrixLayout<typename P::LayoutB> &&
+                    internal::kIsMatrixLayout<typename P::LayoutC>,
+                "weft: LayoutA, LayoutB and LayoutC of a GEMM are weft::layouts::RowMajor or "
+                "weft::layouts::ColumnMajor");
+  static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
-  static_assert(!P::Epilogue::kHasResidual, "weft: the simt GEMM has no Residual stage yet");
-  static_assert(CheckedSimtTiles<P>::kValid);
-  static_assert(P::config.alignment.src == 4 || P::config.alignment.src == 16,
-                "weft: config.alignment.src of a GEMM is 4 or 16 bytes");
-  static_assert(P::config.alignment.dst % static_cast<int>(sizeof(typename P::Epilogue::Output)) ==
+  static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
+                "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
+                "compute in float");
+  static_assert(internal::CheckedGemmTiles<P, kSimt>::kValid);
+  static_assert((P::config.alignment.src == 4 || P::config.alignment.src == 8 ||
+                 P::config.alignment.src == 16) &&
+                    P::config.alignment.src >= static_cast<int>(sizeof(Element)),
+                "weft: config.alignment.src of a GEMM is 4, 8 or 16 bytes, at least one element");
+  static_assert(P::config.alignment.dst % static_cast<int>(sizeof(typename Epilogue::Output)) ==
                         0 &&
                     (std::is_same_v<typename P::LayoutC, layouts::RowMajor> ||
-                     P::config.alignment.dst == sizeof(typename P::Epilogue::Output)),
+                     P::config.alignment.dst == sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst must be whole elements, and one element for a "
                 "column-major C");
   static constexpr bool kValid = true;
@@ -59,26 +109,38 @@ class Gemm {
 
  public:
   using Output = typename P::Epilogue::Output;
+  using Element = typename P::Element;
   using BiasElement = typename OutputP::BiasElement;
+  using ResidualElement = typename OutputP::ResidualElement;
 
   // Addresses are GPU addresses for Run and host addresses for RunOnCpu.
   struct Arguments {
-    const std::int8_t* a = nullptr;        // m x k, row i at a + i * lda
-    const std::int8_t* b = nullptr;        // k x n, column j at b + j * ldb
-    const BiasElement* bias = nullptr;     // n values, with a Bias stage only
+    const Element* a = nullptr;         // m x k
+    const Element* b = nullptr;         // k x n
+    const BiasElement* bias = nullptr;  // n values, with a Bias stage only
+    // With a Residual stage only: m x n in C's layout with C's leading dimension. It may be c
+    // itself, for C += A B; otherwise it must not overlap c.
+    const ResidualElement* residual = nullptr;
     Output* c = nullptr;                   // m x n
     float alpha = 1.0f;                    // scale of the sums
     const float* channel_alpha = nullptr;  // or n of them, one per column
     float beta = 1.0f;                     // scale of the bias
+    float gamma = 1.0f;                    // scale of the residual
     float zero_point = 0.0f;               // added before the conversion to an 8-bit type
     typename P::Epilogue epilogue{};
   };
 
   // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
-    const bool row_major = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
-    absl::StatusOr<GemmProblem> checked =
-        CheckGemmProblem(problem, P::config, row_major, sizeof(Output));
+    const GemmFormat format = {
+        .row_major_a = kLinesOfA<P>,
+        .row_major_b = !kLinesOfB<P>,
+        .row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>,
+        .element_bytes = sizeof(Element),
+        .output_bytes = sizeof(Output),
+        .int32_sums = std::is_same_v<typename SumOf<Element>::type, std::int32_t>,
+        .config = P::config};
+    absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, format);
     if (!checked.ok()) return checked.status();
     return Gemm(*checked);
   }
@@ -114,7 +176,7 @@ class Gemm {
                                                    arch::CpuOptions::FromEnvironment()) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const arch::CpuReport report =
-        arch::LaunchOnCpu<SimtGemmKernel<P>>(Grid(), MakeParams(args), options);
+        arch::LaunchOnCpu<GemmKernel<P>>(Grid(), MakeParams(args), options);
     if (!report.ok()) return absl::InternalError(absl::StrCat("gemm: ", report.error));
     return absl::OkStatus();
   }
@@ -128,6 +190,16 @@ class Gemm {
     if (absl::Status s = CheckGemmPointer("a", args.a, kAlignment); !s.ok()) return s;
     if (absl::Status s = CheckGemmPointer("b", args.b, kAlignment); !s.ok()) return s;
     if (absl::Status s = CheckGemmPointer("c", args.c, P::config.alignment.dst); !s.ok()) return s;
+    if constexpr (P::Epilogue::kHasResidual) {
+      if (absl::Status s = CheckGemmPointer("residual", args.residual, alignof(ResidualElement));
+          !s.ok()) {
+        return s;
+      }
+    } else if (args.residual != nullptr) {
+      return absl::InvalidArgumentError(
+          "gemm: args.residual is set but the policy's Epilogue has no Residual stage; leave it "
+          "null");
+    }
     if constexpr (P::Epilogue::kHasBias) {
       return CheckGemmPointer("bias", args.bias, alignof(BiasElement));
     } else if (args.bias != nullptr) {
@@ -160,7 +232,9 @@ class Gemm {
     out.bias = args.bias;
     out.alpha = args.alpha;
     out.channel_alpha = args.channel_alpha;
+    out.residual = args.residual;
     out.beta = args.beta;
+    out.gamma = args.gamma;
     out.zero_point = args.zero_point;
     out.pixels = m;
     out.k = out.padded_k = n;

@@ -39,29 +39,37 @@ absl::Status CheckPitch(const char* field, std::int64_t value, std::int64_t leas
 
 }  // namespace
 
-absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const Config& config,
-                                             bool row_major_c, int output_bytes) {
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFormat& format) {
+  const Config& config = format.config;
   GemmProblem p = problem;
   for (const auto& [field, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}}) {
     if (absl::Status s = CheckExtent(field, value); !s.ok()) return s;
   }
-  if (p.k * kLargestProduct > kInt32Max) {
+  if (format.int32_sums && p.k * kLargestProduct > kInt32Max) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: k=", p.k,
                      " products of two int8 values can overflow the int32 accumulator; at most ",
                      kInt32Max / kLargestProduct, " are accepted, so split the product"));
   }
-  const std::int64_t least_ldc = row_major_c ? p.n : p.m;
-  if (p.lda == 0) p.lda = p.k;
-  if (p.ldb == 0) p.ldb = p.k;
+  if (p.k * format.element_bytes > kMaxExtent) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "gemm: k=", p.k, " exceeds ", kMaxExtent / format.element_bytes, "; split the product"));
+  }
+  const std::int64_t least_lda = format.row_major_a ? p.k : p.m;
+  const std::int64_t least_ldb = format.row_major_b ? p.n : p.k;
+  const std::int64_t least_ldc = format.row_major_c ? p.n : p.m;
+  if (p.lda == 0) p.lda = least_lda;
+  if (p.ldb == 0) p.ldb = least_ldb;
   if (p.ldc == 0) p.ldc = least_ldc;
-  const int store = config.alignment.dst / output_bytes;
-  if (absl::Status s = CheckPitch("lda", p.lda, p.k, config.alignment.src); !s.ok()) return s;
-  if (absl::Status s = CheckPitch("ldb", p.ldb, p.k, config.alignment.src); !s.ok()) return s;
-  if (absl::Status s = CheckPitch("ldc", p.ldc, least_ldc, row_major_c ? store : 1); !s.ok()) {
+  const int load = config.alignment.src / format.element_bytes;
+  const int store = config.alignment.dst / format.output_bytes;
+  if (absl::Status s = CheckPitch("lda", p.lda, least_lda, load); !s.ok()) return s;
+  if (absl::Status s = CheckPitch("ldb", p.ldb, least_ldb, load); !s.ok()) return s;
+  if (absl::Status s = CheckPitch("ldc", p.ldc, least_ldc, format.row_major_c ? store : 1);
+      !s.ok()) {
     return s;
   }
-  if (row_major_c && p.n % store != 0) {
+  if (format.row_major_c && p.n % store != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: n=", p.n, " is not a multiple of ", store, ", the elements of one ",
                      config.alignment.dst, "-byte store; pad C or lower config.alignment.dst"));

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "weft/gemm/simt_config.hpp"
+#include "weft/gemm/config.hpp"
 
 namespace weft::gemm {
 
@@ -19,11 +19,21 @@ struct GemmProblem {
   std::int64_t ldc = 0;
 };
 
+// What of a policy the checks need.
+struct GemmFormat {
+  bool row_major_a = true;
+  bool row_major_b = false;
+  bool row_major_c = true;
+  int element_bytes = 1;  // of A and B
+  int output_bytes = 4;
+  bool int32_sums = true;
+  Config config;
+};
+
 // `problem` with its leading dimensions filled in. InvalidArgument for extents that are not
 // positive, leading dimensions that are too small or break an alignment, or a k whose int32 sums
 // can overflow; OutOfRange where a 32-bit index of the kernel would overflow.
-absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const Config& config,
-                                             bool row_major_c, int output_bytes);
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFormat& format);
 
 // InvalidArgument if `pointer` is null or not a multiple of `alignment` bytes.
 absl::Status CheckGemmPointer(const char* field, const void* pointer, int alignment);

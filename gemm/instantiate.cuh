@@ -6,13 +6,13 @@
 #pragma once
 
 #include "weft/gemm/arch/cuda_launch.cuh"
-#include "weft/gemm/simt_gemm_kernel.hpp"
+#include "weft/gemm/gemm_kernels.hpp"
 
 namespace weft::gemm {
 
 template <class P>
 arch::LaunchResult LaunchGemmOnGpu(const GemmParams<P>& params, arch::Dim3 grid, Stream stream) {
-  return arch::LaunchOnCuda<SimtGemmKernel<P>>(grid, params, stream);
+  return arch::LaunchOnCuda<GemmKernel<P>>(grid, params, stream);
 }
 
 }  // namespace weft::gemm

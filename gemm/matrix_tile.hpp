@@ -1,44 +1,42 @@
-// Operand tiles of matrices whose k runs along memory: A row-major (m x k), B column-major (k x n).
+// Operand tiles of matrices for the simt mainloop.
+//
+// kExtent: lines (rows of A, columns of B) of the threadblock tile. kAlignment: 4, 8 or 16 bytes,
+// to which data and pitch are aligned. kIsA: lines go to the positions that the mainloop reads A
+// at.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/gemm_params.hpp"
 #include "weft/gemm/simt_mainloop.hpp"
 #include "weft/gemm/simt_shared_layout.hpp"
 
 namespace weft::gemm {
-
-// One operand: `extent` lines (rows of A, columns of B) of k int8 elements, `pitch` elements from
-// the start of one line to the next.
-struct MatrixParams {
-  const std::int8_t* data = nullptr;
-  std::int64_t pitch = 0;
-  std::int32_t extent = 0;
-  std::int32_t k = 0;
-};
-
 inline namespace WEFT_BACKEND {
 
-// kExtent: lines of the threadblock tile. kAlignment: 4 or 16 bytes, to which data and pitch are
-// aligned. kIsA: lines go to the positions that the mainloop reads A at.
-template <class G, int kExtent, int kAlignment, bool kIsA>
-class MatrixTile {
-  static_assert(kAlignment == 4 || kAlignment == 16);
-  static constexpr int kVector = kAlignment / 4;  // packets of one access
+// k runs along memory.
+template <class G, class Atom, int kExtent, int kAlignment, bool kIsA>
+class LineTile {
+  using Packet = typename Atom::Packet;
+  static constexpr int kPacketBytes = sizeof(Packet);
+  static constexpr int kElementBytes = kPacketBytes / Atom::kElements;
+  static_assert(kAlignment >= kPacketBytes && kAlignment <= 16);
+  static constexpr int kVector = kAlignment / kPacketBytes;  // packets of one access
   static constexpr int kAccesses = G::kPackets / kVector;
   static constexpr int kTotal = kExtent * kAccesses;
   static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
   static_assert(G::kPackets % kVector == 0,
                 "weft: config.alignment.src is wider than config.threadblock.k elements");
-  using Vector = PacketVector<kVector>;
+  using Vector = PacketVector<kVector, Packet>;
 
  public:
   struct Fragment {
     Vector vector[kShare];
   };
 
-  WEFT_DEVICE MatrixTile(arch::Thread t, const MatrixParams& params, int tile)
+  WEFT_DEVICE LineTile(arch::Thread t, const MatrixParams& params, int tile)
       : p_(params), first_line_(tile * kExtent), k_(0) {
     (void)t;
   }
@@ -48,21 +46,23 @@ class MatrixTile {
     for (int i = 0; i < kShare; ++i) {
       const int index = t.tid() + i * G::kThreads;
       const std::int32_t line = first_line_ + index % kExtent;
-      const std::int32_t k = k_ + index / kExtent * kAlignment;
+      const std::int32_t k = k_ + index / kExtent * (kVector * Atom::kElements);
       const bool inside = index < kTotal && line < p_.extent && k < p_.k;
       // A line's pitch reaches past k to the next multiple of kAlignment, so whole vectors are
       // there; what lies beyond k is not the matrix's.
-      f.vector[i] =
-          t.LoadGlobalOr0(reinterpret_cast<const Vector*>(p_.data + line * p_.pitch + k), inside);
+      const std::uint8_t* source =
+          static_cast<const std::uint8_t*>(p_.data) + (line * p_.pitch + k) * kElementBytes;
+      f.vector[i] = t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source), inside);
       WEFT_UNROLL
-      for (int e = 0; e < kVector; ++e) Mask(f.vector[i].packet[e], p_.k - (k + 4 * e));
+      for (int e = 0; e < kVector; ++e) {
+        Mask(f.vector[i].packet[e], p_.k - (k + Atom::kElements * e));
+      }
     }
     k_ += G::kBlockK;
   }
 
-  // Lanes of a warp hold neighbouring lines, so their words go to distinct banks.
-  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,
-                         std::uint32_t (*shared)[kExtent]) const {
+  // Lanes of a warp hold neighbouring lines, so their packets go to distinct banks.
+  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, Packet (*shared)[kExtent]) const {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
       const int index = t.tid() + i * G::kThreads;
@@ -77,9 +77,100 @@ class MatrixTile {
   }
 
  private:
-  // Zeros the bytes of a packet from `valid` on.
-  WEFT_DEVICE static void Mask(std::uint32_t& packet, std::int32_t valid) {
-    if (valid < 4) packet &= valid <= 0 ? 0u : (1u << (8 * valid)) - 1u;
+  // Zeros the elements of a packet from `valid` on.
+  WEFT_DEVICE static void Mask(Packet& packet, std::int32_t valid) {
+    if constexpr (Atom::kElements == 1) {
+      if (valid <= 0) packet = 0;
+    } else {
+      if (valid < 4) packet &= valid <= 0 ? 0u : (1u << (8 * valid)) - 1u;
+    }
+  }
+
+  const MatrixParams& p_;
+  std::int32_t first_line_;
+  std::int32_t k_;
+};
+
+// The lines run along memory, the k are `pitch` apart. A unit is one packet of k of kLines lines:
+// of int8 the four lines of a word, transposed in registers; of wider types one access.
+template <class G, class Atom, int kExtent, int kAlignment, bool kIsA>
+class CrossTile {
+  using Packet = typename Atom::Packet;
+  static constexpr int kDepth = Atom::kElements;
+  static constexpr int kElementBytes = sizeof(Packet) / kDepth;
+  static_assert(kAlignment >= static_cast<int>(sizeof(Packet)) && kAlignment <= 16);
+  // The positions of neighbouring lines of A lie apart: vectors would only bring bank conflicts.
+  static constexpr int kLines = kDepth == 4 ? 4 : kIsA ? 1 : kAlignment / kElementBytes;
+  static constexpr int kGroups = kExtent / kLines;
+  static constexpr int kTotal = kGroups * G::kPackets;
+  static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
+  static_assert(kExtent % kLines == 0);
+  using Vector = PacketVector<kLines * kElementBytes / static_cast<int>(sizeof(Packet)), Packet>;
+
+ public:
+  struct Fragment {
+    Vector vector[kShare][kDepth];  // for each k
+  };
+
+  WEFT_DEVICE CrossTile(arch::Thread t, const MatrixParams& params, int tile)
+      : p_(params), first_line_(tile * kExtent), k_(0) {
+    (void)t;
+  }
+
+  WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
+    WEFT_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const int index = t.tid() + i * G::kThreads;
+      const std::int32_t line = first_line_ + index % kGroups * kLines;
+      const std::int32_t k = k_ + index / kGroups * kDepth;
+      const bool inside = index < kTotal && line < p_.extent;
+      const std::uint8_t* source =
+          static_cast<const std::uint8_t*>(p_.data) + (k * p_.pitch + line) * kElementBytes;
+      WEFT_UNROLL
+      for (int j = 0; j < kDepth; ++j) {
+        f.vector[i][j] =
+            t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source + j * p_.pitch * kElementBytes),
+                            inside && k + j < p_.k);
+      }
+    }
+    k_ += G::kBlockK;
+  }
+
+  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, Packet (*shared)[kExtent]) const {
+    WEFT_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const int index = t.tid() + i * G::kThreads;
+      if (kTotal % G::kThreads != 0 && index >= kTotal) break;
+      const int line = index % kGroups * kLines, row = index / kGroups;
+      PacketVector<kLines, Packet> packets;
+      if constexpr (kDepth == 4) {
+        Transpose(t, f.vector[i], packets);
+      } else {
+        packets = f.vector[i][0];
+      }
+      if constexpr (kIsA) {
+        WEFT_UNROLL
+        for (int e = 0; e < kLines; ++e) {
+          t.StoreShared(&shared[row][SharedColumnsA<G>::Position(line + e)], packets.packet[e]);
+        }
+      } else {
+        t.StoreShared(reinterpret_cast<PacketVector<kLines, Packet>*>(&shared[row][line]), packets);
+      }
+    }
+  }
+
+ private:
+  // packets[e]: byte e of each word in turn.
+  WEFT_DEVICE static void Transpose(arch::Thread t, const Vector (&word)[kDepth],
+                                    PacketVector<kLines, Packet>& packets) {
+    const Packet w0 = word[0].packet[0], w1 = word[1].packet[0];
+    const Packet w2 = word[2].packet[0], w3 = word[3].packet[0];
+    const Packet low01 = t.BytePermute(w0, w1, 0x5140), low23 = t.BytePermute(w2, w3, 0x5140);
+    const Packet high01 = t.BytePermute(w0, w1, 0x7362), high23 = t.BytePermute(w2, w3, 0x7362);
+    packets.packet[0] = t.BytePermute(low01, low23, 0x5410);
+    packets.packet[1] = t.BytePermute(low01, low23, 0x7632);
+    packets.packet[2] = t.BytePermute(high01, high23, 0x5410);
+    packets.packet[3] = t.BytePermute(high01, high23, 0x7632);
   }
 
   const MatrixParams& p_;

@@ -21,37 +21,50 @@ inline constexpr Config kSimt32x32 = SimtConfig({32, 32, 32}, {32, 16, 32}, {4, 
 // For small outputs with long sums: 4 warps share each warp tile.
 inline constexpr Config kSimt32x32Deep = SimtConfig({32, 32, 128}, {32, 16, 32}, {4, 4, 4});
 
+// Tiles for float and double, one element a packet.
+constexpr Config SimtFmaConfig(TileShape threadblock, TileShape warp, TileShape thread,
+                               Alignment alignment) {
+  return {Mainloop::kSimt, threadblock, warp, thread, {1, 1, 1}, 2, alignment};
+}
+inline constexpr Config kSimtFloat128x128 =
+    SimtFmaConfig({128, 128, 8}, {64, 32, 8}, {8, 8, 1}, {16, 16});
+inline constexpr Config kSimtFloat64x64 =
+    SimtFmaConfig({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, {4, 4});
+inline constexpr Config kSimtDouble64x64 =
+    SimtFmaConfig({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, {8, 8});
+
 namespace internal {
 
 // Each thread brings whole columns of the source slice, or equal shares of one.
-constexpr bool ThreadsCoverSlice(const TileShape& block, int threads) {
+constexpr bool ThreadsCoverSlice(const TileShape& block, int threads, int packet_elements) {
   if (block.m % threads == 0) return true;
-  return threads % block.m == 0 && block.k / 4 % (threads / block.m) == 0;
+  return threads % block.m == 0 && block.k / packet_elements % (threads / block.m) == 0;
 }
 
 }  // namespace internal
 
-// Instantiating this checks Owner::config (and the width of Owner::Epilogue::Output); each failure
-// is one sentence.
-template <class Owner>
+// Instantiating this checks Owner::config (and the width of Owner::Epilogue::Output) for packets of
+// kPacketElements elements in kPacketBytes bytes; each failure is one sentence.
+template <class Owner, int kPacketElements = 4, int kPacketBytes = 4>
 struct CheckedSimtTiles {
   static constexpr Config config = Owner::config;
 
   static_assert(internal::Divides(config.warp, config.threadblock) &&
                     config.threadblock.k % config.warp.k == 0,
                 "weft: config.warp must divide config.threadblock in m, n and k");
-  static_assert(internal::Divides(config.thread, config.warp) && config.thread.k == 4 &&
-                    config.warp.k % 4 == 0,
+  static_assert(internal::Divides(config.thread, config.warp) &&
+                    config.thread.k == kPacketElements && config.warp.k % kPacketElements == 0,
                 "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
-                "dp4a) and warp.k a multiple of 4");
+                "dp4a) for int8 and 1 for float and double, and warp.k a multiple of it");
   static_assert(
       config.warp.m / config.thread.m * (config.warp.n / config.thread.n) == 32,
       "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
   static_assert(config.thread.n % 4 == 0 && (config.thread.m == 2 || config.thread.m % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
-  static_assert(config.instruction == TileShape{1, 1, 4},
-                "weft: config.instruction of the simt mainloop is {1, 1, 4}, one dp4a");
+  static_assert(config.instruction == TileShape{1, 1, kPacketElements},
+                "weft: config.instruction of the simt mainloop is {1, 1, 4}, one dp4a, for int8, "
+                "and {1, 1, 1} for float and double");
   static_assert(config.stages == 2, "weft: the simt mainloop has config.stages = 2");
   static_assert(internal::StoreWidth(config.alignment.dst),
                 "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
@@ -64,12 +77,12 @@ struct CheckedSimtTiles {
                                   (config.threadblock.n / config.warp.n) *
                                   (config.threadblock.k / config.warp.k) * 32;
   static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
-  static_assert(internal::ThreadsCoverSlice(config.threadblock, kThreads),
+  static_assert(internal::ThreadsCoverSlice(config.threadblock, kThreads, kPacketElements),
                 "weft: config.threadblock has too many threads for its k extent: threads and "
                 "threadblock.m must divide one another, and threads / threadblock.m must divide "
-                "threadblock.k / 4");
+                "the packets of threadblock.k (k / 4 for int8)");
   static_assert(
-      std::int64_t{config.stages} * config.threadblock.k *
+      std::int64_t{config.stages} * (config.threadblock.k / kPacketElements * kPacketBytes) *
               (config.threadblock.m + config.threadblock.n) <=
           227 * 1024,
       "weft: config.threadblock and config.stages need more than 227 KB of shared memory, "

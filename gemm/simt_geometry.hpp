@@ -17,7 +17,9 @@ namespace weft::gemm {
 //
 // Where config.warp.k is less than config.threadblock.k, kWarpsK warps share each warp tile, every
 // one multiplying its part of the slice ("sliced k"): more threads for a small output.
-template <class Owner>
+//
+// kPacketBytes: what one step of k is of a row or column: four int8, one float or one double.
+template <class Owner, int kPacketBytes = 4>
 struct SimtGeometry {
   static constexpr int kBlockM = Owner::config.threadblock.m;
   static constexpr int kBlockN = Owner::config.threadblock.n;
@@ -26,8 +28,8 @@ struct SimtGeometry {
   static constexpr int kWarpN = Owner::config.warp.n;
   static constexpr int kThreadM = Owner::config.thread.m;
   static constexpr int kThreadN = Owner::config.thread.n;
-  static constexpr int kPacketElements = Owner::config.thread.k;  // elements of one dp4a operand
-  static constexpr int kPackets = kBlockK / kPacketElements;      // dp4a steps of one k slice
+  static constexpr int kPacketElements = Owner::config.thread.k;  // elements of one packet
+  static constexpr int kPackets = kBlockK / kPacketElements;      // steps of one k slice
 
   static constexpr int kWarpsM = kBlockM / kWarpM;
   static constexpr int kWarpsN = kBlockN / kWarpN;
@@ -43,19 +45,24 @@ struct SimtGeometry {
   static constexpr int WarpN(int warp) { return warp / kWarpsM % kWarpsN; }
   static constexpr int WarpK(int warp) { return warp / (kWarpsM * kWarpsN); }
 
-  // Packets of A that a thread reads from shared memory at once.
-  static constexpr int kVectorM = kThreadM < 4 ? kThreadM : 4;
+  // Packets of A and of B that a thread reads from shared memory at once.
+  static constexpr int kLongestVector = 16 / kPacketBytes;
+  static constexpr int kVectorM = kThreadM < kLongestVector ? kThreadM : kLongestVector;
+  static constexpr int kVectorN = kLongestVector;
 
-  // Packets of one k slice that a thread holds on their way to shared memory.
+  // Words of one k slice that a thread holds on their way to shared memory, and those of its sums.
   static constexpr int kStagedPackets =
-      CeilDiv(kPackets * kBlockM, kThreads) + CeilDiv(kPackets * kBlockN, kThreads);
+      (CeilDiv(kPackets * kBlockM, kThreads) + CeilDiv(kPackets * kBlockN, kThreads)) *
+      (kPacketBytes / 4);
+  static constexpr int kSums = kThreadM * kThreadN * (kPacketBytes / 4);
 
   // Registers that a thread needs without spilling, found by compiling (ptxas reports; a spill
   // fails the build), and the blocks that then fit on a multiprocessor.
-  static constexpr int kRegisters = kThreadM * kThreadN < 64 ? (kStagedPackets <= 12 ? 96 : 128)
-                                    : kStagedPackets <= 8    ? 128
-                                    : kStagedPackets <= 16   ? 160
-                                                             : 168;
+  static constexpr int kRegisters = kSums > 64             ? 232
+                                    : kSums < 64           ? (kStagedPackets <= 12 ? 96 : 128)
+                                    : kStagedPackets <= 8  ? 128
+                                    : kStagedPackets <= 16 ? 160
+                                                           : 168;
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
 };

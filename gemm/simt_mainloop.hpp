@@ -1,5 +1,5 @@
-// The simt mainloop: int8 dot products by dp4a, operands staged through registers into two
-// shared-memory buffers.
+// The simt mainloop: int8 dot products by dp4a, or floats and doubles by fma, operands staged
+// through registers into two shared-memory buffers.
 //
 // It multiplies two operand tiles and does not know whether they come from matrices or from a
 // convolution. An operand tile brings the next k slice of A (or of B) into shared memory in two
@@ -7,9 +7,11 @@
 //
 //     struct Tile {
 //       struct Fragment;                                             // registers in flight
-//       WEFT_DEVICE void Load(arch::Thread t, Fragment& f);          // global -> registers;
-//       advance WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,    // registers -> shared
-//                              std::uint32_t (*shared)[columns]) const;
+//       // global -> registers; moves on by one slice
+//       WEFT_DEVICE void Load(arch::Thread t, Fragment& f);
+//       // registers -> shared
+//       WEFT_DEVICE void Store(arch::Thread t, const Fragment& f,
+//                              Packet (*shared)[columns]) const;
 //     };
 //
 // Packets beyond the end of k, m or n must be loaded as zeros.
@@ -19,28 +21,30 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/simt_atoms.hpp"
 #include "weft/gemm/simt_shared_layout.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// kCount packets (a power of two, at most 4), read or written as one access.
-template <int kCount>
-struct alignas(4 * kCount) PacketVector {
-  std::uint32_t packet[kCount];
+// kCount packets (a power of two, at most 16 bytes), read or written as one access.
+template <int kCount, class Packet = std::uint32_t>
+struct alignas(sizeof(Packet) * kCount) PacketVector {
+  Packet packet[kCount];
 };
 
-template <class Geometry>
+template <class Geometry, class Atom = Dp4aAtom>
 struct SimtMainloop {
   using G = Geometry;
+  using Packet = typename Atom::Packet;
+  using Sum = typename Atom::Sum;
   struct Slices {
-    alignas(16) std::uint32_t a[2][G::kPackets][G::kBlockM];
-    alignas(16) std::uint32_t b[2][G::kPackets][G::kBlockN];
+    alignas(16) Packet a[2][G::kPackets][G::kBlockM];
+    alignas(16) Packet b[2][G::kPackets][G::kBlockN];
   };
   // Sums of the warps with WarpK > 0, on their way to those with WarpK = 0.
   struct Partials {
-    std::int32_t sum[G::kWarpsK > 1 ? G::kWarpsK - 1 : 1][G::kThreadM * G::kThreadN]
-                    [G::kGroupThreads];
+    Sum sum[G::kWarpsK > 1 ? G::kWarpsK - 1 : 1][G::kThreadM * G::kThreadN][G::kGroupThreads];
   };
   struct WithPartials {
     union {
@@ -53,7 +57,7 @@ struct SimtMainloop {
   };
   using SharedStorage = std::conditional_t<(G::kWarpsK > 1), WithPartials, WithoutPartials>;
   // acc[i][j]: column m = lane_m + kLanesM * i, column n = lane_n * kThreadN + j of the warp tile.
-  using Accumulators = std::int32_t[G::kThreadM][G::kThreadN];
+  using Accumulators = Sum[G::kThreadM][G::kThreadN];
 
   // acc += A B over `slices` >= 1 slices of kBlockK. Returns whether acc holds this thread's share
   // of the result: all threads do, but where warps share a tile only the first of them.
@@ -115,10 +119,8 @@ struct SimtMainloop {
     return true;
   }
 
-  WEFT_DEVICE static void Multiply(arch::Thread t,
-                                   const std::uint32_t (&a)[G::kPackets][G::kBlockM],
-                                   const std::uint32_t (&b)[G::kPackets][G::kBlockN],
-                                   Accumulators& acc) {
+  WEFT_DEVICE static void Multiply(arch::Thread t, const Packet (&a)[G::kPackets][G::kBlockM],
+                                   const Packet (&b)[G::kPackets][G::kBlockN], Accumulators& acc) {
     const int warp_m = G::WarpM(t.warp()), warp_n = G::WarpN(t.warp());
     const int first = G::WarpK(t.warp()) * G::kWarpPackets;
     const int lane_m = t.lane() % G::kLanesM, lane_n = t.lane() / G::kLanesM;
@@ -126,34 +128,34 @@ struct SimtMainloop {
     const int column_b = warp_n * G::kWarpN + lane_n * G::kThreadN;
     WEFT_UNROLL
     for (int k = 0; k < G::kWarpPackets; ++k) {
-      std::uint32_t row_a[G::kThreadM], row_b[G::kThreadN];
+      Packet row_a[G::kThreadM], row_b[G::kThreadN];
       WEFT_UNROLL
       for (int i = 0; i < G::kThreadM; i += G::kVectorM) {
-        using Vector = PacketVector<G::kVectorM>;
+        using Vector = PacketVector<G::kVectorM, Packet>;
         const Vector v =
             t.LoadShared(reinterpret_cast<const Vector*>(&a[first + k][column_a + i * G::kLanesM]));
         WEFT_UNROLL
         for (int e = 0; e < G::kVectorM; ++e) row_a[i + e] = v.packet[e];
       }
       WEFT_UNROLL
-      for (int j = 0; j < G::kThreadN; j += 4) {
-        const auto v =
-            t.LoadShared(reinterpret_cast<const PacketVector<4>*>(&b[first + k][column_b + j]));
+      for (int j = 0; j < G::kThreadN; j += G::kVectorN) {
+        using Vector = PacketVector<G::kVectorN, Packet>;
+        const Vector v = t.LoadShared(reinterpret_cast<const Vector*>(&b[first + k][column_b + j]));
         WEFT_UNROLL
-        for (int e = 0; e < 4; ++e) row_b[j + e] = v.packet[e];
+        for (int e = 0; e < G::kVectorN; ++e) row_b[j + e] = v.packet[e];
       }
-      t.template Dp4aOuter<G::kThreadM, G::kThreadN>(acc, row_a, row_b);
+      Atom::template Add<G::kThreadM, G::kThreadN>(t, acc, row_a, row_b);
     }
   }
 };
 
 // Which outputs a thread of the simt mainloop holds (gemm/fragment_epilogue.hpp).
-template <class G>
+template <class G, class Atom = Dp4aAtom>
 struct SimtMap {
   static constexpr int kPixels = G::kThreadM;
   static constexpr int kGroups = 1;
   static constexpr int kChannels = G::kThreadN;
-  using Accumulators = typename SimtMainloop<G>::Accumulators;
+  using Accumulators = typename SimtMainloop<G, Atom>::Accumulators;
 
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
     return G::WarpM(t.warp()) * G::kWarpM + t.lane() % G::kLanesM + G::kLanesM * i;
@@ -161,7 +163,7 @@ struct SimtMap {
   WEFT_DEVICE static int Channel(arch::Thread t, int) {
     return G::WarpN(t.warp()) * G::kWarpN + t.lane() / G::kLanesM * G::kThreadN;
   }
-  static constexpr std::int32_t Get(const Accumulators& acc, int i, int, int j) {
+  static constexpr typename Atom::Sum Get(const Accumulators& acc, int i, int, int j) {
     return acc[i][j];
   }
 };

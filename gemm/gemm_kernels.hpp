@@ -1,0 +1,24 @@
+// Which kernel a GEMM policy's mainloop means.
+#pragma once
+
+#include "weft/gemm/mma_gemm_kernel.hpp"
+#include "weft/gemm/simt_gemm_kernel.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+template <class P, Mainloop mainloop>
+struct GemmKernelFor;
+template <class P>
+struct GemmKernelFor<P, Mainloop::kSimt> {
+  using type = SimtGemmKernel<P>;
+};
+template <class P>
+struct GemmKernelFor<P, Mainloop::kMmaSm80> {
+  using type = MmaGemmKernel<P>;
+};
+template <class P>
+using GemmKernel = typename GemmKernelFor<P, P::config.mainloop>::type;
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

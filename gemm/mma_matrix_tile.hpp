@@ -1,0 +1,172 @@
+// Operand tiles of matrices for the mma mainloops.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/gemm_params.hpp"
+#include "weft/gemm/mma_geometry.hpp"
+#include "weft/gemm/simt_mainloop.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// k runs along memory: cp.async brings halves of packets as they are.
+//
+// kExtent: lines (rows of A, columns of B) of the threadblock tile. kAlignment: 4, 8 or 16 bytes,
+// to which data and pitch are aligned. Neighbouring threads take the halves of one packet, then of
+// four lines, then the packets: eight of them fill 128 bytes of shared memory, all its banks.
+template <class G, int kExtent, int kAlignment, int kElementBytes, bool kIsA>
+class MmaLineTile {
+  static_assert(kAlignment == 4 || kAlignment == 8 || kAlignment == 16);
+  static constexpr int kTotal = kExtent * G::kPackets * 2;
+  static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
+  static constexpr int kSliceBytes = G::kPackets * 32;
+
+  struct Place {
+    int half, packet, row;
+  };
+  WEFT_DEVICE static Place At(int index) {
+    return {index % 2, index / 8 % G::kPackets, index / (8 * G::kPackets) * 4 + index / 2 % 4};
+  }
+
+ public:
+  WEFT_DEVICE MmaLineTile(arch::Thread t, const MatrixParams& p, int tile) : data_(p.data) {
+    WEFT_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const Place at = At(t.tid() + i * G::kThreads);
+      const std::int32_t line = tile * kExtent + (kIsA ? at.row : RowChannel(at.row));
+      const int offset = at.packet * 32 + at.half * 16;
+      const bool inside = line < p.extent;
+      source_[i] = static_cast<const std::uint8_t*>(p.data) + offset +
+                   (inside ? line * p.pitch * kElementBytes : 0);
+      valid_[i] = inside ? p.k * kElementBytes - offset : 0;
+    }
+  }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
+    WEFT_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const int index = t.tid() + i * G::kThreads;
+      if (kTotal % G::kThreads != 0 && index >= kTotal) break;
+      const Place at = At(index);
+      const std::uint32_t to = shared + at.packet * (kExtent * 32) + PacketOffset(at.row, at.half);
+      WEFT_UNROLL
+      for (int e = 0; e < 16; e += kAlignment) {
+        // What lies between k and the pitch is not the matrix's, and becomes zeros.
+        const int left = valid_[i] - e;
+        const int bytes = left < 0 ? 0 : left < kAlignment ? left : kAlignment;
+        t.template CpAsync<kAlignment>(to + e, bytes > 0 ? source_[i] + e : data_, bytes);
+      }
+      source_[i] += kSliceBytes;
+      valid_[i] -= kSliceBytes;
+    }
+  }
+
+ private:
+  const void* data_;
+  const std::uint8_t* source_[kShare];
+  std::int32_t valid_[kShare];  // bytes from source_ to the end of the line
+};
+
+// k does not run along memory: words of several lines are transposed in registers. Copy stores the
+// slice that the call before (at first the constructor) has loaded, and loads the next one, so that
+// the loads have a slice's arithmetic to arrive in.
+//
+// A unit is kLines lines (the elements of a word) by 8 bytes of k. Neighbouring threads take the
+// four units of a packet, then neighbouring lines: 32 bytes of memory for each k.
+template <class G, int kExtent, int kElementBytes, bool kIsA>
+class MmaCrossTile {
+  static_assert(kElementBytes == 1 || kElementBytes == 2);
+  static constexpr int kLines = 4 / kElementBytes;
+  static constexpr int kDepth = 8 / kElementBytes;  // of a unit, in k
+  static constexpr int kGroups = kExtent / kLines;
+  static constexpr int kTotal = kGroups * 4 * G::kPackets;
+  static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
+
+  struct Place {
+    int octet, group, packet;
+  };
+  WEFT_DEVICE static Place At(int index) {
+    return {index % 4, index / 4 % kGroups, index / (4 * kGroups)};
+  }
+
+ public:
+  WEFT_DEVICE MmaCrossTile(arch::Thread t, const MatrixParams& p, int tile)
+      : p_(p), first_line_(tile * kExtent), k_(0) {
+    Load(t);
+  }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
+    WEFT_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const int index = t.tid() + i * G::kThreads;
+      if (kTotal % G::kThreads != 0 && index >= kTotal) break;
+      const Place at = At(index);
+      PacketVector<2> line[kLines];
+      Transpose(t, word_[i], line);
+      WEFT_UNROLL
+      for (int e = 0; e < kLines; ++e) {
+        const int n = at.group * kLines + e;
+        const int row = kIsA ? n : ChannelRow(n);
+        t.StoreSharedAt(shared + at.packet * (kExtent * 32) + PacketOffset(row, at.octet / 2) +
+                            at.octet % 2 * 8,
+                        line[e]);
+      }
+    }
+    Load(t);
+  }
+
+ private:
+  WEFT_DEVICE void Load(arch::Thread t) {
+    WEFT_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const int index = t.tid() + i * G::kThreads;
+      const Place at = At(index);
+      const std::int32_t line = first_line_ + at.group * kLines;
+      const std::int32_t k = k_ + (at.packet * 4 + at.octet) * kDepth;
+      const bool inside = line < p_.extent && (kTotal % G::kThreads == 0 || index < kTotal);
+      const std::uint8_t* source =
+          static_cast<const std::uint8_t*>(p_.data) + (k * p_.pitch + line) * kElementBytes;
+      WEFT_UNROLL
+      for (int j = 0; j < kDepth; ++j) {
+        word_[i][j] =
+            t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(source), inside && k + j < p_.k);
+        source += p_.pitch * kElementBytes;
+      }
+    }
+    k_ += G::kPackets * 4 * kDepth;
+  }
+
+  // line[e]: element e of each word in turn.
+  WEFT_DEVICE static void Transpose(arch::Thread t, const std::uint32_t (&word)[kDepth],
+                                    PacketVector<2> (&line)[kLines]) {
+    WEFT_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const std::uint32_t* w = word + half * (kDepth / 2);
+      if constexpr (kElementBytes == 2) {
+        line[0].packet[half] = t.BytePermute(w[0], w[1], 0x5410);
+        line[1].packet[half] = t.BytePermute(w[0], w[1], 0x7632);
+      } else {
+        // Pairs of k, of lines 0 and 1 and of lines 2 and 3.
+        const std::uint32_t low01 = t.BytePermute(w[0], w[1], 0x5140);
+        const std::uint32_t low23 = t.BytePermute(w[2], w[3], 0x5140);
+        const std::uint32_t high01 = t.BytePermute(w[0], w[1], 0x7362);
+        const std::uint32_t high23 = t.BytePermute(w[2], w[3], 0x7362);
+        line[0].packet[half] = t.BytePermute(low01, low23, 0x5410);
+        line[1].packet[half] = t.BytePermute(low01, low23, 0x7632);
+        line[2].packet[half] = t.BytePermute(high01, high23, 0x5410);
+        line[3].packet[half] = t.BytePermute(high01, high23, 0x7632);
+      }
+    }
+  }
+
+  const MatrixParams& p_;
+  std::int32_t first_line_;
+  std::int32_t k_;
+  std::uint32_t word_[kShare][kDepth];
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

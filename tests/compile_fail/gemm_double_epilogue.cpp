@@ -1,0 +1,11 @@
+// The stages of an epilogue compute in float.
+// EXPECT: static assertion failed: weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  using Element = double;
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::ToFloat>;
+  static constexpr weft::gemm::Config config = weft::gemm::kSimtDouble64x64;
+};
+
+auto op = weft::gemm::Gemm<Mine>::Create({});

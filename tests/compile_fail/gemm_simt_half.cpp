@@ -1,0 +1,10 @@
+// The simt mainloop has no arithmetic for 16-bit floats.
+// EXPECT: static assertion failed: weft: the simt GEMM multiplies Element = std::int8_t, float or double
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  using Element = weft::Half;
+  static constexpr weft::gemm::Config config = weft::gemm::kSimtFloat64x64;
+};
+
+auto op = weft::gemm::Gemm<Mine>::Create({});

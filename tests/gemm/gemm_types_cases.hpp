@@ -1,0 +1,366 @@
+// Gemm of every element type, layout and mainloop, against plain loops.
+//
+// int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
+// order. The sums of 16-bit floats on tensor cores are not defined to the bit: integers that every
+// order sums exactly are compared exactly, other values within the bound that follows from one
+// truncation of each partial sum.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "tests/operator_memory.hpp"
+#include "tests/reference/reference.hpp"
+#include "weft/gemm/gemm.hpp"
+
+#if !defined(WEFT_CUDA_BACKEND)
+#include "tests/gemm/arch/harness.hpp"
+#endif
+
+namespace weft::gemm {
+
+using epilogues::Bias;
+using epilogues::Chain;
+using epilogues::ClampTo;
+using epilogues::Relu;
+using epilogues::Residual;
+using epilogues::RoundTo;
+using epilogues::Scale;
+using epilogues::ToFloat;
+using epilogues::ToSums;
+using layouts::ColumnMajor;
+using layouts::RowMajor;
+
+// Tiles as types: nvcc 13.0 cannot write class-type template arguments into its host code.
+template <int src, int dst>
+struct MmaTile {  // 2 x 1 warps, several fragments each way
+  static constexpr Config config = {
+      Mainloop::kMmaSm80, {64, 32, 64}, {32, 32, 64}, {}, {16, 8, 32}, 3, {src, dst}};
+};
+template <int src, int dst>
+struct MmaWideTile {  // more threads than rows, 4 stages
+  static constexpr Config config = {
+      Mainloop::kMmaSm80, {32, 128, 128}, {16, 32, 128}, {}, {16, 8, 32}, 4, {src, dst}};
+};
+template <int src, int dst>
+struct HalfTile {
+  static constexpr Config config = {
+      Mainloop::kMmaSm80, {64, 32, 32}, {32, 32, 32}, {}, {16, 8, 16}, 3, {src, dst}};
+};
+template <int src, int dst>
+struct Dp4aTile {
+  static constexpr Config config = {
+      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, {1, 1, 4}, 2, {src, dst}};
+};
+template <int src, int dst>
+struct FmaTile {
+  static constexpr Config config = {Mainloop::kSimt, {64, 32, 8}, {32, 32, 8}, {8, 4, 1},
+                                    {1, 1, 1},       2,           {src, dst}};
+};
+// The tile of kSimtFloat128x128.
+struct LargeFmaTile {
+  static constexpr Config config = kSimtFloat128x128;
+};
+
+template <class ElementT, class A, class B, class C, class EpilogueT, class TileT>
+struct TypedGemm {
+  using Element = ElementT;
+  using LayoutA = A;
+  using LayoutB = B;
+  using LayoutC = C;
+  using Epilogue = EpilogueT;
+  static constexpr Config config = TileT::config;
+};
+
+namespace {
+
+template <class T>
+double Value(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    return x.ToFloat();
+  } else {
+    return x;
+  }
+}
+
+// Integers if `exact`, else values of many binades.
+template <class T>
+std::vector<T> Values(std::mt19937& engine, std::int64_t count, bool exact) {
+  std::vector<T> v(count);
+  for (T& x : v) {
+    const auto byte = static_cast<std::int8_t>(engine() >> 24);
+    if constexpr (std::is_same_v<T, std::int8_t>) {
+      x = byte;
+    } else {
+      float f = static_cast<float>(byte);
+      if (!exact) {
+        f = std::ldexp(f + static_cast<float>(engine() >> 8) * 0x1p-24f, int(engine() % 13) - 6);
+      }
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+        x = T::FromFloat(f);
+      } else {
+        x = static_cast<T>(f);
+        if (sizeof(T) == 8 && !exact) x += static_cast<T>(std::ldexp(double(engine()), -60));
+      }
+    }
+  }
+  return v;
+}
+
+// Not a number where the type has one: what must not be read.
+template <class T>
+T Garbage() {
+  if constexpr (std::is_same_v<T, std::int8_t>) {
+    return 0x55;
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    return T{0x7fff};
+  } else {
+    return std::numeric_limits<T>::quiet_NaN();
+  }
+}
+
+// A matrix of major x minor elements with garbage between minor and the pitch.
+template <class T>
+std::vector<T> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
+                      std::int64_t pitch, bool exact) {
+  std::vector<T> v = Values<T>(engine, major * pitch, exact);
+  for (std::int64_t i = 0; i < major; ++i) {
+    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<T>();
+  }
+  return v;
+}
+
+template <class Op>
+void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
+#if defined(WEFT_CUDA_BACKEND)
+  (void)schedule;
+  const absl::Status status = op.Run(args, nullptr);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+#else
+  const auto all = arch::testing::AllSchedules();
+  const absl::Status status = op.RunOnCpu(args, all[schedule % all.size()]);
+  ASSERT_TRUE(status.ok()) << status;
+#endif
+}
+
+template <class P>
+void ExpectProduct(GemmProblem problem, std::uint32_t seed, bool exact, bool in_place = false) {
+  using Op = Gemm<P>;
+  using Element = typename P::Element;
+  using Output = typename Op::Output;
+  using Sum = typename SumOf<Element>::type;
+  using Epilogue = typename P::Epilogue;
+  constexpr bool kSixteen = std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
+  SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " seed ", seed));
+  const auto op = Op::Create(problem);
+  ASSERT_TRUE(op.ok()) << op.status();
+  problem = op->problem();
+
+  std::mt19937 engine(seed);
+  const auto a = kLinesOfA<P> ? Padded<Element>(engine, problem.m, problem.k, problem.lda, exact)
+                              : Padded<Element>(engine, problem.k, problem.m, problem.lda, exact);
+  const auto b = kLinesOfB<P> ? Padded<Element>(engine, problem.n, problem.k, problem.ldb, exact)
+                              : Padded<Element>(engine, problem.k, problem.n, problem.ldb, exact);
+  const bool row_major = std::is_same_v<typename P::LayoutC, RowMajor>;
+  const std::int64_t c_size = (row_major ? problem.m : problem.n) * problem.ldc;
+  std::vector<float> bias(problem.n);
+  for (float& x : bias) x = static_cast<float>(engine() % 41) - 20.0f;
+  std::vector<Output> before(c_size);
+  using ResidualElement = typename Op::ResidualElement;
+  std::vector<ResidualElement> residual(c_size);
+  for (auto& x : residual) x = static_cast<ResidualElement>(engine() % 100);
+  if constexpr (std::is_same_v<Output, ResidualElement>) {
+    if (in_place) before = residual;
+  }
+
+  const OperatorMemory<Element> a_memory(a), b_memory(b);
+  const OperatorMemory<float> bias_memory(bias);
+  const OperatorMemory<ResidualElement> residual_memory(residual);
+  const OperatorMemory<Output> c_memory(before);
+  typename Op::Arguments args;
+  args.a = a_memory.get(), args.b = b_memory.get(), args.c = c_memory.get();
+  args.alpha = 0.25f, args.beta = 0.5f, args.gamma = 2.0f;
+  if constexpr (Epilogue::kHasBias) args.bias = bias_memory.get();
+  if constexpr (Epilogue::kHasResidual) {
+    args.residual = residual_memory.get();
+    if constexpr (std::is_same_v<Output, ResidualElement>) {
+      if (in_place) args.residual = c_memory.get();
+    }
+  }
+  Launch(*op, args, static_cast<int>(seed));
+  if (testing::Test::HasFatalFailure()) return;
+
+  std::vector<Output> want = before;  // the gaps of C stay as they were
+  const std::vector<Output> got = c_memory.Read();
+  for (std::int64_t i = 0; i < problem.m; ++i) {
+    for (std::int64_t j = 0; j < problem.n; ++j) {
+      Sum sum = 0;
+      double exact_sum = 0, magnitude = 0;
+      for (std::int64_t k = 0; k < problem.k; ++k) {
+        const Element x = a[kLinesOfA<P> ? i * problem.lda + k : k * problem.lda + i];
+        const Element y = b[kLinesOfB<P> ? j * problem.ldb + k : k * problem.ldb + j];
+        if constexpr (std::is_same_v<Element, std::int8_t>) {
+          sum += Sum{x} * y;
+        } else if constexpr (kSixteen) {
+          exact_sum += Value(x) * Value(y);
+          magnitude += std::abs(Value(x) * Value(y));
+        } else {
+          sum = std::fma(x, y, sum);
+        }
+      }
+      if constexpr (kSixteen) sum = static_cast<float>(exact_sum);
+      const std::int64_t at = row_major ? i * problem.ldc + j : j * problem.ldc + i;
+      if constexpr (kSixteen && std::is_same_v<Output, float>) {
+        if (!exact) {
+          // The gap between neighbouring floats is at most 2^-23 of the partial sum.
+          ASSERT_NEAR(got[at], exact_sum, (problem.k + 1) * magnitude * 0x1p-23)
+              << "at " << i << ", " << j;
+          want[at] = got[at];
+          continue;
+        }
+      }
+      epilogues::StageInputsOf<Sum> in;
+      in.accumulator = sum, in.alpha = args.alpha, in.beta = args.beta, in.gamma = args.gamma;
+      in.bias = bias[j], in.residual = static_cast<float>(residual[at]);
+      want[at] = Epilogue{}(in, {});
+    }
+  }
+  EXPECT_EQ(got, want);
+}
+
+// Ragged sizes, dense and padded leading dimensions.
+template <class P>
+void ExpectRandom(std::uint32_t seed, bool exact = true, int problems = 16, int most_k = 200) {
+  std::mt19937 engine(seed);
+  const int load = P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
+  const int store =
+      P::config.alignment.dst / static_cast<int>(sizeof(typename P::Epilogue::Output));
+  for (int i = 0; i < problems; ++i) {
+    GemmProblem p;
+    p.m = 1 + engine() % 150, p.n = 1 + engine() % 150, p.k = 1 + engine() % most_k;
+    const bool row_major = std::is_same_v<typename P::LayoutC, RowMajor>;
+    if (row_major) p.n = RoundUp(p.n, store);
+    const int pad = i % 2;
+    p.lda = RoundUp(kLinesOfA<P> ? p.k : p.m, load) + pad * load;
+    p.ldb = RoundUp(kLinesOfB<P> ? p.k : p.n, load) + pad * 3 * load;
+    p.ldc = (row_major ? p.n : p.m) + pad * store;
+    ExpectProduct<P>(p, seed + i, exact);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+template <class Element, class Sum, class Tile>
+void ExpectAllLayouts(std::uint32_t seed, bool exact = true) {
+  using Sums = Chain<ToSums<Sum>>;
+  const auto run = [&](auto c) {
+    using C = decltype(c);
+    ExpectRandom<TypedGemm<Element, RowMajor, ColumnMajor, C, Sums, Tile>>(seed, exact, 6);
+    ExpectRandom<TypedGemm<Element, RowMajor, RowMajor, C, Sums, Tile>>(seed + 10, exact, 6);
+    ExpectRandom<TypedGemm<Element, ColumnMajor, ColumnMajor, C, Sums, Tile>>(seed + 20, exact, 6);
+    ExpectRandom<TypedGemm<Element, ColumnMajor, RowMajor, C, Sums, Tile>>(seed + 30, exact, 6);
+  };
+  run(RowMajor{});
+  run(ColumnMajor{});
+}
+
+TEST(GemmInt8, TensorCoresInAllLayouts) {
+  ExpectAllLayouts<std::int8_t, std::int32_t, MmaTile<16, 4>>(1000);
+}
+TEST(GemmInt8, TensorCoresWithNarrowLoads) {
+  ExpectAllLayouts<std::int8_t, std::int32_t, MmaTile<4, 4>>(2000);
+}
+TEST(GemmInt8, TensorCoresWithManyThreads) {
+  using Sums = Chain<ToSums<std::int32_t>>;
+  using Tile = MmaWideTile<16, 16>;
+  ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, Sums, Tile>>(3000, true, 8,
+                                                                                    1500);
+  ExpectRandom<TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, Sums, Tile>>(3010, true, 8,
+                                                                                    1500);
+}
+TEST(GemmInt8, Dp4aInAllLayouts) {
+  ExpectAllLayouts<std::int8_t, std::int32_t, Dp4aTile<4, 4>>(4000);
+}
+TEST(GemmInt8, Outputs) {
+  using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using ToFloats = Chain<Residual<float>, Scale, Bias<>, ToFloat>;
+  using Tile = MmaTile<16, 8>;
+  ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToInt8, Tile>>(5000);
+  ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToFloats, Tile>>(5020);
+  ExpectRandom<TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, ToInt8, Tile>>(5040);
+  ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor,
+                         Chain<Residual<std::int8_t>, Scale, ClampTo<std::int8_t>>, Tile>>(5060);
+}
+
+TEST(GemmHalf, ExactIntegersInAllLayouts) {
+  ExpectAllLayouts<Half, float, HalfTile<16, 4>>(6000);
+}
+TEST(GemmHalf, WithinTheRoundingBound) {
+  ExpectAllLayouts<Half, float, HalfTile<8, 4>>(7000, false);
+}
+TEST(GemmBfloat16, ExactIntegersInAllLayouts) {
+  ExpectAllLayouts<Bfloat16, float, HalfTile<16, 4>>(8000);
+}
+TEST(GemmBfloat16, WithinTheRoundingBound) {
+  ExpectAllLayouts<Bfloat16, float, HalfTile<4, 4>>(9000, false);
+}
+TEST(GemmHalf, SixteenBitOutputs) {
+  using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
+  using ToBfloat16 = Chain<Scale, RoundTo<Bfloat16>>;
+  using Tile = HalfTile<16, 16>;
+  ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf, Tile>>(10000);
+  ExpectRandom<TypedGemm<Bfloat16, RowMajor, RowMajor, RowMajor, ToBfloat16, Tile>>(10020);
+  ExpectRandom<TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, ToHalf, HalfTile<16, 2>>>(10040);
+}
+
+TEST(GemmFloat, AllLayouts) {
+  ExpectAllLayouts<float, float, FmaTile<4, 4>>(11000, false);
+}
+TEST(GemmFloat, SixteenByteLoads) {
+  ExpectAllLayouts<float, float, FmaTile<16, 4>>(12000, false);
+}
+TEST(GemmFloat, LargeTileScaledAndAddedInPlace) {
+  using Update = Chain<Residual<float>, Scale, Relu, ToFloat>;
+  using P = TypedGemm<float, RowMajor, ColumnMajor, RowMajor, Update, LargeFmaTile>;
+  ExpectProduct<P>({.m = 150, .n = 204, .k = 96}, 13000, false, true);
+  using Q = TypedGemm<float, ColumnMajor, RowMajor, RowMajor, Update, LargeFmaTile>;
+  ExpectProduct<Q>({.m = 140, .n = 132, .k = 100}, 13001, false, true);
+}
+TEST(GemmDouble, AllLayouts) {
+  ExpectAllLayouts<double, double, FmaTile<8, 8>>(14000, false);
+}
+TEST(GemmDouble, SixteenByteLoads) {
+  ExpectAllLayouts<double, double, FmaTile<16, 8>>(15000, false);
+}
+
+TEST(GemmTypes, BadInput) {
+  using testing::HasSubstr;
+  using P = TypedGemm<Half, ColumnMajor, RowMajor, RowMajor, Chain<ToSums<float>>, HalfTile<16, 4>>;
+  const auto message = [](const GemmProblem& p) {
+    return std::string(Gemm<P>::Create(p).status().message());
+  };
+  EXPECT_EQ(message({.m = 12, .n = 8, .k = 7}),
+            "gemm: lda=12 is not a multiple of 8, the elements of one access; pad the matrix or "
+            "lower config.alignment");
+  EXPECT_EQ(message({.m = 16, .n = 8, .k = 7, .ldb = 4}),
+            "gemm: ldb=4 is less than 8, the extent it steps over");
+  EXPECT_THAT(message({.m = 16, .n = 8, .k = 1 << 30}), HasSubstr("split the product"));
+  const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 1});
+  ASSERT_TRUE(op.ok()) << op.status();
+  alignas(16) Half a[64] = {};
+  alignas(16) float c[64];
+  alignas(16) std::int8_t residual[64] = {};
+  const typename Gemm<P>::Arguments args = {.a = a, .b = a, .residual = residual, .c = c};
+  EXPECT_THAT(std::string(op->Run(args, nullptr).message()), HasSubstr("args.residual is set"));
+  EXPECT_THAT(std::string(op->Run({.a = a + 1, .b = a, .c = c}, nullptr).message()),
+              HasSubstr("is not 16-byte aligned"));
+}
+
+}  // namespace
+}  // namespace weft::gemm
