@@ -32,7 +32,11 @@ struct MmaGemmKernel {
   using Params = GemmParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;
   static constexpr int kThreads = Geometry::kThreads;
-  static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
+  // Tiles that transpose hold a slice in registers.
+  static constexpr int kRegisters =
+      kLinesOfA<P> && kLinesOfB<P> ? Geometry::kRegisters : Geometry::kRegisters * 5 / 4;
+  static constexpr int kMinBlocksPerSm =
+      65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
   static constexpr int kMinComputeCapability = 80;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
