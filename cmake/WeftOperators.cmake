@@ -1,5 +1,6 @@
-# weft_add_operators(<target> <header> <Policy>...)   convolutions
-# weft_add_gemms(<target> <header> <Policy>...)       matrix products
+# weft_add_operators(<target> <header> <Policy>...)       convolutions
+# weft_add_family(<target> <header> <size> <Family>...)   every policy of families of <size> policies
+# weft_add_gemms(<target> <header> <Policy>...)           matrix products
 #
 # Compiles each policy's kernels for CUDA into <target>. <header> (as <target> would include it) defines
 # the policies. One .cu per policy, so that they compile in parallel and a change recompiles only what it
@@ -9,6 +10,19 @@ include_guard(GLOBAL)
 
 function(weft_add_operators target header)
   weft_add_instances(${target} ${header} conv WEFT_INSTANTIATE_CONVOLUTION ${ARGN})
+endfunction()
+
+# CMake cannot look into a C++ type, so it is told how many policies each family has; a wrong number is an
+# error of the compiler.
+function(weft_add_family target header size)
+  set(policies)
+  math(EXPR last "${size} - 1")
+  foreach(family IN LISTS ARGN)
+    foreach(i RANGE ${last})
+      list(APPEND policies "weft::conv::PolicyOf<${family}, ${size}, ${i}>")
+    endforeach()
+  endforeach()
+  weft_add_operators(${target} ${header} ${policies})
 endfunction()
 
 function(weft_add_gemms target header)

@@ -28,6 +28,24 @@
 
 namespace weft::conv {
 
+// The tensors and numbers of one run: a Convolution's Arguments. Addresses are GPU addresses for
+// Run and host addresses for RunOnCpu. No tensor may overlap dst, but for a residual that has dst's
+// own layout and address. Policies that differ in their config only share this type.
+template <class Element, class Filter, class BiasElement, class ResidualElement, class Epilogue>
+struct ConvolutionArguments {
+  const Element* src = nullptr;       // problem.src() in SrcLayout; aligned to config.alignment.src
+  Filter filter;                      // problem.filter(); 16-byte aligned
+  const BiasElement* bias = nullptr;  // problem.k values, with a Bias stage only
+  const ResidualElement* residual = nullptr;  // problem.dst(), with a Residual stage only
+  typename Epilogue::Output* dst = nullptr;   // problem.dst() in DstLayout; config.alignment.dst
+  float alpha = 1.0f;                    // scale of the accumulator, the same for every channel
+  const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
+  float beta = 1.0f;                     // scale of the bias
+  float gamma = 1.0f;                    // scale of the residual
+  float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+  Epilogue epilogue{};                   // run-time values of the activations, if they have any
+};
+
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
 template <class P>
@@ -43,21 +61,7 @@ class Convolution {
   using ResidualElement = typename OutputP::ResidualElement;
   using Filter = PackedFilter<typename P::FilterLayout, Element>;
 
-  // The tensors and numbers of one run. Addresses are GPU addresses for Run and host addresses for
-  // RunOnCpu. No tensor may overlap dst, but for a residual that has dst's own layout and address.
-  struct Arguments {
-    const Element* src = nullptr;  // problem.src() in SrcLayout; aligned to config.alignment.src
-    Filter filter;                 // problem.filter(); 16-byte aligned
-    const BiasElement* bias = nullptr;          // problem.k values, with a Bias stage only
-    const ResidualElement* residual = nullptr;  // problem.dst(), with a Residual stage only
-    Output* dst = nullptr;  // problem.dst() in DstLayout; aligned to config.alignment.dst
-    float alpha = 1.0f;     // scale of the accumulator, the same for every channel
-    const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
-    float beta = 1.0f;                     // scale of the bias
-    float gamma = 1.0f;                    // scale of the residual
-    float zero_point = 0.0f;               // added before the conversion to an 8-bit type
-    Epilogue epilogue{};                   // run-time values of the activations, if they have any
-  };
+  using Arguments = ConvolutionArguments<Element, Filter, BiasElement, ResidualElement, Epilogue>;
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted.

@@ -2,10 +2,16 @@
 //
 //     using Op = weft::conv::Convolution<weft::conv::S8Conv4<weft::epilogues::BiasHSwish<>>>;
 //
+// or, where the tile is to be chosen for the problem:
+//
+//     using Op = weft::conv::Dispatch<weft::conv::S8Conv4Family<weft::epilogues::BiasHSwish<>>>;
+//
 // The library weft::weft holds GPU code for the combinations listed in conv/operators.cmake; any
-// other combination runs on the CPU as it is and on the GPU after weft_add_operators().
+// other combination runs on the CPU as it is and on the GPU after weft_add_operators(), or
+// weft_add_family() for all tiles of a family.
 #pragma once
 
+#include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
 
 namespace weft::conv {
@@ -20,14 +26,48 @@ struct Tile128x64 {
 struct Tile128x32 {
   static constexpr Config config = kSimt128x32;
 };
+struct Tile64x128 {
+  static constexpr Config config = SimtConfig({64, 128, 32}, {32, 64, 32}, {8, 8, 4});
+};
 struct Tile64x64 {
   static constexpr Config config = kSimt64x64;
+};
+struct Tile64x32 {
+  static constexpr Config config = SimtConfig({64, 32, 64}, {32, 16, 64}, {4, 4, 4});
 };
 struct Tile32x32 {
   static constexpr Config config = kSimt32x32;
 };
 struct Tile32x32Deep {
   static constexpr Config config = kSimt32x32Deep;
+};
+// Few accumulators a thread: the quickest where sums are short and outputs few.
+struct Tile32x32Wide {
+  static constexpr Config config = SimtConfig({32, 32, 128}, {16, 16, 128}, {2, 4, 4});
+};
+// 8 warps share each warp tile, in slices of 256.
+struct Tile32x32Deepest {
+  static constexpr Config config = SimtConfig({32, 32, 256}, {32, 16, 32}, {4, 4, 4});
+};
+
+// The same for the mma_sm80 mainloop.
+struct Mma128x128 {
+  static constexpr Config config = kMma128x128;
+};
+struct Mma128x64 {
+  static constexpr Config config = kMma128x64;
+};
+struct Mma128x32 {
+  static constexpr Config config = kMma128x32;
+};
+struct Mma64x64 {
+  static constexpr Config config = kMma64x64;
+};
+struct Mma64x32Deep {
+  static constexpr Config config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 4);
+};
+struct Mma32x32Deep {
+  static constexpr Config config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
 };
 
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75. Dst is any layout that
@@ -42,5 +82,37 @@ struct S8Conv4 {
   using Epilogue = EpilogueT;
   static constexpr Config config = TileT::config;
 };
+
+// int8 convolution over NCxHWx<32> through the tensor cores, any GPU from sm_80. Dst as above; the
+// store is as wide as Dst allows, 4 bytes for NHWC.
+template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
+struct S8Conv32 {
+  using Element = std::int8_t;
+  using SrcLayout = NCxHWx<32>;
+  using FilterLayout = CxRSKx<32>;
+  using DstLayout = Dst;
+  using Prologue = prologues::SharedFilter;
+  using Epilogue = EpilogueT;
+  static constexpr int kRunBytes = Dst::kChannelRun * sizeof(typename EpilogueT::Output);
+  static constexpr Config config = WithDstAlignment(TileT::config, kRunBytes >= 8   ? 8
+                                                                   : kRunBytes == 1 ? 1
+                                                                                    : 4);
+};
+
+// What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/.
+// Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
+// that all refuse.
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
+using S8Conv4Family =
+    Family<S8Conv4<Epilogue, Dst, Tile64x64>, S8Conv4<Epilogue, Dst, Tile128x128>,
+           S8Conv4<Epilogue, Dst, Tile64x128>, S8Conv4<Epilogue, Dst, Tile128x32>,
+           S8Conv4<Epilogue, Dst, Tile64x32>, S8Conv4<Epilogue, Dst, Tile32x32>,
+           S8Conv4<Epilogue, Dst, Tile32x32Wide>, S8Conv4<Epilogue, Dst, Tile32x32Deepest>>;
+
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
+using S8Conv32Family =
+    Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128>,
+           S8Conv32<Epilogue, Dst, Mma128x32>, S8Conv32<Epilogue, Dst, Mma64x64>,
+           S8Conv32<Epilogue, Dst, Mma64x32Deep>, S8Conv32<Epilogue, Dst, Mma32x32Deep>>;
 
 }  // namespace weft::conv

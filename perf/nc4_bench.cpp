@@ -19,8 +19,8 @@
 #include "perf/support/floor.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/results.hpp"
-#include "perf/support/tile_model.hpp"
 #include "perf/support/workers.hpp"
+#include "weft/conv/tile_model.hpp"
 
 ABSL_FLAG(std::string, list, "anchors", "layer list of perf/layers/");
 ABSL_FLAG(std::vector<std::string>, layer, {}, "layers by name, instead of a list");
@@ -213,17 +213,18 @@ bool MeasureAll(const Run& run, Board* board) {
 
 // The layers that no GPU is needed for.
 int Plan(const Run& run) {
-  const GpuFacts h200;
+  const conv::GpuFacts h200;
   const Ceilings ceilings{h200.bytes_per_us,
-                          Dp4aMacsPerMicrosecond(h200.multiprocessors, h200.clock_mhz)};
-  std::vector<TileFacts> facts;
+                          Dp4aMacsPerMicrosecond(h200.limits.sm_count, h200.clock_mhz)};
+  std::vector<conv::TileFacts> facts;
   for (const Tile& tile : Family()) facts.push_back(tile.facts);
   std::printf("%-24s %4s %9s %9s  %s\n", "layer", "N", "floor us", "model us", "model's choice");
   for (const Job& job : run.jobs) {
-    const int tile = ChooseTile(job.problem, facts, h200);
+    const int tile = conv::ChooseTile(job.problem, facts, h200);
     std::printf("%-24s %4d %9.2f %9.2f  %s\n", LayerName(job.problem).c_str(), job.batch,
                 FloorMicroseconds(job.problem, ceilings),
-                PredictMicroseconds(job.problem, facts[tile], h200), Family()[tile].name.c_str());
+                conv::Predict(job.problem, facts[tile], h200).microseconds,
+                Family()[tile].name.c_str());
   }
   return 0;
 }

@@ -12,7 +12,7 @@
 #include "perf/nc4_bench/nvml.hpp"
 #include "perf/nc4_bench/tensors.hpp"
 #include "perf/support/device_data.hpp"
-#include "perf/support/tile_model.hpp"
+#include "weft/conv/tile_model.hpp"
 #include "weft/gemm/arch/device.hpp"
 
 namespace weft::perf {
@@ -45,8 +45,9 @@ class GpuBench : public Bench {
     if (!ceilings.ok()) return ceilings.status();
     ceilings_ = *ceilings;
     const GpuState state = nvml_.State();
-    gpu_ = {limits_.sm_count, state.max_sm_clock_mhz > 0 ? state.max_sm_clock_mhz : 1980.0,
-            ceilings_.bytes_per_us};
+    gpu_ = conv::GpuFactsOf(limits_);
+    if (state.max_sm_clock_mhz > 0) gpu_.clock_mhz = state.max_sm_clock_mhz;
+    gpu_.bytes_per_us = ceilings_.bytes_per_us;
 
     Environment& e = *environment;
     cudaDeviceProp properties;
@@ -116,9 +117,10 @@ class GpuBench : public Bench {
     // Every tile: exact, then a short measurement.
     const std::vector<Tile>& family = Family();
     std::vector<RunFunction> runs(family.size());
-    std::vector<TileFacts> facts;
+    std::vector<conv::TileFacts> facts;
     for (const Tile& tile : family) facts.push_back(tile.facts);
-    row->model = options.only_tile >= 0 ? options.only_tile : ChooseTile(problem, facts, gpu_);
+    row->model =
+        options.only_tile >= 0 ? options.only_tile : conv::ChooseTile(problem, facts, gpu_);
     for (int i = 0; i < static_cast<int>(family.size()); ++i) {
       if (options.only_tile >= 0 && options.only_tile != i) continue;
       absl::StatusOr<RunFunction> run = CheckTile(problem, *tensors, family[i], row);
@@ -298,7 +300,7 @@ class GpuBench : public Bench {
   Nvml nvml_;
   arch::DeviceLimits limits_;
   Ceilings ceilings_;
-  GpuFacts gpu_;
+  conv::GpuFacts gpu_;
   std::unique_ptr<Cudnn> cudnn_;
   std::unique_ptr<CudnnInt8x4> convolution_;
   DeviceBuffer workspace_;  // of the peer that was chosen

@@ -17,7 +17,7 @@ Tile MakeTile() {
   tile.name =
       absl::StrCat("simt_", c.threadblock.m, "x", c.threadblock.n, "x", c.threadblock.k, "_",
                    c.warp.m, "x", c.warp.n, "x", c.warp.k, "_", c.thread.m, "x", c.thread.n);
-  tile.facts = FactsOf<P>();
+  tile.facts = conv::FactsOf<P>();
   tile.create = [](const conv::Problem& problem) -> absl::StatusOr<RunFunction> {
     using Op = conv::Convolution<P>;
     const absl::StatusOr<Op> op = Op::Create(problem);

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "perf/support/tile_model.hpp"
 #include "weft/conv/problem.hpp"
+#include "weft/conv/tile_model.hpp"
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
@@ -29,7 +29,7 @@ using RunFunction = std::function<absl::Status(const RunArguments&, Stream)>;
 
 struct Tile {
   std::string name;  // simt_128x64x32_64x32x32_8x8: threadblock, warp, thread
-  TileFacts facts;
+  conv::TileFacts facts;
   std::function<absl::StatusOr<RunFunction>(const conv::Problem&)> create;
 };
 

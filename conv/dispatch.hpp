@@ -1,0 +1,213 @@
+// Dispatch<Family>: an operator that chooses among policies which differ in their config only.
+//
+//     using Op = weft::conv::Dispatch<weft::conv::S8Conv4Family<weft::epilogues::BiasHSwish<>>>;
+//     absl::StatusOr<Op> op = Op::Create(problem);       // for the GPU at hand, else for the CPU
+//     op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);
+//     op->Describe();                                    // what was chosen, and why
+//
+// Besides the choice it is a Convolution: the same arguments, checks and errors.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "weft/conv/convolution.hpp"
+#include "weft/conv/family.hpp"
+#include "weft/conv/tile_model.hpp"
+
+namespace weft::conv {
+
+// One policy of a family and what became of it.
+struct Candidate {
+  TileFacts facts;
+  absl::Status status;    // why the policy refuses the problem or the machine
+  Prediction prediction;  // if it does not
+};
+
+namespace internal {
+
+// The index of the accepted candidate with the least prediction; -1 if there is none.
+int Cheapest(const std::vector<Candidate>& candidates);
+
+// "mma_sm80 128x64x64, 3 stages"
+std::string TileName(const Config& config);
+
+// Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
+// multiprocessors".
+std::string Why(const std::vector<Candidate>& candidates, int chosen, const std::string& machine);
+
+std::string MachineName(const GpuFacts& gpu);
+std::string MachineName(const CpuFacts& cpu);
+
+}  // namespace internal
+
+template <class F>
+class Dispatch;
+
+// As immutable and as cheap to copy as a Convolution, but for the text of Describe.
+template <class... Policies>
+class Dispatch<Family<Policies...>> {
+  static_assert(CheckedFamily<Policies...>::kValid);
+  using First = Convolution<std::tuple_element_t<0, std::tuple<Policies...>>>;
+  using AnyOp = std::variant<Convolution<Policies>...>;
+
+ public:
+  using Element = typename First::Element;
+  using Output = typename First::Output;
+  using BiasElement = typename First::BiasElement;
+  using ResidualElement = typename First::ResidualElement;
+  using Filter = typename First::Filter;
+  using Arguments = typename First::Arguments;
+
+  static constexpr int kPolicies = sizeof...(Policies);
+
+  // The configs to choose from, in the family's order.
+  static constexpr std::array<Config, kPolicies> Configs() { return {Policies::config...}; }
+
+  // Chooses for `gpu` or for the CPU. Policies that refuse the problem or do not fit the GPU are
+  // passed over; so are those that this program holds no GPU code for, if it holds some for
+  // others. If all refuse, the first one's error, which is Convolution's.
+  static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu) {
+    return Choose(problem, gpu, [&](auto type) {
+      return Convolution<typename decltype(type)::type>::Create(problem, gpu.limits).status();
+    });
+  }
+  static absl::StatusOr<Dispatch> Create(const Problem& problem, const arch::DeviceLimits& gpu) {
+    return Create(problem, GpuFactsOf(gpu));
+  }
+  static absl::StatusOr<Dispatch> Create(const Problem& problem, const CpuFacts& cpu) {
+    return Choose(problem, cpu, [&](auto type) {
+      return Convolution<typename decltype(type)::type>::Create(problem).status();
+    });
+  }
+
+  // For the GPU that is current in this thread if there is one, else for all threads of the CPU.
+  static absl::StatusOr<Dispatch> Create(const Problem& problem) {
+    const arch::DeviceQuery device = arch::QueryDevice();
+    if (device.result.ok()) return Create(problem, device.limits);
+    const int threads = static_cast<int>(std::thread::hardware_concurrency());
+    return Create(problem, CpuFacts{std::max(1, threads)});
+  }
+
+  // No choice: policy `index` of the family.
+  static absl::StatusOr<Dispatch> CreateAt(const Problem& problem, int index) {
+    if (index < 0 || index >= kPolicies) {
+      return absl::OutOfRangeError(absl::StrCat("conv: index=", index, " is not a policy of this ",
+                                                "family; give 0 to ", kPolicies - 1));
+    }
+    absl::StatusOr<AnyOp> op = Make(problem, index, std::index_sequence_for<Policies...>());
+    if (!op.ok()) return op.status();
+    return Dispatch(*std::move(op), {}, "chosen by index");
+  }
+
+  const Problem& problem() const {
+    return Visit([](const auto& op) -> const Problem& { return op.problem(); });
+  }
+  std::int64_t src_size() const {
+    return Visit([](const auto& op) { return op.src_size(); });
+  }
+  std::int64_t dst_size() const {
+    return Visit([](const auto& op) { return op.dst_size(); });
+  }
+
+  // The chosen policy's place in the family and its config.
+  int index() const { return static_cast<int>(op_.index()); }
+  Config config() const { return Configs()[op_.index()]; }
+
+  // What was considered, in the family's order; empty after CreateAt.
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+
+  // One line: what will run, and why it was chosen.
+  std::string Describe() const {
+    return absl::StrCat(Visit([](const auto& op) { return op.Describe(); }), "; ", why_);
+  }
+  // The second half of it.
+  const std::string& why() const { return why_; }
+
+  // As Convolution's.
+  absl::Status Run(const Arguments& args, Stream stream) const {
+    return Visit([&](const auto& op) { return op.Run(args, stream); });
+  }
+#if defined(WEFT_CPU_BACKEND)
+  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
+                                                   arch::CpuOptions::FromEnvironment()) const {
+    return Visit([&](const auto& op) { return op.RunOnCpu(args, options); });
+  }
+  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options,
+                        arch::CpuStats* stats) const {
+    return Visit([&](const auto& op) { return op.RunOnCpu(args, options, stats); });
+  }
+#endif
+  absl::Status CheckArguments(const Arguments& args) const {
+    return Visit([&](const auto& op) { return op.CheckArguments(args); });
+  }
+
+ private:
+  Dispatch(AnyOp op, std::vector<Candidate> candidates, std::string why)
+      : op_(std::move(op)), candidates_(std::move(candidates)), why_(std::move(why)) {}
+
+  template <class Function>
+  decltype(auto) Visit(Function&& function) const {
+    return std::visit(std::forward<Function>(function), op_);
+  }
+
+  template <class Machine, class Check>
+  static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
+                                         const Check& check) {
+    std::vector<Candidate> candidates = {
+        {FactsOf<Policies>(), check(std::type_identity<Policies>()), {}}...};
+    if constexpr (std::is_same_v<Machine, GpuFacts>) {
+      const bool has_code[] = {HasGpuCode<Policies>()...};
+      const bool any = std::any_of(has_code, has_code + kPolicies, [](bool has) { return has; });
+      for (int i = 0; any && i < kPolicies; ++i) {
+        if (!has_code[i] && candidates[i].status.ok()) {
+          candidates[i].status = absl::FailedPreconditionError(
+              "conv: this program holds no GPU code for the policy; name it in "
+              "weft_add_operators() in CMake");
+        }
+      }
+    }
+    for (Candidate& c : candidates) {
+      if (c.status.ok()) c.prediction = Predict(problem, c.facts, machine);
+    }
+    const int chosen = internal::Cheapest(candidates);
+    if (chosen < 0) return candidates[0].status;
+    absl::StatusOr<AnyOp> op = Make(problem, chosen, std::index_sequence_for<Policies...>());
+    if (!op.ok()) return op.status();
+    std::string why = internal::Why(candidates, chosen, internal::MachineName(machine));
+    return Dispatch(*std::move(op), std::move(candidates), std::move(why));
+  }
+
+  template <std::size_t... kIndices>
+  static absl::StatusOr<AnyOp> Make(const Problem& problem, int index,
+                                    std::index_sequence<kIndices...>) {
+    absl::StatusOr<AnyOp> result = absl::InternalError("conv: no such policy");
+    const auto make = [&](auto place, auto type) {
+      if (index != static_cast<int>(place())) return;
+      auto op = Convolution<typename decltype(type)::type>::Create(problem);
+      if (op.ok()) {
+        result = AnyOp(std::in_place_index<place()>, *std::move(op));
+      } else {
+        result = op.status();
+      }
+    };
+    (make(std::integral_constant<std::size_t, kIndices>(), std::type_identity<Policies>()), ...);
+    return result;
+  }
+
+  AnyOp op_;
+  std::vector<Candidate> candidates_;
+  std::string why_;
+};
+
+}  // namespace weft::conv

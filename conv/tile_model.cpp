@@ -1,0 +1,191 @@
+#include "weft/conv/tile_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::conv {
+namespace {
+
+constexpr double kLanesPerClock = 128.0;  // instruction lanes of a multiprocessor
+constexpr double kStartAndEnd = 1200.0;   // clocks of a block outside its main loop
+constexpr double kLatency = 730.0;        // clocks from a global load to its use, and a barrier
+constexpr double kLaunch = 2.4;           // microseconds
+constexpr double kWarpsForFullRate = 9.0;
+constexpr double kEpilogue = 27.0;  // instructions for an output
+constexpr double kLone = 0.62;      // of a block's work that its own latency does not hide
+constexpr double kSharedBytesPerClock = 128;  // of a multiprocessor
+constexpr double kL2BytesPerClock = 48;       // for a multiprocessor
+
+bool IsSimt(const Config& config) {
+  return config.mainloop == gemm::Mainloop::kSimt;
+}
+
+bool IsPointwise(const Problem& p) {
+  return p.r == 1 && p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
+         p.pad_right == 0;
+}
+
+// int8 multiply-accumulates a clock of a multiprocessor's tensor cores.
+double TensorMacsPerClock(const Config& config, int compute_capability) {
+  const bool small = config.instruction.m == 8;  // m8n8k16
+  if (compute_capability < 80) return 1024.0;
+  if (compute_capability == 80) return small ? 1024.0 : 2048.0;
+  if (compute_capability < 90) return small ? 512.0 : 1024.0;
+  // mma.sync reaches about 62% of what wgmma does.
+  return small ? 1270.0 : 2540.0;
+}
+
+// Clocks of the work of one k slice of one block, at the multiprocessor's full rate.
+double SimtSliceClocks(const Config& config, bool pointwise) {
+  const gemm::TileShape& t = config.threadblock;
+  const double packets = t.k / 4;
+  // Shared-memory loads and loop overhead per dp4a shrink as the thread's tile grows.
+  const double arithmetic =
+      t.m * t.n * packets / 64.0 * (1.28 + 1.0 / (config.thread.m * config.thread.n));
+  const double gather = t.m * packets * (pointwise ? 0.5 : 17.0) / kLanesPerClock;
+  const double filter = t.n * packets * 0.1 / kLanesPerClock;
+  return arithmetic + gather + filter;
+}
+
+double MmaSliceClocks(const Config& config, int compute_capability, int threads, bool pointwise) {
+  const gemm::TileShape& t = config.threadblock;
+  const gemm::TileShape& i = config.instruction;
+  const double k = t.k, copies = k / 16.0;  // of 16 bytes, for each row
+  const double arithmetic = 1.15 * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
+  const double read = threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
+  const double brought = (t.m + t.n) * k;
+  const double shared = (read + brought) / kSharedBytesPerClock;
+  const double issue = (t.m * copies * (pointwise ? 5.0 : 14.0) + t.n * copies * 5.0 +
+                        t.m * t.n * k / (i.m * i.n * i.k) * 32.0) /
+                       kLanesPerClock;
+  return std::max({arithmetic, shared, brought / kL2BytesPerClock}) + 0.5 * issue;
+}
+
+int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
+  const std::int64_t shared = tile.shared_bytes + 1024;  // 1 KB of each block's is the system's
+  return static_cast<int>(std::min<std::int64_t>(
+      {std::int64_t{tile.blocks_by_registers} * limits.registers_per_sm / 65536,
+       limits.shared_memory_per_sm / shared, limits.max_threads_per_sm / tile.threads}));
+}
+
+// Bytes of source, filter and destination, and of the scales and biases; each moved once.
+double Bytes(const Problem& p, const TileFacts& tile) {
+  const auto padded = [](std::int64_t x, std::int64_t to) { return double(RoundUp(x, to)); };
+  const double c = padded(p.c, tile.src_interleave);
+  return p.n * c * p.h * p.w + p.k * c * p.r * p.s +
+         double(p.n) * padded(p.k, tile.dst_interleave) * p.p() * p.q() * tile.dst_element_bytes +
+         8.0 * p.k;
+}
+
+struct Counts {
+  double slices = 0.0;
+  Prediction prediction;  // blocks, useful, processors, busy, per processor
+  double per_sm = 0.0;    // blocks of the busiest multiprocessor
+};
+
+Counts Count(const Problem& p, const TileFacts& tile, int processors) {
+  const gemm::TileShape& t = tile.config.threadblock;
+  const double pixels = double(p.n) * p.p() * p.q();
+  const double tiles_m = std::ceil(pixels / t.m);
+  const double tiles_n = std::ceil(double(RoundUp(p.k, tile.dst_interleave)) / t.n);
+  const double depth = double(RoundUp(p.c, tile.src_interleave)) * p.r * p.s;
+  Counts c;
+  c.slices = std::ceil(depth / t.k);
+  c.per_sm = std::ceil(tiles_m * tiles_n / processors);
+  c.prediction.blocks = static_cast<std::int64_t>(tiles_m * tiles_n);
+  c.prediction.processors = processors;
+  c.prediction.useful = p.macs() / (tiles_m * t.m * tiles_n * t.n * c.slices * t.k);
+  c.prediction.busy = tiles_m * tiles_n / (c.per_sm * processors);
+  return c;
+}
+
+}  // namespace
+
+GpuFacts GpuFactsOf(const arch::DeviceLimits& limits) {
+  GpuFacts gpu;
+  gpu.limits = limits;
+  if (limits.compute_capability < 80) {
+    gpu.clock_mhz = 1590.0, gpu.bytes_per_us = 0.28e6;  // T4
+  } else if (limits.compute_capability == 80) {
+    gpu.clock_mhz = 1410.0, gpu.bytes_per_us = 1.7e6;  // A100
+  } else if (limits.compute_capability < 90) {
+    gpu.clock_mhz = 2400.0, gpu.bytes_per_us = 0.75e6;  // L40
+  }
+  return gpu;
+}
+
+Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu) {
+  const Config& config = tile.config;
+  const gemm::TileShape& t = config.threadblock;
+  const Counts counts = Count(problem, tile, gpu.limits.sm_count);
+  Prediction result = counts.prediction;
+  result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
+  if (result.blocks_per_sm < 1) {
+    result.microseconds = HUGE_VAL;
+    return result;
+  }
+  result.waves = result.blocks / (double(result.processors) * result.blocks_per_sm);
+
+  const bool pointwise = IsPointwise(problem);
+  const bool simt = IsSimt(config);
+  const double slice =
+      simt ? SimtSliceClocks(config, pointwise)
+           : MmaSliceClocks(config, gpu.limits.compute_capability, tile.threads, pointwise);
+  // Copies that are started stages - 1 slices ahead have that long to arrive.
+  const double latency = kLatency / std::max(1, config.stages - 1);
+  const double sum_of_parts = simt ? 37.0 * (t.k / config.warp.k - 1) : 0.0;
+  const double epilogue = t.m * t.n * (kEpilogue + sum_of_parts) / kLanesPerClock;
+  // Clocks that `blocks` blocks take together on a multiprocessor.
+  const auto wave = [&](double blocks) {
+    const auto rate = [](double warps) { return std::min(1.0, warps / kWarpsForFullRate); };
+    const double warps = tile.threads / 32.0;
+    const double shared = blocks * slice / rate(blocks * warps);
+    const double lone = latency + kLone * slice / rate(warps);
+    return kStartAndEnd + counts.slices * std::max(shared, lone) + blocks * epilogue;
+  };
+  const double full_waves = std::floor(counts.per_sm / result.blocks_per_sm);
+  const double rest = counts.per_sm - full_waves * result.blocks_per_sm;
+  double clocks = full_waves * wave(result.blocks_per_sm);
+  if (rest > 0) clocks += wave(rest);
+  const double compute = clocks / gpu.clock_mhz;
+  const double memory = Bytes(problem, tile) / gpu.bytes_per_us;
+  result.memory_bound = memory > compute;
+  result.microseconds = kLaunch + std::max(compute, memory);
+  return result;
+}
+
+// The executor walks through what each thread does: a thread costs more than its arithmetic.
+Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu) {
+  const Config& config = tile.config;
+  const gemm::TileShape& t = config.threadblock;
+  const Counts counts = Count(problem, tile, std::max(1, cpu.threads));
+  Prediction result = counts.prediction;
+  result.blocks_per_sm = 1;
+  result.waves = result.blocks / double(result.processors);
+  const double gathered = (t.m + t.n) * double(t.k);
+  double slice = 0.0;  // nanoseconds
+  if (IsSimt(config)) {
+    const double steps = tile.threads * (config.warp.k / 4.0);  // a thread's turn at a packet
+    slice = 0.06 * t.m * t.n * t.k + 15.0 * steps + 0.5 * gathered + 20.0 * tile.threads;
+  } else {
+    slice = 0.16 * t.m * t.n * t.k + 1.0 * gathered + 100.0 * tile.threads;
+  }
+  const double block = counts.slices * slice + 10.0 * t.m * t.n + 200.0 * tile.threads;
+  result.microseconds = counts.per_sm * block * 1e-3;
+  return result;
+}
+
+int ChooseTile(const Problem& problem, const std::vector<TileFacts>& tiles, const GpuFacts& gpu) {
+  int best = 0;
+  double least = 0.0;
+  for (int i = 0; i < static_cast<int>(tiles.size()); ++i) {
+    const double time = Predict(problem, tiles[i], gpu).microseconds;
+    if (i == 0 || time < least) {
+      best = i;
+      least = time;
+    }
+  }
+  return best;
+}
+
+}  // namespace weft::conv

@@ -1,0 +1,83 @@
+// A model of how long a convolution takes with a given tile, good enough to choose one without
+// measuring.
+//
+// It counts the waves of blocks and, for each, the slower of the work that the multiprocessor's
+// blocks share and the latency that one block cannot hide. The constants of the simt family are
+// fitted to measurements of an H200 (perf/results/h200/; docs/performance.md says how well it
+// chooses), those of the tensor-core families are estimates for Hopper.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weft/conv/kernels.hpp"
+#include "weft/conv/policy.hpp"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/arch/device.hpp"
+
+namespace weft::conv {
+
+// What the model knows about a policy.
+struct TileFacts {
+  Config config;
+  int threads = 0;              // of a block
+  int blocks_by_registers = 0;  // that 65536 registers have room for
+  std::int64_t shared_bytes = 0;
+  int src_interleave = 4;  // C is padded to a multiple of it
+  int dst_interleave = 4;  // K likewise
+  int dst_element_bytes = 1;
+};
+
+// The facts of policy P.
+template <class P>
+constexpr TileFacts FactsOf() {
+  using AnyKernel = Kernel<P, false>;
+  return {.config = P::config,
+          .threads = AnyKernel::kThreads,
+          .blocks_by_registers = AnyKernel::kMinBlocksPerSm,
+          .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
+          .src_interleave = P::SrcLayout::kInterleave,
+          .dst_interleave = P::DstLayout::kInterleave,
+          .dst_element_bytes = sizeof(typename P::Epilogue::Output)};
+}
+
+// An H200 unless told otherwise.
+struct GpuFacts {
+  arch::DeviceLimits limits = {.compute_capability = 90,
+                               .sm_count = 132,
+                               .shared_memory_per_block = 227 * 1024,
+                               .shared_memory_per_sm = 228 * 1024,
+                               .registers_per_sm = 65536,
+                               .max_threads_per_sm = 2048,
+                               .l2_bytes = std::int64_t{60} << 20};
+  double clock_mhz = 1980.0;
+  double bytes_per_us = 4.3e6;  // of device memory, reads plus writes
+};
+
+// The facts of a GPU with these limits; clock and bandwidth are those of its generation's data
+// centre card.
+GpuFacts GpuFactsOf(const arch::DeviceLimits& limits);
+
+struct CpuFacts {
+  int threads = 1;
+};
+
+// What the model expects of one tile. On the CPU a multiprocessor is a thread.
+struct Prediction {
+  double microseconds = 0.0;
+  std::int64_t blocks = 0;
+  int processors = 0;     // multiprocessors
+  int blocks_per_sm = 0;  // that fit together; 0: not one does
+  double waves = 0.0;     // blocks / (processors * blocks_per_sm)
+  double useful = 0.0;    // of the multiply-accumulates; the rest is padding of m, n and k
+  double busy = 0.0;      // mean over the multiprocessors of their share of blocks, busiest = 1
+  bool memory_bound = false;
+};
+
+Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu);
+Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu);
+
+// The index of the tile with the least prediction; `tiles` is not empty.
+int ChooseTile(const Problem& problem, const std::vector<TileFacts>& tiles, const GpuFacts& gpu);
+
+}  // namespace weft::conv

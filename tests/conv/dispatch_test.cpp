@@ -1,0 +1,221 @@
+// Dispatch: the same results as its policies, the choice, what it says about it, errors.
+#include "weft/conv/dispatch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/conv/harness.hpp"
+#include "weft/conv/ready_made.hpp"
+
+namespace weft::conv {
+
+struct Tile32x32OneByte {
+  static constexpr Config config = WithDstAlignment(kSimt32x32, 1);
+};
+
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+using Nc4 = Dispatch<S8Conv4Family<>>;
+using Nc32 = Dispatch<S8Conv32Family<>>;
+using Nc4To32 = Dispatch<S8Conv4Family<epilogues::BiasHSwish<>, NCxHWx<32>>>;
+using Nc32ToNhwc = Dispatch<S8Conv32Family<epilogues::BiasRelu<>, NHWC>>;
+
+arch::DeviceLimits Turing() {
+  return {.compute_capability = 75,
+          .sm_count = 40,
+          .shared_memory_per_block = 64 * 1024,
+          .shared_memory_per_sm = 64 * 1024,
+          .registers_per_sm = 65536,
+          .max_threads_per_sm = 1024,
+          .l2_bytes = 4 << 20};
+}
+
+// Runs `op` on random tensors and compares it with the reference.
+template <class Src, class FilterLayout, class Dst, class Op, class Activation>
+void ExpectExact(const Op& op, const Activation& activation) {
+  const Problem& p = op.problem();
+  const RandomTensors t(p, 7);
+  const auto src = *ConvertTensor<NCHW, Src, std::int8_t>(p.src(), t.src);
+  const auto filter = *PackFilter<FilterLayout, KCRS, std::int8_t>(p.filter(), t.filter);
+  std::vector<std::int8_t> dst(op.dst_size(), 0x77);
+  ASSERT_EQ(static_cast<std::int64_t>(src.size()), op.src_size());
+  const typename Op::Arguments args = {.src = src.data(),
+                                       .filter = filter.view(),
+                                       .bias = t.bias.data(),
+                                       .dst = dst.data(),
+                                       .channel_alpha = t.channel_alpha.data()};
+  ASSERT_TRUE(op.CheckArguments(args).ok());
+  const absl::Status status = op.RunOnCpu(args);
+  ASSERT_TRUE(status.ok()) << status;
+  const auto want = reference::Convolve<std::int8_t>(
+      p, t.src.data(), t.filter.data(),
+      {.channel_alpha = t.channel_alpha.data(), .bias = t.bias.data()}, activation,
+      FullRange<std::int8_t>());
+  const auto want_in_dst =
+      *ConvertTensor<NCHW, Dst, std::int8_t>(p.dst(), absl::MakeConstSpan(want));
+  EXPECT_EQ(dst, want_in_dst) << op.Describe();
+}
+
+TEST(Dispatch, EveryPolicyEqualsTheReference) {
+  const Problem p = SquareProblem(2, 37, 11, 70, 3, 1, 1);
+  for (int i = 0; i < Nc4::kPolicies; ++i) {
+    ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>>(*Nc4::CreateAt(p, i), reference::ReluActivation());
+    ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>>(*Nc4To32::CreateAt(p, i),
+                                                  reference::HSwishActivation());
+  }
+  for (int i = 0; i < Nc32::kPolicies; ++i) {
+    ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(*Nc32::CreateAt(p, i),
+                                                    reference::ReluActivation());
+  }
+}
+
+TEST(Dispatch, ChoicesEqualTheReference) {
+  for (const Problem& p :
+       {SquareProblem(1, 200, 7, 96, 3, 1, 1), SquareProblem(3, 64, 17, 32, 1, 0, 1),
+        SquareProblem(1, 5, 30, 10, 5, 2, 2)}) {
+    for (const absl::StatusOr<Nc4>& op :
+         {Nc4::Create(p), Nc4::Create(p, CpuFacts{2}), Nc4::Create(p, GpuFacts())}) {
+      ASSERT_TRUE(op.ok()) << op.status();
+      ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>>(*op, reference::ReluActivation());
+    }
+    for (const absl::StatusOr<Nc32>& op :
+         {Nc32::Create(p, CpuFacts{2}), Nc32::Create(p, GpuFacts())}) {
+      ASSERT_TRUE(op.ok()) << op.status();
+      ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(*op, reference::ReluActivation());
+    }
+  }
+  ExpectExact<NCxHWx<32>, CxRSKx<32>, NHWC>(
+      *Nc32ToNhwc::Create(SquareProblem(1, 40, 9, 36, 3, 1, 1), GpuFacts()),
+      reference::ReluActivation());
+}
+
+template <class Op>
+gemm::TileShape Tile(const Problem& p) {
+  return Op::Create(p, GpuFacts())->config().threadblock;
+}
+
+TEST(Dispatch, LargeLayersGetLargeTiles) {
+  const Problem large = SquareProblem(64, 512, 56, 512, 3, 1, 1);
+  EXPECT_EQ(Tile<Nc4>(large), (gemm::TileShape{128, 128, 32}));
+  EXPECT_EQ(Tile<Nc32>(large), (gemm::TileShape{128, 128, 64}));
+}
+
+TEST(Dispatch, FewOutputsOfLongSumsGetDeepTiles) {
+  const Problem small = SquareProblem(1, 512, 7, 512, 3, 1, 1);
+  EXPECT_EQ(Tile<Nc4>(small), (gemm::TileShape{32, 32, 256}));
+  EXPECT_EQ(Tile<Nc32>(small), (gemm::TileShape{32, 32, 256}));
+}
+
+TEST(Dispatch, FewOutputChannelsGetNarrowTiles) {
+  Problem p = SquareProblem(16, 64, 92, 32, 3, 1, 1);
+  p.w = 160;
+  EXPECT_EQ(Tile<Nc4>(p).n, 32);
+  EXPECT_EQ(Tile<Nc32>(p).n, 32);
+}
+
+// On the CPU a small tile is never chosen for want of multiprocessors.
+TEST(Dispatch, TheCpuHasItsOwnModel) {
+  const Problem p = SquareProblem(1, 512, 14, 512, 3, 1, 1);
+  const Nc4 cpu = *Nc4::Create(p, CpuFacts{2});
+  const Nc4 gpu = *Nc4::Create(p, GpuFacts());
+  const auto area = [](const Config& c) { return c.threadblock.m * c.threadblock.n; };
+  EXPECT_GT(area(cpu.config()), area(gpu.config()));
+  EXPECT_THAT(cpu.Describe(), HasSubstr("tiles for 2 CPU threads: predicted "));
+}
+
+TEST(Dispatch, PassesOverWhatDoesNotFitInSharedMemory) {
+  const Problem small = SquareProblem(1, 512, 7, 512, 3, 1, 1);
+  GpuFacts gpu;
+  for (const int kilobytes : {100, 64, 48, 24, 16}) {
+    gpu.limits.shared_memory_per_block = kilobytes * 1024;
+    const auto nc4 = Nc4::Create(small, gpu);
+    const auto nc32 = Nc32::Create(small, gpu);
+    if (nc4.ok()) {
+      EXPECT_LE(nc4->candidates()[nc4->index()].facts.shared_bytes, kilobytes * 1024);
+    }
+    if (nc32.ok()) {
+      EXPECT_LE(nc32->candidates()[nc32->index()].facts.shared_bytes, kilobytes * 1024);
+    }
+    EXPECT_TRUE(nc4.ok()) << kilobytes << " KB: " << nc4.status();
+    EXPECT_EQ(nc32.ok(), kilobytes >= 48) << kilobytes << " KB: " << nc32.status();
+  }
+  gpu.limits.shared_memory_per_block = 16 * 1024;
+  const Nc4 op = *Nc4::Create(small, gpu);
+  EXPECT_THAT(op.Describe(), HasSubstr("chosen of 7 tiles for a GPU of 132 multiprocessors"));
+  int refused = 0;
+  for (const Candidate& c : op.candidates()) {
+    refused += c.status.code() == absl::StatusCode::kResourceExhausted;
+  }
+  EXPECT_EQ(refused, 1);
+  EXPECT_THAT(op.Describe(), HasSubstr("; 1 refused"));
+}
+
+TEST(Dispatch, SmallerGpusAreServed) {
+  EXPECT_TRUE(Nc4::Create(SquareProblem(1, 64, 56, 64, 3, 1, 1), Turing()).ok());
+  const auto nc32 = Nc32::Create(SquareProblem(1, 64, 56, 64, 3, 1, 1), Turing());
+  EXPECT_EQ(nc32.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(nc32.status().message(),
+            "conv: config.mainloop needs compute capability 8.0, this GPU has 7.5; run on the CPU "
+            "or choose an older mainloop");
+}
+
+TEST(Dispatch, SaysWhy) {
+  const Nc4 op = *Nc4::Create(SquareProblem(1, 512, 7, 512, 3, 1, 1), GpuFacts());
+  EXPECT_THAT(
+      op.Describe(),
+      MatchesRegex("simt 32x32x256 warp 32x16 thread 4x4, im2col, 2 x 16 blocks of 512 threads, "
+                   "32768 bytes shared, NCxHWx<4> -> NCxHWx<4>; chosen of 8 tiles for a GPU of "
+                   "132 multiprocessors: predicted [0-9.]+ us, 32 blocks in 0.24 waves of 1 a "
+                   "processor, 23% padding, 24% busy; next simt 32x32x128, [0-9.]+ us: .*"));
+  EXPECT_EQ(op.Describe().find(" refused"), std::string::npos);
+}
+
+TEST(Dispatch, SaysThatPaddingDecides) {
+  Problem p = SquareProblem(16, 64, 92, 32, 3, 1, 1);
+  p.w = 160;
+  using TwoWidths = Dispatch<Family<S8Conv32<epilogues::BiasRelu<>, NCxHWx<32>, Mma128x128>,
+                                    S8Conv32<epilogues::BiasRelu<>, NCxHWx<32>, Mma128x32>>>;
+  EXPECT_THAT(TwoWidths::Create(p, GpuFacts())->why(),
+              HasSubstr("its padding is 0% of the work, the other's 75%"));
+}
+
+TEST(Dispatch, BadInputIsRefusedAsByOnePolicy) {
+  Problem p = SquareProblem(1, 8, 6, 8, 3, 1, 1);
+  p.c = 0;
+  for (const absl::Status& s :
+       {Nc4::Create(p).status(), Nc4::Create(p, CpuFacts{2}).status(),
+        Nc4::Create(p, GpuFacts()).status(), Nc4::CreateAt(p, 1).status()}) {
+    EXPECT_EQ(s, Convolution<S8Conv4<>>::Create(p).status());
+    EXPECT_EQ(s.message(), "conv: c=0 is not positive; give 1 or more");
+  }
+  const Nc4 op = *Nc4::Create(SquareProblem(1, 8, 6, 8, 3, 1, 1), CpuFacts{1});
+  EXPECT_THAT(std::string(op.RunOnCpu({}).message()), HasSubstr("conv: args.src is null"));
+  EXPECT_THAT(std::string(op.Run({}, nullptr).message()), HasSubstr("conv: args.src is null"));
+  EXPECT_EQ(Nc4::CreateAt(op.problem(), 8).status().message(),
+            "conv: index=8 is not a policy of this family; give 0 to 7");
+}
+
+// What weft_add_family() counts on.
+static_assert(std::is_same_v<PolicyOf<S8Conv4Family<>, 8, 0>, S8Conv4<>>);
+static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, 6, 1>,
+                             S8Conv32<epilogues::BiasRelu<>, NCxHWx<32>, Mma128x128>>);
+
+// A family may hold a policy for each store width; those that K does not fit are passed over.
+TEST(Dispatch, PassesOverWhatTheProblemDoesNotFit) {
+  using ToNhwc = Dispatch<Family<S8Conv4<epilogues::BiasRelu<>, NHWC, Tile64x64>,
+                                 S8Conv4<epilogues::BiasRelu<>, NHWC, Tile32x32OneByte>>>;
+  const auto op = ToNhwc::Create(SquareProblem(1, 8, 6, 10, 3, 1, 1), GpuFacts());
+  ASSERT_TRUE(op.ok()) << op.status();
+  EXPECT_EQ(op->index(), 1);
+  ExpectExact<NCxHWx<4>, CxRSKx<4>, NHWC>(*op, reference::ReluActivation());
+}
+
+}  // namespace
+}  // namespace weft::conv
