@@ -1,0 +1,138 @@
+// What Weft is measured against: ways to compute the same convolution with other libraries. A
+// program prepares a peer for a problem, builds and times its variants next to ours, and compares
+// results. Only with WEFT_HAVE_CUDA.
+//
+// The libraries are opened when the program runs (dlopen, so LD_LIBRARY_PATH chooses); nothing
+// links to them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/arch/backend.hpp"
+
+namespace weft::perf {
+
+// dst = clamp(relu(scale[k] * conv(src, filter) + bias[k] + gamma * residual)), all int8 but for
+// scale and bias.
+struct PeerProblem {
+  conv::Problem problem;
+  bool relu = true;
+  bool residual = false;
+  float gamma = 0.5f;
+};
+
+// GPU addresses, 256-byte aligned. What differs between sets lies `stride` bytes apart, so that
+// going round the sets finds nothing in the L2. Outlives the peers that were given it.
+struct PeerTensors {
+  struct Sets {
+    const std::int8_t* first = nullptr;
+    std::int64_t stride = 0;
+    const std::int8_t* at(int set) const { return first + set * stride; }
+  };
+  int sets = 1;
+  Sets src;                              // NHWC
+  Sets filter;                           // KRSC
+  Sets residual;                         // NHWC, extents of the output; unused without a residual
+  float alpha = 1.0f;                    // for peers that know one scale only
+  const float* channel_alpha = nullptr;  // K
+  const float* bias = nullptr;           // K
+};
+
+// What a variant computes: some libraries cannot do all of it.
+struct PeerScope {
+  bool channel_alpha = true;  // else alpha
+  bool bias = true;
+  bool relu = true;
+  bool residual = false;
+  friend auto operator<=>(const PeerScope&, const PeerScope&) = default;
+};
+
+// "scale per channel, bias, ReLU" and so on.
+std::string ScopeText(const PeerScope& scope);
+
+struct PeerOptions {
+  std::set<std::string>
+      skip;  // names of variants that are not to be touched, as they crashed before
+  std::set<std::string> only;  // if not empty, all others are skipped too: a choice made before
+  int most_variants = 1000;
+  // Beyond what the library's heuristics name: other ways to say the same problem, and every value
+  // of every knob, one knob at a time. Both cost a compilation for each variant.
+  bool every_form = false;
+  bool every_knob = false;
+  int build_threads = 1;  // for peers whose variants are compiled; 1 if a crash is to have a name
+  // Called before anything that may crash, with the name of the variant, or with the step's name.
+  std::function<void(const std::string&)> about_to = [](const std::string&) {};
+
+  bool Wants(const std::string& variant) const {
+    return !skip.contains(variant) && (only.empty() || only.contains(variant));
+  }
+};
+
+// Use: Prepare; for each variant Build (Unimplemented: the library refuses it), then Enqueue any
+// number of times, also under stream capture; Release what is not needed any more.
+class Peer {
+ public:
+  struct Variant {
+    std::string name;  // stable from run to run, without commas
+    PeerScope scope;
+  };
+
+  explicit Peer(std::string name) : name_(std::move(name)) {}
+  virtual ~Peer() = default;
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // Converts tensors, asks the library for variants. Unimplemented if the library cannot say the
+  // problem, NotFound if there is no library. Once for a Peer.
+  virtual absl::Status Prepare(const PeerProblem& problem, const PeerTensors& tensors,
+                               const PeerOptions& options, Stream stream) = 0;
+
+  const std::vector<Variant>& variants() const { return variants_; }
+
+  virtual absl::Status Build(int variant) = 0;
+  virtual void Release(int variant) = 0;
+
+  // One run on buffer set `set`.
+  virtual absl::Status Enqueue(int variant, int set, Stream stream) = 0;
+
+  // Enqueues: a byte that ReLU never gives into the destination of `set`; the destination of `set`
+  // as NHWC int8 (rounded to the nearest and clamped where the peer's is no int8) to `dst`.
+  virtual absl::Status Poison(int set, Stream stream) = 0;
+  virtual absl::Status Output(int set, std::int8_t* dst, Stream stream) = 0;
+
+ protected:
+  std::vector<Variant> variants_;
+
+ private:
+  std::string name_;
+};
+
+// The names that MakePeer knows, in the order in which they should be tried:
+//   cudnn_graph     NHWC int8, every engine configuration of the graph API's heuristics
+//   cudnn_nhwc      the legacy call on NHWC int8; one scale
+//   cudnn_int8x4    the legacy call on NCxHWx<4>; one scale
+//   cudnn_int8x32   the legacy call on NCxHWx<32>, filter reordered beforehand or not; one scale
+//   cudnn_f16       NHWC fp16 with fp32 sums, graph API; the scale is part of the filter
+//   cublaslt        1x1 filters of stride 1 as an int8 matrix product
+const std::vector<std::string>& PeerNames();
+
+// InvalidArgument names the peers there are.
+absl::Status CheckPeerName(const std::string& name);
+
+// As CheckPeerName. Touches CUDA, so that the process cannot fork() workers any more.
+absl::StatusOr<std::unique_ptr<Peer>> MakePeer(const std::string& name);
+
+// "cuDNN 9.19.0 (/path/to/library)" of the libraries that were opened so far.
+std::vector<std::string> PeerLibraries();
+
+}  // namespace weft::perf

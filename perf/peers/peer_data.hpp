@@ -1,0 +1,45 @@
+// Random tensors for peers, and what their results must be. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "perf/peers/peer.hpp"
+#include "perf/support/cuda.hpp"
+#include "perf/support/data_kernels.hpp"
+
+namespace weft::perf {
+
+class PeerData {
+ public:
+  // As many buffer sets as it takes for a round over them to find nothing in an L2 of `l2_bytes`;
+  // one set if it is 0.
+  static absl::StatusOr<std::unique_ptr<PeerData>> Create(const PeerProblem& problem,
+                                                          std::int64_t l2_bytes, Stream stream);
+
+  const PeerTensors& tensors() const { return tensors_; }
+
+  // Runs `variant` on set 0 over a poisoned destination and compares with the reference, which is
+  // computed on the GPU once for each scope. Of large problems only the first images are compared.
+  absl::StatusOr<Differences> Check(Peer& peer, int variant, Stream stream);
+
+ private:
+  PeerData() = default;
+  absl::StatusOr<const std::int8_t*> Expected(const PeerScope& scope, Stream stream);
+
+  PeerProblem problem_;
+  conv::Problem checked_;  // the first images
+  PeerTensors tensors_;
+  DeviceBuffer src_, filter_, residual_, channel_alpha_, bias_;
+  DeviceBuffer planar_src_, planar_filter_, planar_residual_;  // of checked_
+  DeviceBuffer output_;                                        // NHWC
+  std::map<PeerScope, DeviceBuffer> expected_;                 // NHWC, of checked_
+};
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

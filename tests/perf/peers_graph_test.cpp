@@ -1,0 +1,70 @@
+// The graphs that cudnn_graph and cudnn_f16 hand to cuDNN are graphs that it accepts. cuDNN checks
+// them without a GPU; which engines take them is seen on one only.
+#include "perf/peers/cudnn_graph.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft::perf::internal {
+namespace {
+
+#if WEFT_HAVE_CUDNN
+
+constexpr conv::Problem kProblem = conv::SquareProblem(64, 64, 56, 32, 3, 1, 1);
+
+void Accepts(const GraphForm& form, const PeerProblem& problem) {
+  const absl::StatusOr<const CudnnApi*> api = CudnnApi::Get();
+  if (!api.ok()) GTEST_SKIP() << api.status();
+  const absl::StatusOr<ConvolutionGraph> graph =
+      ConvolutionGraph::Create(**api, nullptr, problem, form);
+  ASSERT_TRUE(graph.ok()) << form.name << ": " << graph.status();
+  EXPECT_GT(graph->graph().GetInt(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT), 0) << form.name;
+}
+
+TEST(CudnnGraph, EveryFormIsAGraph) {
+  for (const bool relu : {false, true}) {
+    for (const float gamma : {0.0f, 0.5f, 1.0f}) {  // 0: without a residual
+      const PeerProblem problem{kProblem, relu, gamma != 0.0f, gamma};
+      Accepts({.name = "f32"}, problem);
+      Accepts({.name = "i32", .sums = CUDNN_DATA_INT32}, problem);
+      Accepts({.name = "f32_compute", .compute = CUDNN_DATA_FLOAT}, problem);
+      Accepts({.name = "half", .half = true, .compute = CUDNN_DATA_FLOAT}, problem);
+      if (problem.residual) {
+        Accepts({.name = "gamma_outside", .order = GraphOrder::kGammaOutside}, problem);
+      } else {
+        Accepts({.name = "requantize", .order = GraphOrder::kRequantize}, problem);
+      }
+    }
+  }
+}
+
+TEST(CudnnGraph, ReadsGammaWhereItIsNotOne) {
+  const GraphForm plain, half{.half = true}, outside{.order = GraphOrder::kGammaOutside};
+  EXPECT_FALSE(HasGamma({kProblem, true, false, 0.5f}, plain));
+  EXPECT_TRUE(HasGamma({kProblem, true, true, 0.5f}, plain));
+  EXPECT_FALSE(HasGamma({kProblem, true, true, 1.0f}, plain));
+  EXPECT_TRUE(HasGamma({kProblem, true, true, 1.0f}, outside));
+  EXPECT_FALSE(HasGamma({kProblem, true, true, 0.5f}, half));
+}
+
+TEST(CudnnGraph, SaysWhatIsWrong) {
+  const absl::StatusOr<const CudnnApi*> api = CudnnApi::Get();
+  if (!api.ok()) GTEST_SKIP() << api.status();
+  conv::Problem negative = kProblem;
+  negative.stride_h = -1;
+  const absl::StatusOr<ConvolutionGraph> graph =
+      ConvolutionGraph::Create(**api, nullptr, {negative, true, false, 1.0f}, {.name = "f32"});
+  ASSERT_FALSE(graph.ok());
+  EXPECT_NE(graph.status().message().find("cuDNN graph, descriptor"), std::string::npos)
+      << graph.status();
+}
+
+#else
+
+TEST(CudnnGraph, NeedsItsHeader) {
+  GTEST_SKIP() << "built without cudnn.h";
+}
+
+#endif  // WEFT_HAVE_CUDNN
+
+}  // namespace
+}  // namespace weft::perf::internal
