@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "weft/conv/mma_kernel.hpp"
+#include "weft/conv/mma_sm75_kernel.hpp"
 #include "weft/conv/simt_kernel.hpp"
 
 namespace weft::conv {
@@ -14,6 +15,10 @@ struct KernelFor;
 template <class P, bool kPointwise>
 struct KernelFor<P, gemm::Mainloop::kSimt, kPointwise> {
   using type = SimtKernel<P, kPointwise>;
+};
+template <class P, bool kPointwise>
+struct KernelFor<P, gemm::Mainloop::kMmaSm75, kPointwise> {
+  using type = MmaSm75Kernel<P, kPointwise>;
 };
 template <class P, bool kPointwise>
 struct KernelFor<P, gemm::Mainloop::kMmaSm80, kPointwise> {

@@ -20,6 +20,7 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/mma_config.hpp"
+#include "weft/gemm/mma_sm75_config.hpp"
 #include "weft/gemm/simt_config.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/prologues/shared_filter.hpp"
@@ -38,6 +39,7 @@ using gemm::kSimt128x64;
 using gemm::kSimt32x32;
 using gemm::kSimt32x32Deep;
 using gemm::kSimt64x64;
+using gemm::MmaSm75Config;
 using gemm::MmaSm80Config;
 using gemm::SimtConfig;
 using gemm::WithDstAlignment;
@@ -68,10 +70,14 @@ constexpr bool DivisibleRun(int bytes, int element_bytes) {
 }
 
 // Picks before it instantiates: a simt policy is not checked as a tensor-core one.
-template <class P, bool kSimt>
-struct CheckedTiles : gemm::CheckedSimtTiles<P> {};
+template <class P, gemm::Mainloop mainloop>
+struct CheckedTiles;
 template <class P>
-struct CheckedTiles<P, false> : gemm::CheckedMmaTiles<P> {};
+struct CheckedTiles<P, gemm::Mainloop::kSimt> : gemm::CheckedSimtTiles<P> {};
+template <class P>
+struct CheckedTiles<P, gemm::Mainloop::kMmaSm75> : gemm::CheckedMmaSm75Tiles<P> {};
+template <class P>
+struct CheckedTiles<P, gemm::Mainloop::kMmaSm80> : gemm::CheckedMmaTiles<P> {};
 
 }  // namespace internal
 
@@ -106,15 +112,16 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(kSimt ||
                     (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
                      std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
-                    (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC>),
-                "weft: the mma_sm80 mainloop reads SrcLayout NCxHWx<32> with FilterLayout "
-                "CxRSKx<32>, or NHWC with KRSC");
+                    (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
+                     config.mainloop == gemm::Mainloop::kMmaSm80),
+                "weft: the mma_sm75 and mma_sm80 mainloops read SrcLayout NCxHWx<32> with "
+                "FilterLayout CxRSKx<32>, mma_sm80 also NHWC with KRSC");
   static_assert(prologues::Prologue<typename P::Prologue>,
                 "weft: Prologue is not a prologue; use weft::prologues::SharedFilter");
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
-  static_assert(internal::CheckedTiles<P, kSimt>::kValid);
+  static_assert(internal::CheckedTiles<P, config.mainloop>::kValid);
   static_assert(
       !kSimt || config.alignment.src == 4,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
@@ -122,8 +129,8 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(
       kSimt || config.alignment.src == 16 ||
           (kNhwc && (config.alignment.src == 8 || config.alignment.src == 4)),
-      "weft: config.alignment.src of the mma_sm80 mainloop is 16, one cp.async; 8 or 4 for "
-      "NHWC whose C is not a multiple of 16");
+      "weft: config.alignment.src of the mma_sm75 and mma_sm80 mainloops is 16; 8 or 4 for NHWC "
+      "whose C is not a multiple of 16");
   static_assert(internal::DivisibleRun<typename P::DstLayout>(config.alignment.dst,
                                                               sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "

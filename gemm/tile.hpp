@@ -18,11 +18,20 @@ struct TileShape {
 
 enum class Mainloop {
   kSimt,     // dp4a for int8; any GPU from sm_75; register-staged, 2 stages
+  kMmaSm75,  // tensor cores, m8n8k16 for int8; any GPU from sm_75; register-staged, 2 stages
   kMmaSm80,  // tensor cores, m16n8k32 for int8; sm_80 and newer; cp.async, 3 or more stages
 };
 
 constexpr const char* MainloopName(Mainloop mainloop) {
-  return mainloop == Mainloop::kSimt ? "simt" : "mma_sm80";
+  switch (mainloop) {
+    case Mainloop::kSimt:
+      return "simt";
+    case Mainloop::kMmaSm75:
+      return "mma_sm75";
+    case Mainloop::kMmaSm80:
+      return "mma_sm80";
+  }
+  return "";
 }
 
 constexpr int CeilDiv(int a, int b) {

@@ -1,0 +1,82 @@
+// The tensor-core kernels over NCxHWx<32> under every schedule of the executor, and their
+// shared-memory bank conflicts.
+#include <gtest/gtest.h>
+
+#include "tests/conv/harness.hpp"
+#include "tests/conv/nc32_policies.hpp"
+
+namespace weft::conv {
+namespace {
+
+template <class TileT>
+using Relu = Nc32Policy<NCxHWx<32>, epilogues::BiasRelu<>, TileT>;
+
+template <class P>
+void RunSchedules(const Problem& problem) {
+  for (const arch::Schedule schedule : {arch::Schedule::kForward, arch::Schedule::kReverse,
+                                        arch::Schedule::kPriority, arch::Schedule::kRandom}) {
+    for (const arch::Copies copies : {arch::Copies::kDeferred, arch::Copies::kEager}) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        RunOptions options;
+        options.cpu.schedule = schedule;
+        options.cpu.copies = copies;
+        options.cpu.seed = seed;
+        options.cpu.workers = 1 + static_cast<int>(seed) % 2;
+        ExpectMatchesReference<P>(problem, reference::ReluActivation{}, options);
+      }
+    }
+  }
+}
+
+template <class P>
+void RunBothCursors() {
+  RunSchedules<P>(SquareProblem(1, 70, 7, 40, 3, 1, 1));
+  RunSchedules<P>(SquareProblem(1, 200, 9, 70, 1, 0, 2));
+}
+
+TEST(MmaSchedules, Sm75) {
+  RunBothCursors<Relu<MmaSm75Tile<64, 64, 64, 32, 32>>>();
+  RunBothCursors<Relu<ArticleTile>>();
+}
+
+TEST(MmaSchedules, Sm80) {
+  RunBothCursors<Relu<MmaSm80Tile<64, 64, 64, 32, 32, 3>>>();
+  RunBothCursors<Relu<MmaSm80Tile<32, 32, 32, 32, 32, 4>>>();
+}
+
+// Every ldmatrix is served in as few passes as its bytes need.
+template <class P>
+arch::CpuStats CountConflicts() {
+  arch::CpuStats stats;
+  RunOptions options;
+  options.stats = &stats;
+  ExpectMatchesReference<P>(SquareProblem(1, 128, 14, 128, 3, 1, 1), reference::ReluActivation{},
+                            options);
+  EXPECT_GT(stats.ldmatrix_phases, 1000);
+  EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases);
+  return stats;
+}
+
+// The register-staged mainloop's stores to shared memory as well.
+template <class P>
+void ExpectNoConflictsStaged() {
+  const arch::CpuStats stats = CountConflicts<P>();
+  EXPECT_GT(stats.shared_phases, 100);
+  EXPECT_EQ(stats.shared_wavefronts, stats.shared_phases);
+}
+
+TEST(MmaBankConflicts, NoneInSm75) {
+  ExpectNoConflictsStaged<Relu<MmaSm75Tile<128, 128, 64, 64, 32>>>();
+  ExpectNoConflictsStaged<Relu<MmaSm75Tile<128, 32, 64, 64, 32>>>();
+  ExpectNoConflictsStaged<Relu<MmaSm75Tile<64, 64, 32, 32, 32>>>();
+  ExpectNoConflictsStaged<Relu<ArticleTile>>();
+}
+
+TEST(MmaBankConflicts, NoneInSm80) {
+  CountConflicts<Relu<MmaSm80Tile<128, 128, 64, 64, 32, 3>>>();
+  CountConflicts<Relu<MmaSm80Tile<128, 32, 64, 64, 32, 3>>>();
+  CountConflicts<Relu<MmaSm80Tile<64, 64, 32, 32, 32, 4>>>();
+}
+
+}  // namespace
+}  // namespace weft::conv

@@ -1,0 +1,37 @@
+// The tensor-core operators over NCxHWx<32> that the tests of mma_sm75, and of its and mma_sm80's
+// schedules, run.
+#pragma once
+
+#include "weft/conv/policy.hpp"
+
+namespace weft::conv {
+
+// Tile shapes as types: nvcc 13.0 cannot write class-type template arguments into its host code.
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst_alignment = 8>
+struct MmaSm75Tile {
+  static constexpr Config config =
+      MmaSm75Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, dst_alignment);
+};
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int stages>
+struct MmaSm80Tile {
+  static constexpr Config config =
+      MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages);
+};
+
+// The tile that an article on this operator shows. Its first extent is output channels and its
+// second pixels; Weft's m is pixels: threadblock 32 x 64 x 64, warp 32 x 16 x 64, instruction
+// 8 x 8 x 16, 2 stages, alignments 16 and 16.
+using ArticleTile = MmaSm75Tile<64, 32, 64, 16, 32, 16>;
+
+template <class Dst, class EpilogueT, class TileT>
+struct Nc32Policy {
+  using Element = std::int8_t;
+  using SrcLayout = NCxHWx<32>;
+  using FilterLayout = CxRSKx<32>;
+  using DstLayout = Dst;
+  using Prologue = prologues::SharedFilter;
+  using Epilogue = EpilogueT;
+  static constexpr Config config = TileT::config;
+};
+
+}  // namespace weft::conv
