@@ -107,7 +107,7 @@ class CublasLtPeer : public Peer {
         p.pad_bottom != 0 || p.pad_left != 0 || p.pad_right != 0) {
       return absl::UnimplementedError("no matrix product: not 1x1, stride 1, no padding");
     }
-    options.about_to(absl::StrCat(name(), " open"));
+    if (absl::Status s = options.Need(absl::StrCat(name(), " open")); !s.ok()) return s;
     const absl::StatusOr<const LtApi*> api = Lt();
     if (!api.ok()) return api.status();
     api_ = *api;
@@ -128,7 +128,7 @@ class CublasLtPeer : public Peer {
     std::string why;
     for (const Form& form : kForms) {
       if (form.relu && !problem.relu) continue;
-      options.about_to(absl::StrCat(name(), " ", form.name, " heuristics"));
+      if (!options.Step(absl::StrCat(name(), " ", form.name, " heuristics"))) continue;
       if (absl::Status found = FindAlgorithms(form, options); !found.ok()) {
         absl::StrAppend(&why, why.empty() ? "" : "; ", std::string(found.message()));
       }

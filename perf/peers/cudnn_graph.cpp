@@ -232,8 +232,7 @@ void ConvolutionGraph::AddKnobs(const Descriptor& engine, std::vector<Descriptor
   }
 }
 
-std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(
-    bool every_knob, const std::function<void(const std::string&)>& about_to) {
+std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(const PeerOptions& options) {
   std::vector<Config> configs;
   std::set<std::string> names;
   std::set<std::int64_t> engines;
@@ -245,7 +244,7 @@ std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(
   };
   for (const cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
-    about_to(absl::StrCat("cuDNN heuristics mode ", static_cast<int>(mode)));
+    if (!options.Step(absl::StrCat("cuDNN heuristics mode ", static_cast<int>(mode)))) continue;
     Descriptor heuristics(*api_, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.Set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph())
         .Set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode)
@@ -269,8 +268,8 @@ std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(
   const std::int64_t all = graph().GetInt(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
   for (std::int64_t index = 0; index < all; ++index) {
     const bool named = engines.contains(index);
-    if (named && !every_knob) continue;
-    about_to(absl::StrCat("cuDNN engine ", index));
+    if (named && !options.every_knob) continue;
+    if (!options.Step(absl::StrCat("cuDNN engine ", index))) continue;
     Descriptor engine(*api_, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     engine.Set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph())
         .SetInts(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, {index})
@@ -279,7 +278,7 @@ std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(
     made.emplace_back(*api_, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     made[0].Set(CUDNN_ATTR_ENGINECFG_ENGINE, engine).Finalize();
     if (made[0].status() != CUDNN_STATUS_SUCCESS) continue;
-    if (every_knob) AddKnobs(engine, &made);
+    if (options.every_knob) AddKnobs(engine, &made);
     for (Descriptor& config : made) add(std::move(config));
   }
   return configs;

@@ -3,7 +3,6 @@
 
 #if WEFT_HAVE_CUDNN
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,10 +121,9 @@ class ConvolutionGraph {
     Descriptor descriptor;
   };
   // The union of what the heuristics A, B and "fallback" answer, best first, and of every engine
-  // with its default settings that none of them named. `every_knob` adds, for each engine, every
-  // value of each of its knobs, one knob at a time.
-  std::vector<Config> Configs(bool every_knob,
-                              const std::function<void(const std::string&)>& about_to);
+  // with its default settings that none of them named. options.every_knob adds, for each engine,
+  // every value of each of its knobs, one knob at a time.
+  std::vector<Config> Configs(const PeerOptions& options);
 
  private:
   explicit ConvolutionGraph(const CudnnApi& api) : api_(&api) {}

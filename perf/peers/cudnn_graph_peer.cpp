@@ -23,7 +23,7 @@ class CudnnGraphPeer : public Peer {
                        const PeerOptions& options, Stream stream) override {
     problem_ = problem;
     tensors_ = tensors;
-    options.about_to(absl::StrCat(name(), " open"));
+    if (absl::Status s = options.Need(absl::StrCat(name(), " open")); !s.ok()) return s;
     const absl::StatusOr<const CudnnApi*> api = CudnnApi::Get();
     if (!api.ok()) return api.status();
     api_ = *api;
@@ -36,15 +36,14 @@ class CudnnGraphPeer : public Peer {
     forms_ = Forms(options.every_form);
     absl::Status why = absl::UnimplementedError("cuDNN offers no plan");
     for (const GraphForm& form : forms_) {
-      options.about_to(absl::StrCat(name(), " ", form.name, "graph"));
+      if (!options.Step(absl::StrCat(name(), " ", form.name, "graph"))) continue;
       absl::StatusOr<ConvolutionGraph> graph =
           ConvolutionGraph::Create(*api_, handles_[0], problem, form);
       if (!graph.ok()) {
         why = graph.status();
         continue;
       }
-      for (ConvolutionGraph::Config& config :
-           graph->Configs(options.every_knob, options.about_to)) {
+      for (ConvolutionGraph::Config& config : graph->Configs(options)) {
         const std::string variant = absl::StrCat(name(), " ", form.name, config.name);
         if (!options.Wants(variant)) continue;
         if (static_cast<int>(plans_.size()) >= options.most_variants) break;
@@ -216,7 +215,7 @@ class CudnnGraphPeer : public Peer {
   void FinishPlans(const PeerOptions& options) {
     const int threads = std::min<int>(options.build_threads, static_cast<int>(plans_.size()));
     if (threads <= 1) return;
-    options.about_to(absl::StrCat(name(), " plans on ", threads, " threads"));
+    if (!options.Step(absl::StrCat(name(), " plans on ", threads, " threads"))) return;
     static std::vector<cudnnHandle_t>* const kept = new std::vector<cudnnHandle_t>;
     while (static_cast<int>(kept->size()) < threads) {
       const absl::StatusOr<cudnnHandle_t> handle = api_->NewHandle();

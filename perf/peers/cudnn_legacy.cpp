@@ -47,14 +47,14 @@ class CudnnLegacy : public Peer {
       return absl::UnimplementedError(
           absl::StrCat("c=", p.c, ", k=", p.k, ": both must be multiples of ", block));
     }
-    options.about_to(absl::StrCat(name(), " open"));
+    if (absl::Status s = options.Need(absl::StrCat(name(), " open")); !s.ok()) return s;
     const absl::StatusOr<const CudnnApi*> api = CudnnApi::Get();
     if (!api.ok()) return api.status();
     const absl::StatusOr<cudnnHandle_t> handle = (*api)->MainHandle();
     if (!handle.ok()) return handle.status();
     api_ = *api;
     handle_ = *handle;
-    options.about_to(absl::StrCat(name(), " descriptors"));
+    if (absl::Status s = options.Need(absl::StrCat(name(), " descriptors")); !s.ok()) return s;
     if (absl::Status s = Describe(); !s.ok()) return s;
     if (absl::Status s = api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"); !s.ok()) {
       return s;
@@ -194,7 +194,10 @@ class CudnnLegacy : public Peer {
 
   // Filters and bias in the order that CUDNN_NO_REORDER expects of INT8x32.
   absl::Status Reorder(const PeerOptions& options) {
-    options.about_to(absl::StrCat(name(), " cudnnReorderFilterAndBias"));
+    if (!options.Step(absl::StrCat(name(), " cudnnReorderFilterAndBias"))) {
+      can_reorder_ = false;
+      return absl::OkStatus();
+    }
     const conv::Problem& p = problem_.problem;
     absl::Status s =
         Keep(MakeSets(NCxHWx<32>::Size(AsTensor(p.filter())), Element::kInt8, tensors_.sets),

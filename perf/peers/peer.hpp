@@ -59,9 +59,10 @@ struct PeerScope {
 std::string ScopeText(const PeerScope& scope);
 
 struct PeerOptions {
-  std::set<std::string>
-      skip;  // names of variants that are not to be touched, as they crashed before
-  std::set<std::string> only;  // if not empty, all others are skipped too: a choice made before
+  // What is not to be touched, as it crashed before: names of variants, or of steps on the way to
+  // them, as about_to was told.
+  std::set<std::string> skip;
+  std::set<std::string> only;  // if not empty, all other variants are skipped too: a choice kept
   int most_variants = 1000;
   // Beyond what the library's heuristics name: other ways to say the same problem, and every value
   // of every knob, one knob at a time. Both cost a compilation for each variant.
@@ -73,6 +74,18 @@ struct PeerOptions {
 
   bool Wants(const std::string& variant) const {
     return !skip.contains(variant) && (only.empty() || only.contains(variant));
+  }
+
+  // Announces `step`; false if it is to be skipped.
+  bool Step(const std::string& step) const {
+    if (skip.contains(step)) return false;
+    about_to(step);
+    return true;
+  }
+  // The same where nothing is possible without the step: Unavailable.
+  absl::Status Need(const std::string& step) const {
+    if (Step(step)) return absl::OkStatus();
+    return absl::UnavailableError(step + " crashed before");
   }
 };
 

@@ -33,6 +33,14 @@ TEST(PeerOptions, SkipAndOnly) {
   EXPECT_FALSE(options.Wants("a"));
   EXPECT_FALSE(options.Wants("b"));
   EXPECT_TRUE(options.Wants("c"));
+
+  std::vector<std::string> told;
+  options.about_to = [&told](const std::string& what) { told.push_back(what); };
+  EXPECT_FALSE(options.Step("a"));
+  EXPECT_TRUE(options.Step("b"));
+  EXPECT_TRUE(absl::IsUnavailable(options.Need("a")));
+  EXPECT_TRUE(options.Need("d").ok());
+  EXPECT_EQ(told, (std::vector<std::string>{"b", "d"}));
 }
 
 TEST(PeerScope, SaysWhatIsComputed) {
