@@ -182,10 +182,10 @@ class CublasLtPeer : public Peer {
       }
     };
     set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-    set(CUBLASLT_MATMUL_DESC_POINTER_MODE,
-        !form.channel_alpha ? CUBLASLT_POINTER_MODE_HOST
-        : problem_.residual ? CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST
-                            : CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO);
+    // Not ..._BETA_ZERO, which no algorithm of cuBLASLt 13.1 takes on Hopper.
+    set(CUBLASLT_MATMUL_DESC_POINTER_MODE, form.channel_alpha
+                                               ? CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST
+                                               : CUBLASLT_POINTER_MODE_HOST);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE,
         form.bias   ? (form.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
         : form.relu ? CUBLASLT_EPILOGUE_RELU
