@@ -2,13 +2,10 @@
 weft_add_operators(picture_filter examples/picture_filter/operators.hpp
                    picture_filter::ColourFilter picture_filter::EdgeFilter)
 
-set(demo_operators)
-foreach(operator ConvBiasRelu ConvBiasHSwishReformat)
-  foreach(tile 128x128 128x32 64x64 32x32)  # as in weft_demo/kernels.cpp
-    list(APPEND demo_operators weft_demo::${operator}<weft::conv::kSimt${tile}>)
-  endforeach()
-endforeach()
-weft_add_operators(weft_demo examples/weft_demo/operators.hpp ${demo_operators})
+weft_add_family(weft_demo examples/weft_demo/operators.hpp 6
+                weft_demo::ConvBiasReluFamily weft_demo::ConvBiasHSwishReformatFamily)
+weft_add_family(weft_demo examples/weft_demo/operators.hpp 5
+                weft_demo::Conv32BiasReluFamily weft_demo::Conv32BiasHSwishFamily)
 
 if(WEFT_TESTS)
   include(tests/examples/programs.cmake)

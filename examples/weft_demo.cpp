@@ -27,11 +27,14 @@
 
 ABSL_FLAG(std::string, layers, "t4_17,small_k,reformat",
           "what to run, separated by commas: layer lists, or layers such as c64h56w56k64r3s1 "
-          "or n16c64h92w160k32r3s1p1 (these run through both operators)");
+          "or n16c64h92w160k32r3s1p1 (these run through every operator)");
+ABSL_FLAG(std::string, layout, "",
+          "channel blocks: nc4 (dp4a), nc32 (tensor cores) or all; by default all that run");
 ABSL_FLAG(std::string, batch, "",
           "images, 1 to 1024; by default what the list says, or 1 (small_k: 16)");
 ABSL_FLAG(std::string, backend, "", "cpu or cuda; by default cuda if there is a GPU, else cpu");
-ABSL_FLAG(std::string, tile, "", "use this tile, such as 64x64; by default a model chooses");
+ABSL_FLAG(std::string, tile, "",
+          "use this tile, such as 64x64 or 32x32x256; by default a model chooses");
 ABSL_FLAG(std::string, csv, "", "also write the table to this file; - for standard output");
 ABSL_FLAG(bool, check, true, "compare every output with the reference");
 
@@ -48,7 +51,13 @@ struct Job {
 
 struct NamedLayer {
   weft::perf::Layer layer;
-  std::vector<Operator> operators;
+  bool relu = true;
+  bool hswish = true;
+};
+
+struct Layouts {
+  bool nc4 = true;
+  bool nc32 = true;
 };
 
 constexpr char kOneLayer[] = "c64h56w56k64r3s1";
@@ -61,8 +70,8 @@ absl::StatusOr<std::vector<NamedLayer>> Layers(const std::string& item) {
   if (std::find(lists.begin(), lists.end(), list) != lists.end()) {
     const auto layers = weft::perf::LayerList(list);
     if (!layers.ok()) return layers.status();
-    const Operator op = list == "reformat" ? Operator::kHSwishReformat : Operator::kRelu;
-    for (const weft::perf::Layer& layer : *layers) named.push_back({layer, {op}});
+    const bool hswish = list == "reformat";
+    for (const weft::perf::Layer& layer : *layers) named.push_back({layer, !hswish, hswish});
     return named;
   }
   if (std::none_of(item.begin(), item.end(), absl::ascii_isdigit)) {
@@ -76,8 +85,31 @@ absl::StatusOr<std::vector<NamedLayer>> Layers(const std::string& item) {
         absl::StrCat("--layers: ", std::string(layer.status().message()),
                      ", or a list: ", absl::StrJoin(lists, ", ")));
   }
-  named.push_back({*layer, {Operator::kRelu, Operator::kHSwishReformat}});
+  named.push_back({*layer});
   return named;
+}
+
+std::vector<Operator> Operators(const NamedLayer& layer, const Layouts& layouts) {
+  std::vector<Operator> operators;
+  if (layer.relu && layouts.nc4) operators.push_back(Operator::kRelu);
+  if (layer.hswish && layouts.nc4) operators.push_back(Operator::kHSwishReformat);
+  if (layer.relu && layouts.nc32) operators.push_back(Operator::kRelu32);
+  if (layer.hswish && layouts.nc32) operators.push_back(Operator::kHSwish32);
+  return operators;
+}
+
+// By default all, but for a GPU that is too old for the operators over NCxHWx<32>.
+absl::StatusOr<Layouts> ChosenLayouts(const Machine& machine) {
+  const std::string flag = absl::AsciiStrToLower(absl::GetFlag(FLAGS_layout));
+  if (flag == "nc4") return Layouts{true, false};
+  if (flag == "nc32") return Layouts{false, true};
+  if (flag == "all") return Layouts{true, true};
+  if (!flag.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--layout=", flag, " is unknown; accepted are nc4, nc32, all"));
+  }
+  return Layouts{true,
+                 machine.backend == Backend::kCpu || machine.gpu.limits.compute_capability >= 80};
 }
 
 // Two copies of the source and three of the output, packed, planar and expected, lie in memory.
@@ -101,6 +133,8 @@ absl::StatusOr<std::vector<Job>> Plan(const Machine& machine) {
     return absl::InvalidArgumentError(
         absl::StrCat("--batch=", batch, " is not a number of images; accepted are 1 to 1024"));
   }
+  const auto layouts = ChosenLayouts(machine);
+  if (!layouts.ok()) return layouts.status();
   std::vector<Job> jobs;
   for (const absl::string_view item :
        absl::StrSplit(absl::GetFlag(FLAGS_layers), ',', absl::SkipWhitespace())) {
@@ -109,10 +143,10 @@ absl::StatusOr<std::vector<Job>> Plan(const Machine& machine) {
     for (const NamedLayer& named : *layers) {
       Problem problem = named.layer.problem;
       if (images > 0) problem.n = images;
-      for (const Operator op : named.operators) {
+      for (const Operator op : Operators(named, *layouts)) {
         const auto kernel = ChooseKernel(op, problem, machine, absl::GetFlag(FLAGS_tile));
-        if (!kernel.ok()) return kernel.status();
-        if (absl::Status s = kernel->check(problem); !s.ok()) {
+        if (absl::Status s = kernel.status(); !s.ok()) {
+          if (absl::IsNotFound(s)) return s;  // about the flag
           return absl::Status(s.code(), absl::StrCat(weft::perf::LayerName(problem, true), ": ",
                                                      std::string(s.message())));
         }
@@ -137,7 +171,7 @@ absl::StatusOr<Row> RunJob(const Job& job, Backend backend, const std::string& p
   row.images = job.problem.n;
   row.src_layout = kernel.src_layout;
   row.dst_layout = kernel.dst_layout;
-  row.kernel = absl::StrCat(kernel.op == Operator::kRelu ? "relu " : "hswish ", kernel.tile());
+  row.kernel = absl::StrCat(IsRelu(kernel.op) ? "relu " : "hswish ", kernel.tile());
   row.backend = backend == Backend::kCpu ? "cpu" : "cuda";
 
   table->Live(absl::StrCat(place, row.layer, ": random tensors"));
@@ -163,16 +197,18 @@ absl::StatusOr<std::int64_t> Run() {
   if (!choice.ok()) return choice.status();
   const bool on_cpu = choice->backend == Backend::kCpu;
   const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int processors = on_cpu ? threads : weft::arch::QueryDevice().limits.sm_count;
-  const auto jobs = Plan({choice->backend, processors});
+  Machine machine = {choice->backend, {}, {threads}};
+  if (!on_cpu) machine.gpu = weft::conv::GpuFactsOf(weft::arch::QueryDevice().limits);
+  const auto jobs = Plan(machine);
   if (!jobs.ok()) return jobs.status();
   Table table;
   if (absl::Status s = table.Open(absl::GetFlag(FLAGS_csv)); !s.ok()) return s;
 
   const auto start = std::chrono::steady_clock::now();
-  table.Print(on_cpu ? absl::StrCat("On the CPU, ", threads, " threads",
-                                    choice->why.empty() ? "" : absl::StrCat(" (", choice->why, ")"))
-                     : absl::StrCat("On the GPU, ", processors, " multiprocessors"));
+  table.Print(on_cpu
+                  ? absl::StrCat("On the CPU, ", threads, " threads",
+                                 choice->why.empty() ? "" : absl::StrCat(" (", choice->why, ")"))
+                  : absl::StrCat("On the GPU, ", machine.gpu.limits.sm_count, " multiprocessors"));
   table.PrintHeader();
   std::int64_t mismatches = 0;
   for (std::size_t i = 0; i < jobs->size(); ++i) {
@@ -198,13 +234,14 @@ absl::StatusOr<std::int64_t> Run() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "weft_demo [--layers=...] [--batch=N] [--backend=cpu|cuda] [--tile=MxN] [--csv=FILE]\n"
+      "weft_demo [--layers=...] [--batch=N] [--layout=nc4|nc32|all]\n"
+      "          [--backend=cpu|cuda] [--tile=MxN[xK]] [--csv=FILE]\n"
       "Runs convolution layers and compares every output with the reference.");
   const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
   if (arguments.size() > 1) {
-    std::cerr
-        << "weft_demo: '" << arguments[1]
-        << "' is not a flag; accepted are --layers, --batch, --backend, --tile, --csv, --check\n";
+    std::cerr << "weft_demo: '" << arguments[1]
+              << "' is not a flag; accepted are --layers, --batch, --backend, --tile, --csv, "
+                 "--check, --layout\n";
     return 1;
   }
   const absl::StatusOr<std::int64_t> mismatches = weft_demo::Run();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
@@ -12,7 +13,7 @@
 #include "perf/support/cuda.hpp"
 #include "perf/support/random.hpp"
 #include "tests/reference/reference.hpp"
-#include "weft/conv/convolution.hpp"
+#include "weft/conv/dispatch.hpp"
 
 namespace weft_demo {
 namespace {
@@ -79,18 +80,21 @@ absl::StatusOr<double> TimeOnGpu(const Op& op, const PackedFilter& filter,
 }
 #endif
 
-template <class Policy>
-absl::Status Check(const Problem& problem) {
-  return weft::conv::Convolution<Policy>::Create(problem).status();
-}
+template <class F>
+struct FirstOf;
+template <class P, class... Others>
+struct FirstOf<weft::conv::Family<P, Others...>> {
+  using type = P;
+};
 
-template <class Policy>
-absl::StatusOr<Measurement> Run(const LayerData& data, Backend backend,
+template <class F>
+absl::StatusOr<Measurement> Run(const LayerData& data, int index, Backend backend,
                                 const std::vector<std::int8_t>* want) {
-  using Op = weft::conv::Convolution<Policy>;
+  using Op = weft::conv::Dispatch<F>;
+  using Policy = typename FirstOf<F>::type;
   using Dst = typename Policy::DstLayout;
   const Problem& problem = data.problem;
-  const absl::StatusOr<Op> op = Op::Create(problem);
+  const absl::StatusOr<Op> op = Op::CreateAt(problem, index);
   if (!op.ok()) return op.status();
   const auto src = weft::ConvertTensor<weft::NCHW, typename Policy::SrcLayout>(
       problem.src(), absl::MakeConstSpan(data.src));
@@ -130,36 +134,38 @@ absl::StatusOr<Measurement> Run(const LayerData& data, Backend backend,
   return measurement;
 }
 
-template <class Policy>
-Kernel MakeKernel(Operator op) {
-  return {op,
-          Policy::config,
-          Policy::SrcLayout::kName,
-          Policy::DstLayout::kName,
-          &Check<Policy>,
-          &Run<Policy>};
-}
-
-template <template <weft::conv::Config> class Policy>
+template <class F>
 void AddKernels(Operator op, std::vector<Kernel>* kernels) {
-  kernels->push_back(MakeKernel<Policy<weft::conv::kSimt128x128>>(op));
-  kernels->push_back(MakeKernel<Policy<weft::conv::kSimt128x32>>(op));
-  kernels->push_back(MakeKernel<Policy<weft::conv::kSimt64x64>>(op));
-  kernels->push_back(MakeKernel<Policy<weft::conv::kSimt32x32>>(op));
+  using Policy = typename FirstOf<F>::type;
+  int index = 0;
+  for (const weft::conv::Config& config : weft::conv::Dispatch<F>::Configs()) {
+    kernels->push_back(
+        {op, index++, config, Policy::SrcLayout::kName, Policy::DstLayout::kName, &Run<F>});
+  }
 }
 
-// Blocks are dealt to processors in waves, the last of which may be nearly empty. A block costs
-// what its tile multiplies, plus what each of its threads does besides, which is far more on the
-// CPU, plus the bringing of its operands.
-double ExpectedCost(const weft::conv::Config& config, const Problem& problem,
-                    const Machine& machine) {
-  const double m = config.threadblock.m, n = config.threadblock.n;
-  const double pixels = static_cast<double>(problem.n * problem.p() * problem.q());
-  const double blocks = std::ceil(pixels / m) * std::ceil(static_cast<double>(problem.k) / n);
-  const double waves = std::ceil(blocks / machine.processors);
-  const double threads = m * n / (config.thread.m * config.thread.n);
-  const double besides = machine.backend == Backend::kCpu ? 256.0 : 16.0;
-  return waves * (m * n + besides * threads + 8.0 * (m + n));
+// The index of the policy that Dispatch chooses.
+template <class F>
+absl::StatusOr<int> ChooseIndex(const Problem& problem, const Machine& machine) {
+  using Op = weft::conv::Dispatch<F>;
+  const absl::StatusOr<Op> op = machine.backend == Backend::kCpu ? Op::Create(problem, machine.cpu)
+                                                                 : Op::Create(problem, machine.gpu);
+  if (!op.ok()) return op.status();
+  return op->index();
+}
+
+absl::StatusOr<int> ChooseIndex(Operator op, const Problem& problem, const Machine& machine) {
+  switch (op) {
+    case Operator::kRelu:
+      return ChooseIndex<ConvBiasReluFamily>(problem, machine);
+    case Operator::kHSwishReformat:
+      return ChooseIndex<ConvBiasHSwishReformatFamily>(problem, machine);
+    case Operator::kRelu32:
+      return ChooseIndex<Conv32BiasReluFamily>(problem, machine);
+    case Operator::kHSwish32:
+      return ChooseIndex<Conv32BiasHSwishFamily>(problem, machine);
+  }
+  return absl::InternalError("weft_demo: no such operator");
 }
 
 }  // namespace
@@ -174,14 +180,16 @@ LayerData::LayerData(const Problem& p) : problem(p) {
 }
 
 std::string Kernel::tile() const {
-  return absl::StrCat(config.threadblock.m, "x", config.threadblock.n);
+  return absl::StrCat(config.threadblock.m, "x", config.threadblock.n, "x", config.threadblock.k);
 }
 
 const std::vector<Kernel>& Kernels() {
   static const std::vector<Kernel>& kernels = *[] {
     auto* all = new std::vector<Kernel>;
-    AddKernels<ConvBiasRelu>(Operator::kRelu, all);
-    AddKernels<ConvBiasHSwishReformat>(Operator::kHSwishReformat, all);
+    AddKernels<ConvBiasReluFamily>(Operator::kRelu, all);
+    AddKernels<ConvBiasHSwishReformatFamily>(Operator::kHSwishReformat, all);
+    AddKernels<Conv32BiasReluFamily>(Operator::kRelu32, all);
+    AddKernels<Conv32BiasHSwishFamily>(Operator::kHSwish32, all);
     return all;
   }();
   return kernels;
@@ -189,21 +197,18 @@ const std::vector<Kernel>& Kernels() {
 
 absl::StatusOr<Kernel> ChooseKernel(Operator op, const Problem& problem, const Machine& machine,
                                     const std::string& tile) {
-  const Kernel* best = nullptr;
-  double best_cost = 0.0;
+  const absl::StatusOr<int> chosen = ChooseIndex(op, problem, machine);
+  if (!chosen.ok()) return chosen.status();
   std::vector<std::string> tiles;
   for (const Kernel& kernel : Kernels()) {
     if (kernel.op != op) continue;
-    tiles.push_back(kernel.tile());
-    if (!tile.empty() && kernel.tile() != tile) continue;
-    const double cost = ExpectedCost(kernel.config, problem, machine);
-    if (best == nullptr || cost < best_cost) best = &kernel, best_cost = cost;
+    const std::string name = kernel.tile();
+    tiles.push_back(name);
+    const bool same = name == tile || absl::StartsWith(name, absl::StrCat(tile, "x"));
+    if (tile.empty() ? kernel.index == *chosen : same) return kernel;
   }
-  if (best == nullptr) {
-    return absl::NotFoundError(absl::StrCat("--tile=", tile, " does not exist; accepted are ",
-                                            absl::StrJoin(tiles, ", ")));
-  }
-  return *best;
+  return absl::NotFoundError(
+      absl::StrCat("--tile=", tile, " does not exist; accepted are ", absl::StrJoin(tiles, ", ")));
 }
 
 std::vector<std::int8_t> Reference(Operator op, const LayerData& data) {
@@ -214,8 +219,8 @@ std::vector<std::int8_t> Reference(Operator op, const LayerData& data) {
                                                   epilogue, activation, weft::reference::kInt8,
                                                   /*threads=*/0);
   };
-  return op == Operator::kRelu ? convolve(weft::reference::ReluActivation())
-                               : convolve(weft::reference::HSwishActivation());
+  return IsRelu(op) ? convolve(weft::reference::ReluActivation())
+                    : convolve(weft::reference::HSwishActivation());
 }
 
 }  // namespace weft_demo

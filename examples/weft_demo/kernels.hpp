@@ -10,10 +10,20 @@
 #include "examples/support/backend.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/conv/problem.hpp"
+#include "weft/conv/tile_model.hpp"
 
 namespace weft_demo {
 
-enum class Operator { kRelu, kHSwishReformat };
+enum class Operator {
+  kRelu,            // NCxHWx<4>, simt
+  kHSwishReformat,  // NCxHWx<4> -> NCxHWx<32>, simt
+  kRelu32,          // NCxHWx<32>, tensor cores
+  kHSwish32,        // NCxHWx<32>, tensor cores
+};
+
+constexpr bool IsRelu(Operator op) {
+  return op == Operator::kRelu || op == Operator::kRelu32;
+}
 
 // Random tensors of one layer, planar (NCHW, KCRS), and scales that bring sums into int8's range.
 struct LayerData {
@@ -34,20 +44,22 @@ struct Measurement {
 // One operator compiled for one tile.
 struct Kernel {
   Operator op = Operator::kRelu;
+  int index = 0;  // of its family
   weft::conv::Config config;
   const char* src_layout = "";
   const char* dst_layout = "";
 
-  // Whether the operator takes the problem; its sentence if not.
-  absl::Status (*check)(const weft::conv::Problem& problem) = nullptr;
-
-  // Runs the operator and compares all of dst with `want` (planar), unless that is null. On the CPU
+  // Runs the kernel and compares all of dst with `want` (planar), unless that is null. On the CPU
   // the time is that of the fastest of a few launches, on the GPU the mean of many, from CUDA
   // events.
-  absl::StatusOr<Measurement> (*run)(const LayerData& data, examples::Backend backend,
-                                     const std::vector<std::int8_t>* want) = nullptr;
+  absl::StatusOr<Measurement> (*run_at)(const LayerData& data, int index, examples::Backend backend,
+                                        const std::vector<std::int8_t>* want) = nullptr;
+  absl::StatusOr<Measurement> run(const LayerData& data, examples::Backend backend,
+                                  const std::vector<std::int8_t>* want) const {
+    return run_at(data, index, backend, want);
+  }
 
-  std::string tile() const;  // "128x64"
+  std::string tile() const;  // "128x64x32": pixels, output channels, depth of a step
 };
 
 const std::vector<Kernel>& Kernels();
@@ -55,11 +67,13 @@ const std::vector<Kernel>& Kernels();
 // What runs the blocks of a kernel.
 struct Machine {
   examples::Backend backend = examples::Backend::kCpu;
-  int processors = 1;  // multiprocessors, or threads of the CPU
+  weft::conv::GpuFacts gpu;  // for Backend::kCuda
+  weft::conv::CpuFacts cpu;  // for Backend::kCpu
 };
 
-// The kernel of `op` that a simple model expects to be fastest; if `tile` is not empty, the one
-// with that tile. NotFound names the tiles there are.
+// The kernel of `op` that conv::Dispatch chooses; if `tile` is not empty, the one with that tile
+// (MxNxK, or MxN for the first such). NotFound names the tiles there are; otherwise the error is
+// Dispatch's.
 absl::StatusOr<Kernel> ChooseKernel(Operator op, const weft::conv::Problem& problem,
                                     const Machine& machine, const std::string& tile);
 

@@ -26,11 +26,12 @@ TEST(Kernels, EveryTileEqualsTheReference) {
 
 TEST(Kernels, EachDifferenceIsCounted) {
   const LayerData data(weft::conv::SquareProblem(1, 4, 5, 8, 3, 1, 1));
-  for (const Operator op : {Operator::kRelu, Operator::kHSwishReformat}) {
+  for (const Operator op :
+       {Operator::kRelu, Operator::kHSwishReformat, Operator::kRelu32, Operator::kHSwish32}) {
     std::vector<std::int8_t> want = Reference(op, data);
     want.front() = static_cast<std::int8_t>(want.front() ^ 1);
     want.back() = static_cast<std::int8_t>(want.back() ^ 1);
-    const auto kernel = ChooseKernel(op, data.problem, {Backend::kCpu, 2}, "");
+    const auto kernel = ChooseKernel(op, data.problem, {Backend::kCpu, {}, {2}}, "");
     const auto measured = kernel->run(data, Backend::kCpu, &want);
     ASSERT_TRUE(measured.ok()) << measured.status();
     EXPECT_EQ(measured->mismatches, 2);
@@ -49,27 +50,36 @@ TEST(LayerData, OutputsAreSpreadOverTheRange) {
   EXPECT_LT(clamped, size / 4);
 }
 
-std::string Tile(const weft::conv::Problem& problem, const Machine& machine) {
-  return ChooseKernel(Operator::kRelu, problem, machine, "")->tile();
+std::string Tile(Operator op, const weft::conv::Problem& problem, const Machine& machine) {
+  return ChooseKernel(op, problem, machine, "")->tile();
 }
 
 TEST(ChooseKernel, FitsTheLayer) {
-  const Machine gpu = {Backend::kCuda, 132}, cpu = {Backend::kCpu, 2};
+  const Machine gpu = {Backend::kCuda, {}, {}}, cpu = {Backend::kCpu, {}, {2}};
+  const auto large = weft::conv::SquareProblem(64, 512, 56, 512, 3, 1, 1);
+  const auto narrow = weft::conv::SquareProblem(16, 64, 128, 32, 3, 1, 1);
+  const auto small = weft::conv::SquareProblem(1, 512, 7, 512, 3, 1, 1);
   // Much of everything; few output channels; too few outputs to give every multiprocessor a large
   // tile.
-  EXPECT_EQ(Tile(weft::conv::SquareProblem(64, 512, 56, 512, 3, 1, 1), gpu), "128x128");
-  EXPECT_EQ(Tile(weft::conv::SquareProblem(16, 64, 128, 32, 3, 1, 1), gpu), "128x32");
-  EXPECT_EQ(Tile(weft::conv::SquareProblem(16, 64, 128, 32, 3, 1, 1), cpu), "128x32");
-  EXPECT_EQ(Tile(weft::conv::SquareProblem(1, 512, 7, 512, 3, 1, 1), gpu), "32x32");
+  EXPECT_EQ(Tile(Operator::kRelu, large, gpu), "128x128x32");
+  EXPECT_EQ(Tile(Operator::kRelu, narrow, gpu), "128x32x32");
+  EXPECT_EQ(Tile(Operator::kRelu, narrow, cpu), "128x32x32");
+  EXPECT_EQ(Tile(Operator::kRelu, small, gpu), "32x32x256");
+  EXPECT_EQ(Tile(Operator::kRelu32, large, gpu), "128x128x64");
+  EXPECT_EQ(Tile(Operator::kHSwish32, narrow, gpu), "128x32x64");
+  EXPECT_EQ(Tile(Operator::kHSwish32, small, gpu), "32x32x256");
 }
 
 TEST(ChooseKernel, NamesTheTilesThereAre) {
   const weft::conv::Problem problem = weft::conv::SquareProblem(1, 4, 5, 8, 3, 1, 1);
-  EXPECT_EQ(ChooseKernel(Operator::kRelu, problem, {}, "64x64")->tile(), "64x64");
+  EXPECT_EQ(ChooseKernel(Operator::kRelu, problem, {}, "64x64")->tile(), "64x64x32");
+  EXPECT_EQ(ChooseKernel(Operator::kRelu, problem, {}, "32x32x256")->tile(), "32x32x256");
   const absl::Status status = ChooseKernel(Operator::kRelu, problem, {}, "65x64").status();
   EXPECT_THAT(std::string(status.message()),
-              ::testing::HasSubstr("--tile=65x64 does not exist; accepted are 128x128, 128x32, "
-                                   "64x64, 32x32"));
+              ::testing::HasSubstr("--tile=65x64 does not exist; accepted are 64x64x32, "
+                                   "128x128x32, 128x32x32, 32x32x32, 32x32x128, 32x32x256"));
+  EXPECT_THAT(std::string(ChooseKernel(Operator::kRelu32, problem, {}, "7x7").status().message()),
+              ::testing::HasSubstr("accepted are 128x64x64, 128x128x64, 128x32x64, 64x64x64, "));
 }
 
 }  // namespace
