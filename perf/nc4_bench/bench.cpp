@@ -9,9 +9,9 @@
 #include "perf/nc4_bench/cudnn_int8x4.hpp"
 #include "perf/nc4_bench/family.hpp"
 #include "perf/nc4_bench/measure.hpp"
-#include "perf/nc4_bench/nvml.hpp"
 #include "perf/nc4_bench/tensors.hpp"
 #include "perf/support/device_data.hpp"
+#include "perf/support/nvml.hpp"
 #include "weft/conv/tile_model.hpp"
 #include "weft/gemm/arch/device.hpp"
 

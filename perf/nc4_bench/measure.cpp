@@ -31,12 +31,14 @@ absl::Status Stopwatch::Prepare(Contestant& c, int sets, double target_us) const
   c.estimate_us = *time / few;
   const double rounds = std::max(1.0, std::round(target_us / (c.estimate_us * sets)));
   c.runs = static_cast<int>(std::min<double>(rounds, std::max(1, kMostRuns / sets))) * sets;
-  absl::StatusOr<CudaGraph> graph =
-      CudaGraph::Capture(stream(), [&] { return Enqueue(c, c.runs); });
-  c.graphed = graph.ok();
-  if (c.graphed) {
-    c.graph = std::move(*graph);
-    if (absl::Status s = c.graph.Upload(stream()); !s.ok()) return s;
+  if (c.want_graph) {
+    absl::StatusOr<CudaGraph> graph =
+        CudaGraph::Capture(stream(), [&] { return Enqueue(c, c.runs); });
+    c.graphed = graph.ok();
+    if (c.graphed) {
+      c.graph = std::move(*graph);
+      if (absl::Status s = c.graph.Upload(stream()); !s.ok()) return s;
+    }
   }
   if (absl::Status s = Launch(c); !s.ok()) return s;  // warm-up
   return stream_.Synchronize();

@@ -17,10 +17,11 @@ namespace weft::perf {
 struct Contestant {
   std::string name;
   std::function<absl::Status(int set)> enqueue;
+  bool want_graph = true;
 
   // Made by Prepare.
   CudaGraph graph;
-  bool graphed = false;  // false: capture was refused, so launches go to the stream one by one
+  bool graphed = false;  // false: not wanted or refused; launches go to the stream one by one
   int sets = 0;          // buffer sets
   int runs = 0;          // of `enqueue` in one sample, a multiple of sets
   double estimate_us = 0.0;

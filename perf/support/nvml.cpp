@@ -1,4 +1,4 @@
-#include "perf/nc4_bench/nvml.hpp"
+#include "perf/support/nvml.hpp"
 
 #include <dlfcn.h>
 
