@@ -1,0 +1,64 @@
+// The two operator definitions of docs/porting.md, as Weft policies. The comments beside the
+// numbers give the positional parameters that they come from.
+#pragma once
+
+#include "weft/conv/policy.hpp"
+
+namespace weft::conv {
+
+// conv + bias + ReLU + clamp over NCxHWx<32>, tensor cores of sm_75.
+struct PortedNc32 {
+  using Element = std::int8_t;      // element of src and of filter
+  using SrcLayout = NCxHWx<32>;     // layout of src: TensorNCxHWx<32>
+  using FilterLayout = CxRSKx<32>;  // layout of filter: TensorCxRSKx<32>
+  using DstLayout = NCxHWx<32>;     // layout of dst: TensorNCxHWx<32>
+  using Prologue = prologues::SharedFilter;
+  using Epilogue =  // the epilogue operator: bias, ReLU, clamp
+      epilogues::Chain<epilogues::Scale, epilogues::Bias<std::int32_t>, epilogues::Relu,
+                       epilogues::ClampTo<std::int8_t>>;
+  static constexpr Config config = {
+      .mainloop = gemm::Mainloop::kMmaSm75,  // OpClassTensorOp, Sm75
+      .threadblock = {64, 32, 64},           // GemmShape<32, 64, 64>, m and n exchanged
+      .warp = {16, 32, 64},                  // GemmShape<32, 16, 64>, likewise
+      .thread = {},                          // of a simt operator only
+      .instruction = {8, 8, 16},             // GemmShape<8, 8, 16>
+      .stages = 2,
+      .alignment = {.src = 16, .dst = 16},  // the filter's is always 16
+  };
+};
+
+// conv + bias + HSwish over NCxHWx<4>, stored as NCxHWx<32>, dp4a.
+struct PortedNc4ToNc32 {
+  using Element = std::int8_t;
+  using SrcLayout = NCxHWx<4>;
+  using FilterLayout = CxRSKx<4>;
+  using DstLayout = NCxHWx<32>;
+  using Prologue = prologues::SharedFilter;
+  using Epilogue =  // the epilogue operator: bias, HSwish, clamp
+      epilogues::Chain<epilogues::Scale, epilogues::Bias<std::int32_t>, epilogues::HSwish,
+                       epilogues::ClampTo<std::int8_t>>;
+  static constexpr Config config = {
+      .mainloop = gemm::Mainloop::kSimt,  // OpClassSimt, Sm61
+      .threadblock = {128, 64, 32},       // GemmShape<64, 128, 32>, m and n exchanged
+      .warp = {32, 64, 32},               // GemmShape<64, 32, 32>, likewise
+      .thread = {8, 8, 4},
+      .instruction = {1, 1, 4},  // GemmShape<1, 1, 4>
+      .stages = 2,
+      .alignment = {.src = 4, .dst = 8},
+  };
+};
+
+// The same with stores of 16 bytes: 16 adjacent channels in one thread.
+struct PortedNc4ToNc32Wide : PortedNc4ToNc32 {
+  static constexpr Config config = {
+      .mainloop = gemm::Mainloop::kSimt,
+      .threadblock = {128, 64, 32},
+      .warp = {32, 64, 32},
+      .thread = {4, 16, 4},
+      .instruction = {1, 1, 4},
+      .stages = 2,
+      .alignment = {.src = 4, .dst = 16},
+  };
+};
+
+}  // namespace weft::conv

@@ -1,0 +1,1 @@
+#include "tests/conv/porting_cases.hpp"  // on the CPU
