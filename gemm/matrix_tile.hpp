@@ -16,6 +16,27 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
+// How a block's threads walk over kLines x kSteps units, lines first: thread t takes unit t, then
+// every kThreads-th. Its line and step are the thread's first plus constants, so that one pointer
+// does for all.
+template <int kThreads, int kLines, int kSteps>
+struct UnitShare {
+  static_assert(kThreads % kLines == 0 || kLines % kThreads == 0,
+                "weft: the threads of a GEMM block and the rows (columns) of its tile must divide "
+                "one another");
+  static constexpr int kTotal = kLines * kSteps;
+  static constexpr int kCount = CeilDiv(kTotal, kThreads);
+  static constexpr int LineStep(int i) { return i * kThreads % kLines; }
+  static constexpr int DepthStep(int i) { return i * kThreads / kLines; }
+
+  WEFT_DEVICE static int Line(arch::Thread t) { return t.tid() % kLines; }
+  WEFT_DEVICE static int Depth(arch::Thread t) { return t.tid() / kLines; }
+  // Whether thread t has an i-th unit.
+  WEFT_DEVICE static bool Has(arch::Thread t, int i) {
+    return kTotal % kThreads == 0 || t.tid() + i * kThreads < kTotal;
+  }
+};
+
 // k runs along memory.
 template <class G, class Atom, int kExtent, int kAlignment, bool kIsA>
 class LineTile {
@@ -24,9 +45,8 @@ class LineTile {
   static constexpr int kElementBytes = kPacketBytes / Atom::kElements;
   static_assert(kAlignment >= kPacketBytes && kAlignment <= 16);
   static constexpr int kVector = kAlignment / kPacketBytes;  // packets of one access
-  static constexpr int kAccesses = G::kPackets / kVector;
-  static constexpr int kTotal = kExtent * kAccesses;
-  static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
+  using Share = UnitShare<G::kThreads, kExtent, G::kPackets / kVector>;
+  static constexpr int kShare = Share::kCount;
   static_assert(G::kPackets % kVector == 0,
                 "weft: config.alignment.src is wider than config.threadblock.k elements");
   using Vector = PacketVector<kVector, Packet>;
@@ -37,21 +57,21 @@ class LineTile {
   };
 
   WEFT_DEVICE LineTile(arch::Thread t, const MatrixParams& params, int tile)
-      : p_(params), first_line_(tile * kExtent), k_(0) {
-    (void)t;
-  }
+      : p_(params),
+        line_(tile * kExtent + Share::Line(t)),
+        k_(Share::Depth(t) * (kVector * Atom::kElements)),
+        source_(static_cast<const std::uint8_t*>(p_.data) +
+                (line_ * p_.pitch + k_) * kElementBytes) {}
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const int index = t.tid() + i * G::kThreads;
-      const std::int32_t line = first_line_ + index % kExtent;
-      const std::int32_t k = k_ + index / kExtent * (kVector * Atom::kElements);
-      const bool inside = index < kTotal && line < p_.extent && k < p_.k;
+      const std::int32_t k = k_ + Share::DepthStep(i) * (kVector * Atom::kElements);
+      const bool inside = Share::Has(t, i) && line_ + Share::LineStep(i) < p_.extent && k < p_.k;
       // A line's pitch reaches past k to the next multiple of kAlignment, so whole vectors are
       // there; what lies beyond k is not the matrix's.
-      const std::uint8_t* source =
-          static_cast<const std::uint8_t*>(p_.data) + (line * p_.pitch + k) * kElementBytes;
+      const std::uint8_t* source = source_ + Share::DepthStep(i) * kAlignment +
+                                   Share::LineStep(i) * p_.pitch * kElementBytes;
       f.vector[i] = t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source), inside);
       WEFT_UNROLL
       for (int e = 0; e < kVector; ++e) {
@@ -59,15 +79,16 @@ class LineTile {
       }
     }
     k_ += G::kBlockK;
+    source_ += G::kBlockK * kElementBytes;
   }
 
   // Lanes of a warp hold neighbouring lines, so their packets go to distinct banks.
   WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, Packet (*shared)[kExtent]) const {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const int index = t.tid() + i * G::kThreads;
-      if (kTotal % G::kThreads != 0 && index >= kTotal) break;
-      const int line = index % kExtent, row = index / kExtent * kVector;
+      if (!Share::Has(t, i)) break;
+      const int line = Share::Line(t) + Share::LineStep(i);
+      const int row = (Share::Depth(t) + Share::DepthStep(i)) * kVector;
       const int position = kIsA ? SharedColumnsA<G>::Position(line) : line;
       WEFT_UNROLL
       for (int e = 0; e < kVector; ++e) {
@@ -87,8 +108,9 @@ class LineTile {
   }
 
   const MatrixParams& p_;
-  std::int32_t first_line_;
+  std::int32_t line_;
   std::int32_t k_;
+  const std::uint8_t* source_;  // element (line_, k_)
 };
 
 // The lines run along memory, the k are `pitch` apart. A unit is one packet of k of kLines lines:
@@ -101,9 +123,8 @@ class CrossTile {
   static_assert(kAlignment >= static_cast<int>(sizeof(Packet)) && kAlignment <= 16);
   // The positions of neighbouring lines of A lie apart: vectors would only bring bank conflicts.
   static constexpr int kLines = kDepth == 4 ? 4 : kIsA ? 1 : kAlignment / kElementBytes;
-  static constexpr int kGroups = kExtent / kLines;
-  static constexpr int kTotal = kGroups * G::kPackets;
-  static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
+  using Share = UnitShare<G::kThreads, kExtent / kLines, G::kPackets>;
+  static constexpr int kShare = Share::kCount;
   static_assert(kExtent % kLines == 0);
   using Vector = PacketVector<kLines * kElementBytes / static_cast<int>(sizeof(Packet)), Packet>;
 
@@ -113,35 +134,36 @@ class CrossTile {
   };
 
   WEFT_DEVICE CrossTile(arch::Thread t, const MatrixParams& params, int tile)
-      : p_(params), first_line_(tile * kExtent), k_(0) {
-    (void)t;
-  }
+      : p_(params),
+        line_(tile * kExtent + Share::Line(t) * kLines),
+        k_(Share::Depth(t) * kDepth),
+        source_(static_cast<const std::uint8_t*>(p_.data) +
+                (k_ * p_.pitch + line_) * kElementBytes) {}
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
+    const std::int64_t pitch = p_.pitch * kElementBytes;
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const int index = t.tid() + i * G::kThreads;
-      const std::int32_t line = first_line_ + index % kGroups * kLines;
-      const std::int32_t k = k_ + index / kGroups * kDepth;
-      const bool inside = index < kTotal && line < p_.extent;
-      const std::uint8_t* source =
-          static_cast<const std::uint8_t*>(p_.data) + (k * p_.pitch + line) * kElementBytes;
+      const bool inside = Share::Has(t, i) && line_ + Share::LineStep(i) * kLines < p_.extent;
       WEFT_UNROLL
       for (int j = 0; j < kDepth; ++j) {
+        const int k = Share::DepthStep(i) * kDepth + j;
+        const std::uint8_t* source =
+            source_ + k * pitch + Share::LineStep(i) * kLines * kElementBytes;
         f.vector[i][j] =
-            t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source + j * p_.pitch * kElementBytes),
-                            inside && k + j < p_.k);
+            t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source), inside && k_ + k < p_.k);
       }
     }
     k_ += G::kBlockK;
+    source_ += G::kBlockK * pitch;
   }
 
   WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, Packet (*shared)[kExtent]) const {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const int index = t.tid() + i * G::kThreads;
-      if (kTotal % G::kThreads != 0 && index >= kTotal) break;
-      const int line = index % kGroups * kLines, row = index / kGroups;
+      if (!Share::Has(t, i)) break;
+      const int line = (Share::Line(t) + Share::LineStep(i)) * kLines;
+      const int row = Share::Depth(t) + Share::DepthStep(i);
       PacketVector<kLines, Packet> packets;
       if constexpr (kDepth == 4) {
         Transpose(t, f.vector[i], packets);
@@ -174,8 +196,9 @@ class CrossTile {
   }
 
   const MatrixParams& p_;
-  std::int32_t first_line_;
+  std::int32_t line_;
   std::int32_t k_;
+  const std::uint8_t* source_;  // element (line_, k_)
 };
 
 }  // namespace WEFT_BACKEND

@@ -85,34 +85,41 @@ class MmaCrossTile {
   static constexpr int kTotal = kGroups * 4 * G::kPackets;
   static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
 
-  struct Place {
-    int octet, group, packet;
-  };
-  WEFT_DEVICE static Place At(int index) {
-    return {index % 4, index / 4 % kGroups, index / (4 * kGroups)};
+  // Where a thread's first unit lies. The i-th is as many groups and packets further for all.
+  WEFT_DEVICE static int Octet(arch::Thread t) { return t.tid() % 4; }
+  WEFT_DEVICE static int Group(arch::Thread t) { return t.tid() / 4 % kGroups; }
+  WEFT_DEVICE static int Packet(arch::Thread t) { return t.tid() / (4 * kGroups); }
+  static_assert(G::kThreads % (4 * kGroups) == 0 || 4 * kGroups % G::kThreads == 0,
+                "weft: the threads of a GEMM block and the rows (columns) of its tile must divide "
+                "one another");
+  static constexpr int GroupStep(int i) { return i * G::kThreads / 4 % kGroups; }
+  static constexpr int PacketStep(int i) { return i * G::kThreads / (4 * kGroups); }
+  WEFT_DEVICE static bool Has(arch::Thread t, int i) {
+    return kTotal % G::kThreads == 0 || t.tid() + i * G::kThreads < kTotal;
   }
 
  public:
   WEFT_DEVICE MmaCrossTile(arch::Thread t, const MatrixParams& p, int tile)
-      : p_(p), first_line_(tile * kExtent), k_(0) {
+      : p_(p),
+        line_(tile * kExtent + Group(t) * kLines),
+        k_((Packet(t) * 4 + Octet(t)) * kDepth),
+        source_(static_cast<const std::uint8_t*>(p_.data) +
+                (k_ * p_.pitch + line_) * kElementBytes) {
     Load(t);
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const int index = t.tid() + i * G::kThreads;
-      if (kTotal % G::kThreads != 0 && index >= kTotal) break;
-      const Place at = At(index);
+      if (!Has(t, i)) break;
+      const std::uint32_t to = shared + (Packet(t) + PacketStep(i)) * (kExtent * 32);
       PacketVector<2> line[kLines];
       Transpose(t, word_[i], line);
       WEFT_UNROLL
       for (int e = 0; e < kLines; ++e) {
-        const int n = at.group * kLines + e;
+        const int n = (Group(t) + GroupStep(i)) * kLines + e;
         const int row = kIsA ? n : ChannelRow(n);
-        t.StoreSharedAt(shared + at.packet * (kExtent * 32) + PacketOffset(row, at.octet / 2) +
-                            at.octet % 2 * 8,
-                        line[e]);
+        t.StoreSharedAt(to + PacketOffset(row, Octet(t) / 2) + Octet(t) % 2 * 8, line[e]);
       }
     }
     Load(t);
@@ -120,23 +127,20 @@ class MmaCrossTile {
 
  private:
   WEFT_DEVICE void Load(arch::Thread t) {
+    const std::int64_t pitch = p_.pitch * kElementBytes;
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const int index = t.tid() + i * G::kThreads;
-      const Place at = At(index);
-      const std::int32_t line = first_line_ + at.group * kLines;
-      const std::int32_t k = k_ + (at.packet * 4 + at.octet) * kDepth;
-      const bool inside = line < p_.extent && (kTotal % G::kThreads == 0 || index < kTotal);
-      const std::uint8_t* source =
-          static_cast<const std::uint8_t*>(p_.data) + (k * p_.pitch + line) * kElementBytes;
+      const bool inside = Has(t, i) && line_ + GroupStep(i) * kLines < p_.extent;
       WEFT_UNROLL
       for (int j = 0; j < kDepth; ++j) {
-        word_[i][j] =
-            t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(source), inside && k + j < p_.k);
-        source += p_.pitch * kElementBytes;
+        const int k = PacketStep(i) * 4 * kDepth + j;
+        const std::uint8_t* source = source_ + k * pitch + GroupStep(i) * 4;
+        word_[i][j] = t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(source),
+                                      inside && k_ + k < p_.k);
       }
     }
-    k_ += G::kPackets * 4 * kDepth;
+    k_ += kSliceK;
+    source_ += kSliceK * pitch;
   }
 
   // line[e]: element e of each word in turn.
@@ -162,9 +166,12 @@ class MmaCrossTile {
     }
   }
 
+  static constexpr int kSliceK = G::kPackets * 4 * kDepth;
+
   const MatrixParams& p_;
-  std::int32_t first_line_;
+  std::int32_t line_;
   std::int32_t k_;
+  const std::uint8_t* source_;  // element (line_, k_)
   std::uint32_t word_[kShare][kDepth];
 };
 

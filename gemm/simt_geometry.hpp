@@ -58,8 +58,8 @@ struct SimtGeometry {
 
   // Registers that a thread needs without spilling, found by compiling (ptxas reports; a spill
   // fails the build), and the blocks that then fit on a multiprocessor.
-  static constexpr int kRegisters = kSums > 64             ? 232
-                                    : kPacketBytes == 8    ? 168
+  static constexpr int kRegisters = kSums > 64 || kPacketBytes == 8 ? 232
+                                    : kPacketElements == 1 ? (kStagedPackets <= 12 ? 128 : 168)
                                     : kSums < 64           ? (kStagedPackets <= 12 ? 96 : 128)
                                     : kStagedPackets <= 8  ? 128
                                     : kStagedPackets <= 16 ? 160
