@@ -31,12 +31,17 @@ namespace {
 constexpr int kRounds = 4;
 constexpr uint32_t kUnwritten = 0xC0FFEE11u;
 
-// Two rounds of noise, then two of words whose bytes and sums are extreme.
-inline std::vector<uint32_t> GoldenInput(int words) {
+// Two rounds of noise, then two of words whose bytes and sums are extreme; passed through
+// Kernel::Input(index, word) where a kernel does not take any word.
+template <class Kernel>
+std::vector<uint32_t> GoldenInput(int words) {
   constexpr uint32_t kExtremes[] = {0x80808080u, 0x7F7F7F7Fu, 0x7FFFFFFFu, 0x80000000u,
                                     0xFFFFFFFFu, 0x00000000u, 0x01FF01FFu, 0x80808080u};
   std::vector<uint32_t> in = Noise(9).Words(words * kRounds);
   for (int i = words * kRounds / 2; i < words * kRounds; ++i) in[i] = kExtremes[in[i] >> 29];
+  if constexpr (requires { Kernel::Input(0, 0u); }) {
+    for (int i = 0; i < words * kRounds; ++i) in[i] = Kernel::Input(i, in[i]);
+  }
   return in;
 }
 
@@ -84,7 +89,7 @@ void TestGolden(const std::string& name, int words_in, int words_out) {
     golden.device = std::string(device.name) + ", compute capability " +
                     std::to_string(device.major) + "." + std::to_string(device.minor);
     golden.driver = DriverVersion();
-    golden.in = GoldenInput(words_in);
+    golden.in = GoldenInput<Kernel>(words_in);
     golden.out = RunGolden<Kernel>(golden.in, words_in, words_out);
     ASSERT_TRUE(WriteGolden(GoldenPath(folder, name), name, golden)) << GoldenPath(folder, name);
     return;
@@ -102,7 +107,7 @@ void TestGolden(const std::string& name, int words_in, int words_out) {
   ASSERT_FALSE(golden.device.empty() || golden.driver.empty())
       << GoldenPath(GoldenFolder(), name) << " is missing, or not a golden file";
   // The files hold what this test would write today.
-  ASSERT_EQ(golden.in, GoldenInput(words_in));
+  ASSERT_EQ(golden.in, GoldenInput<Kernel>(words_in));
   ASSERT_EQ(golden.out.size(), static_cast<size_t>(words_out) * kRounds);
   for (const CpuOptions& options : AllSchedules()) {
     std::vector<uint32_t> out(golden.out.size(), kUnwritten);
@@ -127,6 +132,19 @@ TEST(Golden, MmaM8N8K16S8) {
 
 TEST(Golden, MmaM16N8K32S8) {
   TestGolden<MmaM16N8K32Kernel>("mma_m16n8k32_s8", 32 * 10, 32 * 4);
+}
+
+TEST(Golden, MmaM16N8K16) {
+  TestGolden<ExactMmaM16N8K16Kernel<false>>("mma_m16n8k16_f16", 32 * 10, 32 * 4);
+  TestGolden<ExactMmaM16N8K16Kernel<true>>("mma_m16n8k16_bf16", 32 * 10, 32 * 4);
+}
+
+TEST(Golden, FmaOuter) {
+  TestGolden<FmaFloatKernel>("fma_float", 32 * 8, 32 * 4);
+}
+
+TEST(Golden, BytePermute) {
+  TestGolden<BytePermuteKernel>("byte_permute", 32 * 3, 32);
 }
 
 TEST(Golden, LdMatrix) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "tests/gemm/arch/primitive_kernels.hpp"
 
@@ -58,6 +59,58 @@ struct BallotKernel {
     for (int bit = 0; bit < 32; ++bit) {
       p.out[32 * bit + t.lane()] = t.Ballot((p.in[t.lane()] >> bit & 1) != 0);
     }
+  }
+};
+
+// in: 32 lanes x (a, b, selector); out: 32.
+struct BytePermuteKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 3 * t.lane();
+    p.out[t.lane()] = Thread::BytePermute(in[0], in[1], in[2]);
+  }
+};
+
+// in: 32 lanes x (2 of a, 2 of b, 4 of c), the bits of floats; out: 32 lanes x 4, likewise.
+struct FmaFloatKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  // A finite number from 2^-19 to 2^13, so that sums round in every way.
+  static constexpr uint32_t Input(int, uint32_t noise) {
+    return (noise & 0x807FFFFFu) | (108 + (noise >> 23 & 31)) << 23;
+  }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 8 * t.lane();
+    float a[2], b[2], c[2][2];
+    std::memcpy(a, in, sizeof(a));
+    std::memcpy(b, in + 2, sizeof(b));
+    std::memcpy(c, in + 4, sizeof(c));
+    Thread::FmaOuter(c, a, b);
+    std::memcpy(p.out + 4 * t.lane(), c, sizeof(c));
+  }
+};
+
+// Of 16-bit floats, integers up to 7 and sums that a float holds exactly: how the hardware rounds
+// within a sum is nobody's promise.
+template <bool kBf16>
+struct ExactMmaM16N8K16Kernel : MmaM16N8K16Kernel<kBf16> {
+  static constexpr uint32_t Number(uint32_t noise) {
+    constexpr uint32_t kHalf[] = {0, 0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700};
+    constexpr uint32_t kBfloat[] = {0, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0};
+    return (kBf16 ? kBfloat[noise % 8] : kHalf[noise % 8]) | (noise & 8) << 12;
+  }
+  static constexpr uint32_t Input(int index, uint32_t noise) {
+    const bool operand = index % 10 < 6;
+    return operand ? Number(noise >> 8) | Number(noise >> 24) << 16
+                   : static_cast<uint32_t>(static_cast<int32_t>(noise) >> 12);
   }
 };
 
