@@ -33,14 +33,12 @@ class Im2colCursor {
       origin_[i] = n * p_.image_packets + static_cast<std::int64_t>(h_[i]) * p_.w + w_[i];
     }
     kp_ = first;
-    const std::int32_t taps = p_.r * p_.s;
-    const std::int32_t block = first / taps, tap = first % taps;
-    r_ = tap / p_.s;
-    s_ = tap % p_.s;
+    std::int32_t tap = 0, step_tap = 0;
+    const std::int32_t block = p_.taps.Divmod(first, tap);
+    r_ = p_.tap_columns.Divmod(tap, s_);
     offset_ = block * p_.plane + r_ * p_.step_h * p_.w + s_ * p_.step_w;
-    const std::int32_t step_block = kStep / taps, step_tap = kStep % taps;
-    step_r_ = step_tap / p_.s;
-    step_s_ = step_tap % p_.s;
+    const std::int32_t step_block = p_.taps.Divmod(kStep, step_tap);
+    step_r_ = p_.tap_columns.Divmod(step_tap, step_s_);
     step_offset_ = step_block * p_.plane + step_r_ * p_.step_h * p_.w + step_s_ * p_.step_w;
   }
 
@@ -139,14 +137,10 @@ class NhwcCursor {
                    (static_cast<std::int64_t>(h_[i]) * p_.w + w_[i]) * p_.channel_packets;
     }
     kp_ = first;
-    const std::int32_t tap = first / p_.channel_packets;
-    c_ = first % p_.channel_packets;
-    r_ = tap / p_.s;
-    s_ = tap % p_.s;
-    const std::int32_t step_tap = kStep / p_.channel_packets;
-    step_c_ = kStep % p_.channel_packets;
-    step_r_ = step_tap / p_.s;
-    step_s_ = step_tap % p_.s;
+    const std::int32_t tap = p_.pixel_packets.Divmod(first, c_);
+    r_ = p_.tap_columns.Divmod(tap, s_);
+    const std::int32_t step_tap = p_.pixel_packets.Divmod(kStep, step_c_);
+    step_r_ = p_.tap_columns.Divmod(step_tap, step_s_);
   }
 
   WEFT_DEVICE bool Inside(int i) const {

@@ -142,7 +142,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   const std::int64_t taps = p.r * p.s;
   const std::int64_t packets = planes * taps;
   // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach.
-  const std::int64_t overshoot = 2 * slice_packets / taps + 2;
+  const std::int64_t overshoot = (config.stages + 1) * slice_packets / taps + 2;
   const Wide padded_plane =
       Wide{p.h + p.pad_top + p.pad_bottom + 1} * (p.w + p.pad_left + p.pad_right);
   const Wide reach = facts.nhwc ? padded_plane * (planes + overshoot)
@@ -173,6 +173,9 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.channel_packets = static_cast<std::int32_t>(planes);
   a.image_pixels = gemm::FastDivmod(static_cast<std::int32_t>(p.p() * p.q()));
   a.row_pixels = gemm::FastDivmod(static_cast<std::int32_t>(p.q()));
+  a.taps = gemm::FastDivmod(static_cast<std::int32_t>(taps));
+  a.tap_columns = gemm::FastDivmod(static_cast<std::int32_t>(p.s));
+  a.pixel_packets = gemm::FastDivmod(static_cast<std::int32_t>(planes));
   a.h = static_cast<std::int32_t>(p.h);
   a.w = static_cast<std::int32_t>(p.w);
   a.r = static_cast<std::int32_t>(p.r);

@@ -88,14 +88,9 @@ class MmaFilterTile {
 
  public:
   WEFT_DEVICE MmaFilterTile(arch::Thread t, const FilterParams& params, int tile_n)
-      : p_(params), packet_(Share::First(t)) {
-    WEFT_UNROLL
-    for (int i = 0; i < Share::kRows; ++i) {
-      const int k = tile_n * G::kBlockN + Share::Row(t, i);
-      inside_[i] = k < p_.padded_k;
-      source_[i] = static_cast<const std::uint8_t*>(p_.filter) + Share::Piece(t) * 16 +
-                   (inside_[i] ? (static_cast<std::int64_t>(packet_) * p_.padded_k + k) * 32 : 0);
-    }
+      : p_(params), packet_(Share::First(t)), k_(tile_n * G::kBlockN + Share::Row(t, 0)) {
+    source_ = static_cast<const std::uint8_t*>(p_.filter) + Share::Piece(t) * 16 +
+              (static_cast<std::int64_t>(packet_) * p_.padded_k + k_) * 32;
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
@@ -104,13 +99,14 @@ class MmaFilterTile {
       const int packet = Share::First(t) + k * Share::kStep;
       WEFT_UNROLL
       for (int i = 0; i < Share::kRows; ++i) {
-        const bool inside = inside_[i] && packet_ < p_.packets;
+        const bool inside = packet_ < p_.packets && k_ + i * Share::kGroups < p_.padded_k;
         const int row = gemm::ChannelRow(Share::Row(t, i));
         t.template CpAsync<16>(shared + Share::Target(t, packet, row),
-                               inside ? source_[i] : static_cast<const std::uint8_t*>(p_.filter),
+                               inside ? source_ + i * (Share::kGroups * 32)
+                                      : static_cast<const std::uint8_t*>(p_.filter),
                                inside ? 16 : 0);
-        source_[i] += static_cast<std::int64_t>(Share::kStep) * p_.padded_k * 32;
       }
+      source_ += static_cast<std::int64_t>(Share::kStep) * p_.padded_k * 32;
       packet_ += Share::kStep;
     }
   }
@@ -118,8 +114,8 @@ class MmaFilterTile {
  private:
   const FilterParams& p_;
   std::int32_t packet_;
-  const std::uint8_t* source_[Share::kRows];
-  bool inside_[Share::kRows];
+  std::int32_t k_;              // of the first row; the others are kGroups apart
+  const std::uint8_t* source_;  // likewise
 };
 
 }  // namespace WEFT_BACKEND

@@ -24,6 +24,9 @@ struct ActivationParams {
   std::int32_t channel_packets = 0;  // NHWC: packets of one pixel
   gemm::FastDivmod image_pixels;     // by P Q
   gemm::FastDivmod row_pixels;       // by Q
+  gemm::FastDivmod taps;             // by R S
+  gemm::FastDivmod tap_columns;      // by S
+  gemm::FastDivmod pixel_packets;    // NHWC: by channel_packets
   std::int32_t h = 0, w = 0;         // input rows, columns
   std::int32_t r = 0, s = 0;         // filter rows, columns
   std::int32_t plane = 0;            // h * w

@@ -70,6 +70,14 @@ struct Mma32x32Deep {
   static constexpr Config config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
 };
 
+// And for mma_sm75, which GPUs without the mma_sm80 mainloop run.
+struct MmaSm75Tile128x64 {
+  static constexpr Config config = gemm::MmaSm75Config({128, 64, 64}, {64, 32, 64});
+};
+struct MmaSm75Tile64x32 {
+  static constexpr Config config = gemm::MmaSm75Config({64, 32, 64}, {32, 32, 64});
+};
+
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75. Dst is any layout that
 // Epilogue's output type fits (NCxHWx<4>, NCxHWx<32>, NHWC with K a multiple of 4, NCHW in float).
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
@@ -83,8 +91,8 @@ struct S8Conv4 {
   static constexpr Config config = TileT::config;
 };
 
-// int8 convolution over NCxHWx<32> through the tensor cores, any GPU from sm_80. Dst as above; the
-// store is as wide as Dst allows, 4 bytes for NHWC.
+// int8 convolution over NCxHWx<32> through the tensor cores, any GPU from sm_80 (from sm_75 with a
+// MmaSm75Tile). Dst as above; the store is as wide as Dst allows, 4 bytes for NHWC.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
 struct S8Conv32 {
   using Element = std::int8_t;
@@ -113,6 +121,7 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
 using S8Conv32Family =
     Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128>,
            S8Conv32<Epilogue, Dst, Mma128x32>, S8Conv32<Epilogue, Dst, Mma64x64>,
-           S8Conv32<Epilogue, Dst, Mma64x32Deep>, S8Conv32<Epilogue, Dst, Mma32x32Deep>>;
+           S8Conv32<Epilogue, Dst, Mma64x32Deep>, S8Conv32<Epilogue, Dst, Mma32x32Deep>,
+           S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>, S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>;
 
 }  // namespace weft::conv

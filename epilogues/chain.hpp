@@ -171,6 +171,12 @@ struct Chain {
     return stages.template Get<S>();
   }
 
+  // The value that an output stage with kSaturates rounds and saturates.
+  template <class Sum>
+  constexpr float Unrounded(const StageInputsOf<Sum>& in, const OutputCoord& at) const {
+    return OutputStage::Shift(stages.Apply(0.0f, in, at), in);
+  }
+
   // The output value of one accumulator; a pure function, the same on both back ends.
   template <class Sum>
   constexpr Output operator()(const StageInputsOf<Sum>& in, const OutputCoord& at) const {

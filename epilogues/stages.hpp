@@ -31,7 +31,9 @@ namespace internal {
 struct ScaleTag {};
 struct BiasTag {};
 struct ResidualTag {};
-struct OutputTag {};
+struct OutputTag {
+  static constexpr bool kSaturates = false;
+};
 }  // namespace internal
 
 // t = fma(alpha, float(acc), t). alpha is args.alpha, or args.channel_alpha[k] where that is given.
@@ -59,7 +61,7 @@ struct Residual : internal::ResidualTag {
 };
 
 // The last stage: add args.zero_point, limit to [kLow, kHigh], round half to even, convert to T
-// (int8 or uint8). NaN becomes kLow.
+// (int8 or uint8). NaN counts as 0.
 template <class T, int kLow = std::numeric_limits<T>::min(),
           int kHigh = std::numeric_limits<T>::max()>
 struct ClampTo : internal::OutputTag {
@@ -72,9 +74,18 @@ struct ClampTo : internal::OutputTag {
 
   template <class Sum>
   static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
-    const float shifted = Add(t, in.zero_point);
+    const float shifted = Shift(t, in);
+    const float number = shifted == shifted ? shifted : 0.0f;
     return static_cast<T>(
-        RoundHalfEvenSmall(Clamp(shifted, static_cast<float>(kLow), static_cast<float>(kHigh))));
+        RoundHalfEvenSmall(Clamp(number, static_cast<float>(kLow), static_cast<float>(kHigh))));
+  }
+
+  // Convert is Shift, then saturation to T: kernels may then use the hardware's conversion.
+  static constexpr bool kSaturates =
+      kLow == std::numeric_limits<T>::min() && kHigh == std::numeric_limits<T>::max();
+  template <class Sum>
+  static constexpr float Shift(float t, const StageInputsOf<Sum>& in) {
+    return Add(t, in.zero_point);
   }
 };
 

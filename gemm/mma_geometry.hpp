@@ -39,10 +39,9 @@ struct MmaGeometry {
   // Registers that a thread needs without spilling, found by compiling (a spill fails the build),
   // and the blocks that then fit on a multiprocessor.
   static constexpr int kAccumulators = kFragmentsM * kFragmentsN * 4;
-  static constexpr int kRegisters = kAccumulators > 64    ? 232
-                                    : kAccumulators > 32  ? (kRowsPerThread <= 3 ? 128 : 160)
-                                    : kRowsPerThread <= 4 ? 96
-                                                          : 128;
+  static constexpr int kRegisters = kAccumulators > 64   ? 232
+                                    : kAccumulators > 32 ? (kRowsPerThread <= 3 ? 128 : 200)
+                                                         : (kRowsPerThread <= 4 ? 112 : 160);
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
 };

@@ -5,8 +5,10 @@
 // from. A tile starts the copies of its next k slice:
 //
 //     struct Tile {
-//       // Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h); what lies
-//       // outside the operand must arrive as zeros. Moves on by one slice. Plain stores do as well:
+//       // Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h); what
+//       lies
+//       // outside the operand must arrive as zeros. Moves on by one slice. Plain stores do as
+//       well:
 //       // there is a barrier between a slice's Copy and its use.
 //       WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared);
 //     };
@@ -31,69 +33,130 @@ struct MmaSm80Mainloop {
     alignas(128) std::uint8_t a[G::kStages][kBytesA];
     alignas(128) std::uint8_t b[G::kStages][kBytesB];
   };
+  // Whether operand B's fragments too are loaded one packet ahead. Threads with few accumulators
+  // share the multiprocessor with enough others to hide that latency, and lack the registers.
+  static constexpr bool kPrefetchB = G::kAccumulators > 64;
   using Accumulators = typename Atom::Sum[G::kFragmentsM][G::kFragmentsN][4];
 
   // acc += A B over `slices` >= 1 slices. Ends without a barrier.
+  //
+  // While the tensor cores multiply the fragments of one packet, the warp loads those of the next
+  // and starts the copies of a slice kStages - 1 ahead. The wait for a slice stands before the last
+  // packet of the slice before it, so that its first fragments are loaded in time too. Copies past
+  // the last slice bring zeros that nobody reads.
   template <class TileA, class TileB>
   WEFT_DEVICE static void Run(arch::Thread t, SharedStorage& shared, TileA& tile_a, TileB& tile_b,
                               int slices, Accumulators& acc) {
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
+    const Reader reader(t, a0, b0);
     WEFT_UNROLL
     for (int stage = 0; stage < G::kStages - 1; ++stage) {
-      if (stage < slices) {
-        tile_a.Copy(t, a0 + stage * kBytesA);
-        tile_b.Copy(t, b0 + stage * kBytesB);
-      }
+      tile_a.Copy(t, a0 + stage * kBytesA);
+      tile_b.Copy(t, b0 + stage * kBytesB);
       t.CpAsyncCommit();
     }
+    t.template CpAsyncWait<G::kStages - 2>();
+    t.SyncThreads();
+    Fragments f;
+    std::uint32_t next_b[G::kFragmentsN / 2][4];
+    reader.Load(t, f);
 
     int read = 0, write = G::kStages - 1;
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
-      t.template CpAsyncWait<G::kStages - 2>();
-      t.SyncThreads();  // the slice has arrived for all threads, and buffer `write` is free
-      if (slice + G::kStages - 1 < slices) {
-        tile_a.Copy(t, a0 + write * kBytesA);
-        tile_b.Copy(t, b0 + write * kBytesB);
+      WEFT_UNROLL
+      for (int packet = 0; packet < G::kPackets; ++packet) {
+        constexpr int kLast = G::kPackets - 1;
+        if (!kPrefetchB) reader.LoadB(t, read, packet, f.b);
+        if (packet == kLast) {
+          // Buffer `write` is free: the last barrier came after its last read.
+          if (packet == 0) CopyBoth(t, tile_a, tile_b, a0, b0, write);
+          t.CpAsyncCommit();
+          t.template CpAsyncWait<G::kStages - 2>();
+          t.SyncThreads();  // the next slice has arrived for all threads
+          read = read + 1 == G::kStages ? 0 : read + 1;
+        }
+        const int next_packet = packet == kLast ? 0 : packet + 1;
+        if (kPrefetchB) reader.LoadB(t, read, next_packet, next_b);
+        // A row of fragments is replaced by the next packet's as soon as it has been used.
+        WEFT_UNROLL
+        for (int i = 0; i < G::kFragmentsM; ++i) {
+          MultiplyRow(t, f, i, acc);
+          reader.LoadA(t, read, next_packet, i, f.a[i]);
+          if (packet == 0 && kLast > 0) {
+            if (i == 0) tile_a.Copy(t, a0 + write * kBytesA);
+            if (i == G::kFragmentsM / 2) tile_b.Copy(t, b0 + write * kBytesB);
+          }
+        }
+        if (kPrefetchB) {
+          WEFT_UNROLL
+          for (int j = 0; j < G::kFragmentsN / 2; ++j) {
+            WEFT_UNROLL
+            for (int e = 0; e < 4; ++e) f.b[j][e] = next_b[j][e];
+          }
+        }
       }
-      t.CpAsyncCommit();
-      Multiply(t, a0 + read * kBytesA, b0 + read * kBytesB, acc);
-      read = read + 1 == G::kStages ? 0 : read + 1;
       write = write + 1 == G::kStages ? 0 : write + 1;
     }
+    t.template CpAsyncWait<0>();
   }
 
  private:
-  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
-                                   Accumulators& acc) {
-    const int lane = t.lane();
-    // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower
-    // eight rows) x (first, second half of k); for B (first, second half of k) x (two instructions
-    // in n).
-    const std::uint32_t row_a =
-        a + PacketOffset(G::WarpM(t.warp()) * G::kWarpM + lane % 16, lane / 16);
-    const std::uint32_t row_b =
-        b + PacketOffset(G::WarpN(t.warp()) * G::kWarpN + lane % 8 + lane / 16 * 8, lane / 8 % 2);
+  struct Fragments {
+    std::uint32_t a[G::kFragmentsM][4];
+    std::uint32_t b[G::kFragmentsN / 2][4];  // of two instructions each
+  };
+
+  // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight
+  // rows) x (first, second half of k); for B (first, second half of k) x (two instructions in n).
+  class Reader {
+   public:
+    WEFT_DEVICE Reader(arch::Thread t, std::uint32_t a0, std::uint32_t b0) {
+      const int lane = t.lane();
+      a_ = a0 + PacketOffset(G::WarpM(t.warp()) * G::kWarpM + lane % 16, lane / 16);
+      b_ = b0 +
+           PacketOffset(G::WarpN(t.warp()) * G::kWarpN + lane % 8 + lane / 16 * 8, lane / 8 % 2);
+    }
+
+    // Packet 0 of stage 0.
+    WEFT_DEVICE void Load(arch::Thread t, Fragments& f) const {
+      WEFT_UNROLL
+      for (int i = 0; i < G::kFragmentsM; ++i) LoadA(t, 0, 0, i, f.a[i]);
+      LoadB(t, 0, 0, f.b);
+    }
+
+    // Steps of 16 rows keep the swizzle's bit, so they are plain additions.
+    WEFT_DEVICE void LoadA(arch::Thread t, int stage, int packet, int i,
+                           std::uint32_t (&a)[4]) const {
+      t.LdMatrixX4(a, a_ + stage * kBytesA + (packet * G::kBlockM + i * 16) * 32);
+    }
+    WEFT_DEVICE void LoadB(arch::Thread t, int stage, int packet,
+                           std::uint32_t (&b)[G::kFragmentsN / 2][4]) const {
+      WEFT_UNROLL
+      for (int j = 0; j < G::kFragmentsN / 2; ++j) {
+        t.LdMatrixX4(b[j], b_ + stage * kBytesB + (packet * G::kBlockN + j * 16) * 32);
+      }
+    }
+
+   private:
+    std::uint32_t a_, b_;
+  };
+
+  template <class TileA, class TileB>
+  WEFT_DEVICE static void CopyBoth(arch::Thread t, TileA& tile_a, TileB& tile_b, std::uint32_t a0,
+                                   std::uint32_t b0, int stage) {
+    tile_a.Copy(t, a0 + stage * kBytesA);
+    tile_b.Copy(t, b0 + stage * kBytesB);
+  }
+
+  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const Fragments& f, int i,
+                                      Accumulators& acc) {
     WEFT_UNROLL
-    for (int packet = 0; packet < G::kPackets; ++packet) {
-      // Steps of 16 rows keep the swizzle's bit, so they are plain additions.
-      std::uint32_t fragment_a[G::kFragmentsM][4];
-      WEFT_UNROLL
-      for (int i = 0; i < G::kFragmentsM; ++i) {
-        t.LdMatrixX4(fragment_a[i], row_a + (packet * G::kBlockM + i * 16) * 32);
-      }
-      WEFT_UNROLL
-      for (int j = 0; j < G::kFragmentsN; j += 2) {
-        std::uint32_t fragment_b[4];
-        t.LdMatrixX4(fragment_b, row_b + (packet * G::kBlockN + j * 8) * 32);
-        const std::uint32_t first[2] = {fragment_b[0], fragment_b[1]};
-        const std::uint32_t second[2] = {fragment_b[2], fragment_b[3]};
-        WEFT_UNROLL
-        for (int i = 0; i < G::kFragmentsM; ++i) {
-          Atom::Add(t, acc[i][j], fragment_a[i], first);
-          Atom::Add(t, acc[i][j + 1], fragment_a[i], second);
-        }
-      }
+    for (int j = 0; j < G::kFragmentsN / 2; ++j) {
+      const std::uint32_t first[2] = {f.b[j][0], f.b[j][1]};
+      const std::uint32_t second[2] = {f.b[j][2], f.b[j][3]};
+      Atom::Add(t, acc[i][2 * j], f.a[i], first);
+      Atom::Add(t, acc[i][2 * j + 1], f.a[i], second);
     }
   }
 };

@@ -183,6 +183,23 @@ struct Thread {
 
   // --- Dot products of four signed bytes --------------------------------------------------------
 
+  // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
+  // to T's range, NaN as 0.
+  template <class T>
+  static uint32_t PackSaturated(const float (&v)[4]) {
+    constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(0);
+    constexpr float kLow = kSigned ? -128.0f : 0.0f, kHigh = kSigned ? 127.0f : 255.0f;
+    constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: floats there are one apart
+    uint32_t word = 0;
+    for (int i = 0; i < 4; ++i) {
+      float x = v[i] == v[i] ? v[i] : 0.0f;
+      x = x > kLow ? x : kLow;
+      x = x < kHigh ? x : kHigh;
+      word |= (std::bit_cast<uint32_t>(x + kMagic) & 0xffu) << (8 * i);
+    }
+    return word;
+  }
+
   static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
     uint32_t sum = static_cast<uint32_t>(c);  // unsigned: wraps around as the hardware does
     for (int i = 0; i < 4; ++i) {

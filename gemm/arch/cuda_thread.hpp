@@ -242,6 +242,29 @@ struct Thread {
 
   // --- Dot products of four signed bytes --------------------------------------------------------
 
+  // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
+  // to T's range, NaN as 0.
+  template <class T>
+  WEFT_DEVICE static uint32_t PackSaturated(const float (&v)[4]) {
+    uint32_t high, word;
+    if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+      asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
+          : "=r"(high)
+          : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
+      asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
+          : "=r"(word)
+          : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
+    } else {
+      asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+          : "=r"(high)
+          : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
+      asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+          : "=r"(word)
+          : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
+    }
+    return word;
+  }
+
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
     return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
   }

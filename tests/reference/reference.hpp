@@ -88,6 +88,7 @@ constexpr float Value(std::int64_t accumulator, std::int64_t k, std::int64_t ind
 template <class T>
 constexpr T Quantize(float t, float zero_point, int low, int high) {
   t = t + zero_point;
+  if (!(t == t)) t = 0.0f;  // NaN
   if (!(t > static_cast<float>(low))) return static_cast<T>(low);
   if (!(t < static_cast<float>(high))) return static_cast<T>(high);
   const int floor = static_cast<int>(t) - (t < static_cast<float>(static_cast<int>(t)) ? 1 : 0);
