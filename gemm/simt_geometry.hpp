@@ -9,7 +9,7 @@ namespace weft::gemm {
 
 // Derived from Owner::config (threadblock, warp and thread tiles; conv::Config says what fits).
 //
-// The lanes of a warp form a kLanesM x kLanesN grid, m fastest. A lane owns
+// The lanes of a warp form a kLanesM x kLanesN grid, m fastest for int8. A lane owns
 //   columns m = warp_m * kWarpM + lane_m + kLanesM * i, i < kThreadM   (strided), and
 //   columns n = warp_n * kWarpN + lane_n * kThreadN + j, j < kThreadN  (adjacent):
 // neighbouring lanes hold neighbouring pixels, and one lane holds adjacent channels, which is what
@@ -39,6 +39,23 @@ struct SimtGeometry {
   static constexpr int kThreads = kGroupThreads * kWarpsK;
   static constexpr int kLanesM = kWarpM / kThreadM;
   static constexpr int kLanesN = kWarpN / kThreadN;
+
+  // The position of a lane. For floats neighbours alternate in m and n: shared memory then serves
+  // half a warp's 16-byte reads at once, of A (lanes l and l ^ 2 read the same) and of B (l, l ^ 1).
+  static constexpr int LaneM(int lane) {
+    if constexpr (kPacketElements == 1 && kLanesM > 1 && kLanesN > 1) {
+      return lane % 2 + lane / 4 % (kLanesM / 2) * 2;
+    } else {
+      return lane % kLanesM;
+    }
+  }
+  static constexpr int LaneN(int lane) {
+    if constexpr (kPacketElements == 1 && kLanesM > 1 && kLanesN > 1) {
+      return lane / 2 % 2 + lane / (2 * kLanesM) * 2;
+    } else {
+      return lane / kLanesM;
+    }
+  }
 
   // The position of a warp: m fastest, then n, then k.
   static constexpr int WarpM(int warp) { return warp % kWarpsM; }

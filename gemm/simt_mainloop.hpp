@@ -123,7 +123,7 @@ struct SimtMainloop {
                                    const Packet (&b)[G::kPackets][G::kBlockN], Accumulators& acc) {
     const int warp_m = G::WarpM(t.warp()), warp_n = G::WarpN(t.warp());
     const int first = G::WarpK(t.warp()) * G::kWarpPackets;
-    const int lane_m = t.lane() % G::kLanesM, lane_n = t.lane() / G::kLanesM;
+    const int lane_m = G::LaneM(t.lane()), lane_n = G::LaneN(t.lane());
     const int column_a = SharedColumnsA<G>::First(warp_m, lane_m);
     const int column_b = warp_n * G::kWarpN + lane_n * G::kThreadN;
     WEFT_UNROLL
@@ -158,10 +158,10 @@ struct SimtMap {
   using Accumulators = typename SimtMainloop<G, Atom>::Accumulators;
 
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
-    return G::WarpM(t.warp()) * G::kWarpM + t.lane() % G::kLanesM + G::kLanesM * i;
+    return G::WarpM(t.warp()) * G::kWarpM + G::LaneM(t.lane()) + G::kLanesM * i;
   }
   WEFT_DEVICE static int Channel(arch::Thread t, int) {
-    return G::WarpN(t.warp()) * G::kWarpN + t.lane() / G::kLanesM * G::kThreadN;
+    return G::WarpN(t.warp()) * G::kWarpN + G::LaneN(t.lane()) * G::kThreadN;
   }
   static constexpr typename Atom::Sum Get(const Accumulators& acc, int i, int, int j) {
     return acc[i][j];
