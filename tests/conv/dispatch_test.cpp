@@ -103,8 +103,8 @@ gemm::TileShape Tile(const Problem& p) {
 
 TEST(Dispatch, LargeLayersGetLargeTiles) {
   const Problem large = SquareProblem(64, 512, 56, 512, 3, 1, 1);
-  EXPECT_EQ(Tile<Nc4>(large), (gemm::TileShape{128, 128, 32}));
-  EXPECT_EQ(Tile<Nc32>(large), (gemm::TileShape{128, 128, 64}));
+  EXPECT_EQ(Tile<Nc4>(large), kSimt128x128.threadblock);
+  EXPECT_EQ(Tile<Nc32>(large), kMma128x128.threadblock);
 }
 
 TEST(Dispatch, FewOutputsOfLongSumsGetDeepTiles) {
