@@ -26,6 +26,8 @@ struct UnitShare {
                 "one another");
   static constexpr int kTotal = kLines * kSteps;
   static constexpr int kCount = CeilDiv(kTotal, kThreads);
+  // All units of a thread are of one line.
+  static constexpr bool kOneLine = kThreads % kLines == 0;
   static constexpr int LineStep(int i) { return i * kThreads % kLines; }
   static constexpr int DepthStep(int i) { return i * kThreads / kLines; }
 
@@ -59,15 +61,18 @@ class LineTile {
   WEFT_DEVICE LineTile(arch::Thread t, const MatrixParams& params, int tile)
       : p_(params),
         line_(tile * kExtent + Share::Line(t)),
-        k_(Share::Depth(t) * (kVector * Atom::kElements)),
+        left_(p_.k - FirstK(t)),
         source_(static_cast<const std::uint8_t*>(p_.data) +
-                (line_ * p_.pitch + k_) * kElementBytes) {}
+                (line_ * p_.pitch + FirstK(t)) * kElementBytes) {
+    if (Share::kOneLine && line_ >= p_.extent) left_ = 0;
+  }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const std::int32_t k = k_ + Share::DepthStep(i) * (kVector * Atom::kElements);
-      const bool inside = Share::Has(t, i) && line_ + Share::LineStep(i) < p_.extent && k < p_.k;
+      const std::int32_t left = left_ - Share::DepthStep(i) * (kVector * Atom::kElements);
+      const bool inside = Share::Has(t, i) && left > 0 &&
+                          (Share::kOneLine || line_ + Share::LineStep(i) < p_.extent);
       // A line's pitch reaches past k to the next multiple of kAlignment, so whole vectors are
       // there; what lies beyond k is not the matrix's.
       const std::uint8_t* source = source_ + Share::DepthStep(i) * kAlignment +
@@ -75,10 +80,10 @@ class LineTile {
       f.vector[i] = t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source), inside);
       WEFT_UNROLL
       for (int e = 0; e < kVector; ++e) {
-        Mask(f.vector[i].packet[e], p_.k - (k + Atom::kElements * e));
+        Mask(f.vector[i].packet[e], left - Atom::kElements * e);
       }
     }
-    k_ += G::kBlockK;
+    left_ -= G::kBlockK;
     source_ += G::kBlockK * kElementBytes;
   }
 
@@ -98,6 +103,10 @@ class LineTile {
   }
 
  private:
+  WEFT_DEVICE static int FirstK(arch::Thread t) {
+    return Share::Depth(t) * (kVector * Atom::kElements);
+  }
+
   // Zeros the elements of a packet from `valid` on.
   WEFT_DEVICE static void Mask(Packet& packet, std::int32_t valid) {
     if constexpr (Atom::kElements == 1) {
@@ -109,8 +118,8 @@ class LineTile {
 
   const MatrixParams& p_;
   std::int32_t line_;
-  std::int32_t k_;
-  const std::uint8_t* source_;  // element (line_, k_)
+  std::int32_t left_;  // elements of k from source_ to the end; 0 for a line outside
+  const std::uint8_t* source_;
 };
 
 // The lines run along memory, the k are `pitch` apart. A unit is one packet of k of kLines lines:
@@ -121,8 +130,7 @@ class CrossTile {
   static constexpr int kDepth = Atom::kElements;
   static constexpr int kElementBytes = sizeof(Packet) / kDepth;
   static_assert(kAlignment >= static_cast<int>(sizeof(Packet)) && kAlignment <= 16);
-  // The positions of neighbouring lines of A lie apart: vectors would only bring bank conflicts.
-  static constexpr int kLines = kDepth == 4 ? 4 : kIsA ? 1 : kAlignment / kElementBytes;
+  static constexpr int kLines = kDepth == 4 ? 4 : kAlignment / kElementBytes;
   using Share = UnitShare<G::kThreads, kExtent / kLines, G::kPackets>;
   static constexpr int kShare = Share::kCount;
   static_assert(kExtent % kLines == 0);
@@ -136,25 +144,28 @@ class CrossTile {
   WEFT_DEVICE CrossTile(arch::Thread t, const MatrixParams& params, int tile)
       : p_(params),
         line_(tile * kExtent + Share::Line(t) * kLines),
-        k_(Share::Depth(t) * kDepth),
+        left_(p_.k - Share::Depth(t) * kDepth),
         source_(static_cast<const std::uint8_t*>(p_.data) +
-                (k_ * p_.pitch + line_) * kElementBytes) {}
+                (Share::Depth(t) * kDepth * p_.pitch + line_) * kElementBytes) {
+    if (Share::kOneLine && line_ >= p_.extent) left_ = 0;
+  }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     const std::int64_t pitch = p_.pitch * kElementBytes;
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
-      const bool inside = Share::Has(t, i) && line_ + Share::LineStep(i) * kLines < p_.extent;
+      const bool inside =
+          Share::Has(t, i) && (Share::kOneLine || line_ + Share::LineStep(i) * kLines < p_.extent);
       WEFT_UNROLL
       for (int j = 0; j < kDepth; ++j) {
         const int k = Share::DepthStep(i) * kDepth + j;
         const std::uint8_t* source =
             source_ + k * pitch + Share::LineStep(i) * kLines * kElementBytes;
         f.vector[i][j] =
-            t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source), inside && k_ + k < p_.k);
+            t.LoadGlobalOr0(reinterpret_cast<const Vector*>(source), inside && k < left_);
       }
     }
-    k_ += G::kBlockK;
+    left_ -= G::kBlockK;
     source_ += G::kBlockK * pitch;
   }
 
@@ -197,8 +208,8 @@ class CrossTile {
 
   const MatrixParams& p_;
   std::int32_t line_;
-  std::int32_t k_;
-  const std::uint8_t* source_;  // element (line_, k_)
+  std::int32_t left_;  // elements of k from source_ to the end; 0 for lines outside
+  const std::uint8_t* source_;
 };
 
 }  // namespace WEFT_BACKEND

@@ -32,7 +32,11 @@ struct SimtGemmKernel {
   using Params = GemmParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;
   static constexpr int kThreads = Geometry::kThreads;
-  static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
+  // Two operands that do not run along k take more address registers than 128 leave beside 64 sums.
+  static constexpr int kMinBlocksPerSm =
+      !kLinesOfA<P> && !kLinesOfB<P> && Atom::kElements == 1 && Geometry::kSums == 64
+          ? CeilDiv(Geometry::kMinBlocksPerSm, 2)
+          : Geometry::kMinBlocksPerSm;
   static constexpr int kMinComputeCapability = 75;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
