@@ -2,7 +2,7 @@
 # carry.sh: builds what runs on another machine with a Hopper GPU, and puts it into carry/, which git
 # ignores. The programs hold kernels for sm_90a only and need nothing there but the C library.
 #
-#     perf/carry.sh                      # the GPU tests, weft_demo and nc4_bench
+#     perf/carry.sh                      # the GPU tests, weft_demo, nc4_bench and weft_perf
 #     perf/carry.sh nc4_bench weft_demo  # only these
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,7 +27,7 @@ fi
 cmake -G Ninja -S . -B $build -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG -ffunction-sections -fdata-sections" \
   -DCMAKE_CUDA_FLAGS=--compress-mode=size \
-  -DWEFT_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real -Dabsl_DIR="$PWD/$package" \
+  -DWEFT_PERF_ALL_TILES=ON -DWEFT_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real -Dabsl_DIR="$PWD/$package" \
   -DBoost_USE_STATIC_LIBS=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON \
   -DCMAKE_EXE_LINKER_FLAGS="-static-libstdc++ -static-libgcc -Wl,--gc-sections" >$build/configure.log 2>&1 ||
   { cat $build/configure.log; exit 1; }
@@ -36,7 +36,7 @@ if [ $# -gt 0 ]; then
   targets=("$@")
 else
   ninja -C $build -t targets all >$build/targets.txt
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|nc4_bench|weft_demo):' $build/targets.txt |
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|nc4_bench|weft_perf|weft_demo):' $build/targets.txt |
     tr -d : | sort -u)
 fi
 echo "building ${targets[*]}"

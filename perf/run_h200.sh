@@ -6,6 +6,9 @@
 #   tests      every GPU test
 #   demo       weft_demo --backend=cuda
 #   bench      nc4_bench on the list `anchors` at N = 1, 16, 64; writes $OUT/anchors-nc4-n*.json
+#   perf       weft_perf, all layouts and peers, on the list WEFT_LIST (anchors) at the batches WEFT_BATCH
+#              (1,16,64), as many rows as there is time for; writes $OUT/<list>-n*.json, all.csv and
+#              `choices`, from which a second run (put it into carry/) knows each peer's best variant
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
 #   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile ...)
 # Without arguments: tests demo bench sanitizer. WEFT_LIMIT_S (570) is the time for all of it.
@@ -74,6 +77,17 @@ bench() {
   return $status
 }
 
+perf() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    [ ! -f carry/choices ] || cp carry/choices "$out/choices"
+    bounded $((limit - 10)) $bin/weft_perf --list="${WEFT_LIST:-anchors}" --batch="${WEFT_BATCH:-1,16,64}" --sweep \
+      --threads="$(nproc)" --cache="$out/choices" --json="$out" --csv="$out/all.csv" \
+      --commit="$(cat carry/commit)" --stop_after_s=$((limit - 40 - SECONDS))
+  )
+}
+
 # check <tool> <command>...: compute-sanitizer must find nothing.
 check() {
   local tool=$1
@@ -118,9 +132,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | demo | bench | sanitizer) run=$stage ;;
+    tests | demo | bench | perf | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, demo, bench, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, demo, bench, perf, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
@@ -135,6 +149,7 @@ for stage in "${stages[@]}"; do
       cut -c1-98 "$out/bench.log" | head -n -9 | tail -80
       tail -9 "$out/bench.log"
       ;;
+    perf) cut -c1-170 "$out/perf.log" | grep -E '^(layer|N=|c[0-9])|NVIDIA|cuDNN|cuBLAS|worker' | grep -v ' 0.00  .* 0.00 ' | tail -95 ;;
     sanitizer) grep -E '^===|ERROR SUMMARY|RACECHECK SUMMARY|Error:|hazard' "$out/sanitizer.log" | grep -v 'COMPUTE-SANITIZER' | tail -40 ;;
     ncu) grep -E 'SimtKernel|Duration|Throughput|Registers Per|Achieved Occ|Issue Slots|No Eligible|stall' "$out/ncu.log" | cut -c1-120 | head -60 ;;
   esac

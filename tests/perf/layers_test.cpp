@@ -102,6 +102,7 @@ TEST(Layers, BuiltInLists) {
   EXPECT_EQ(LayerList("resnet50")->size(), 23u);
   EXPECT_EQ(Convolutions(*LayerList("resnet50")), 53);
   EXPECT_EQ(LayerList("anchors")->size(), 25u);
+  EXPECT_EQ(Convolutions(*LayerList("vgg16")), 13);
   ASSERT_EQ(LayerList("small_k")->size(), 1u);
   EXPECT_EQ(LayerName(LayerList("small_k")->front().problem, true), "n16c64h92w160k32r3s1");
 }
@@ -113,6 +114,22 @@ TEST(Layers, ResNet50HasTheKnownNumberOfMacs) {
   const auto layers = LayerList("resnet50");
   for (const Layer& layer : *layers) macs += layer.count * layer.problem.macs();
   EXPECT_NEAR(macs / 1e9, 4.087 + 112.0 * 112 * 49 * 64 / 1e9, 0.01);
+}
+
+// 15.35 GMAC with 3 input channels; the first layer has 4 here.
+TEST(Layers, Vgg16HasTheKnownNumberOfMacs) {
+  double macs = 0.0;
+  const auto layers = LayerList("vgg16");
+  for (const Layer& layer : *layers) macs += layer.count * layer.problem.macs();
+  EXPECT_NEAR(macs / 1e9, 15.347 + 224.0 * 224 * 9 * 64 / 1e9, 0.01);
+}
+
+TEST(Layers, Mobile1x1IsPointwiseAndFitsNhwc) {
+  const auto layers = LayerList("mobile1x1");
+  for (const Layer& layer : *layers) {
+    EXPECT_EQ(layer.problem.r, 1);
+    EXPECT_EQ(layer.problem.c % 16, 0);
+  }
 }
 
 }  // namespace

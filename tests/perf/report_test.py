@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "perf"))
 import report  # noqa: E402
@@ -92,7 +93,53 @@ class Report(unittest.TestCase):
         self.write(16, [row(mismatches="none")])
         self.assertEqual(self.run_report(), 2)
         with self.assertRaises(ValueError):
-            report.rewritten(PAGE.replace("nc4", "nc5"), [])
+            report.rewritten(PAGE.replace("nc4", "nc5"), {})
+
+    def best_row(self, **changes):
+        return row(**{"layout": "NHWC", "kernel": "mma_<a>", "peer": "cudnn_graph: e", "operations": 1e6,
+                      "bytes": 1e4, "gb_s": 5.0, "model_us": None, **changes})
+
+    def best_result(self, batch, rows):
+        made = result(batch, rows)
+        made["environment"].update(list="anchors", operator="conv", method="medians", tensor_tops=1536,
+                                   libraries=["cuDNN 9.19.0 (/a/path)"])
+        return made
+
+    def test_files_of_the_two_programs_do_not_mix(self):
+        self.write(16, [row()])
+        path = self.root / report.RESULTS / "anchors-n16.json"
+        path.write_text(json.dumps(self.best_result(16, [self.best_row()])))
+        self.assertEqual(len(report.load(self.root, "anchors")), 1)
+        self.assertEqual(len(report.load(self.root)), 1)
+
+    def test_table_of_weft_perf(self):
+        rows = [self.best_row(), self.best_row(ours_us=40.0), self.best_row(peer_us=None),
+                self.best_row(status="failed: x", ours_us=None, peer_us=None)]
+        text = report.best([self.best_result(16, rows)])
+        self.assertIn("| 16 | 3 of 4 | 1.00 | 1 of 2 | 0.50 to 2.00 | 3.17 |", text)
+        self.assertIn("cuDNN 9.19.0, 1980 MHz", text)
+        self.assertIn("| failed: x |", report.best_layers([self.best_result(16, rows)]))
+
+    def test_page_is_well_formed_and_needs_nothing_else(self):
+        rows = [self.best_row(), self.best_row(ours_us=40.0), self.best_row(peer_us=None),
+                self.best_row(status="failed: <x>", ours_us=None, peer_us=None, tops=None)]
+        page = report.report_page.page([self.best_result(n, rows) for n in (1, 16)])
+        self.assertNotIn("<x>", page)
+        for outside in ("http", "src=", "url(", "<script", "<link"):
+            self.assertNotIn(outside, page)
+        pictures = page.split("<svg")[1:]
+        self.assertEqual(len(pictures), 4)  # roofline, distribution, bars of each batch
+        for picture in pictures:
+            xml.etree.ElementTree.fromstring("<svg" + picture.split("</svg>")[0] + "</svg>")
+
+    def test_page_is_written(self):
+        path = self.root / report.RESULTS / "anchors-n16.json"
+        path.write_text(json.dumps(self.best_result(16, [self.best_row()])))
+        page = self.root / "page.html"
+        self.assertEqual(self.run_report(f"--html={page}"), 0)
+        self.assertTrue(page.read_text().startswith("<!doctype html>"))
+        path.unlink()
+        self.assertEqual(self.run_report(f"--html={page}"), 2)
 
 
 if __name__ == "__main__":
