@@ -59,7 +59,8 @@ struct CheckedMmaTiles {
   // Two threads bring the halves of one packet.
   static constexpr bool Covers(int extent) {
     return extent % (kThreads / 2) == 0 ||
-           (kThreads / 2 % extent == 0 && config.threadblock.k / kPacketElements % (kThreads / 2 / extent) == 0);
+           (kThreads / 2 % extent == 0 &&
+            config.threadblock.k / kPacketElements % (kThreads / 2 / extent) == 0);
   }
   static_assert(Covers(config.threadblock.m) && Covers(config.threadblock.n),
                 "weft: config.threadblock has too many threads for its k extent: half the threads "
