@@ -121,8 +121,13 @@ absl::Status Compare(const DeviceBuffer& got, const std::vector<Sum>& want, int 
   for (std::size_t i = 0; i < want.size(); ++i) {
     most = std::max(most, std::abs(static_cast<double>(want[i])));
     largest = std::max(largest, std::abs(static_cast<double>(values[i]) - want[i]));
-    if constexpr (std::is_same_v<Sum, std::int32_t>) row->mismatches += values[i] != want[i];
+    if constexpr (std::is_same_v<Sum, std::int32_t>) {
+      row->mismatches += values[i] != want[i];
+    } else {
+      row->mismatches += !std::isfinite(values[i]) || !std::isfinite(want[i]);
+    }
   }
+  if (most == 0) row->mismatches = 1;  // products of random matrices are not all zero
   row->largest = largest / std::max(most, 1e-30);
   if (!std::is_same_v<Sum, std::int32_t> && !(row->largest < 1e-6 * std::sqrt(k))) {
     row->mismatches = 1;
