@@ -5,8 +5,8 @@
 //     WEFT_INSTANTIATE_CONVOLUTION(MyConv);
 #pragma once
 
-#include "weft/conv/launch.hpp"
 #include "weft/conv/kernels.hpp"
+#include "weft/conv/launch.hpp"
 #include "weft/gemm/arch/cuda_launch.cuh"
 
 namespace weft::conv {

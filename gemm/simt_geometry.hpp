@@ -41,7 +41,8 @@ struct SimtGeometry {
   static constexpr int kLanesN = kWarpN / kThreadN;
 
   // The position of a lane. For floats neighbours alternate in m and n: shared memory then serves
-  // half a warp's 16-byte reads at once, of A (lanes l and l ^ 2 read the same) and of B (l, l ^ 1).
+  // half a warp's 16-byte reads at once, of A (lanes l and l ^ 2 read the same) and of B (l, l ^
+  // 1).
   static constexpr int LaneM(int lane) {
     if constexpr (kPacketElements == 1 && kLanesM > 1 && kLanesN > 1) {
       return lane % 2 + lane / 4 % (kLanesM / 2) * 2;

@@ -66,7 +66,8 @@ inline constexpr Fragment<8, 8> kMmaM16N8K32S8B = internal::MakeFragment<8, 8>(
 inline constexpr Fragment<16, 8> kMmaM16N8K32S8C = internal::MakeFragment<16, 8>(
     [](int lane, int r) { return internal::At(lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2); });
 
-// mma.m16n8k16, f16 x f16 or bf16 x bf16 -> f32: the same words, each of two k, and floats for sums.
+// mma.m16n8k16, f16 x f16 or bf16 x bf16 -> f32: the same words, each of two k, and floats for
+// sums.
 inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;

@@ -24,12 +24,17 @@ using layouts::RowMajor;
 // Tile shapes as a type: nvcc 13.0 cannot write class-type template arguments into its host code.
 template <int src_alignment, int dst_alignment>
 struct SmallTile {
-  static constexpr Config config = {
-      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, {1, 1, 4}, 2, {src_alignment, dst_alignment}};
+  static constexpr Config config = {Mainloop::kSimt,
+                                    {32, 32, 32},
+                                    {32, 16, 32},
+                                    {4, 4, 4},
+                                    {1, 1, 4},
+                                    2,
+                                    {src_alignment, dst_alignment}};
 };
 struct LargeTile {
-  static constexpr Config config = {Mainloop::kSimt, {128, 128, 32}, {64, 32, 32}, {8, 8, 4}, {1, 1, 4}, 2,
-                                    {16, 16}};
+  static constexpr Config config = {
+      Mainloop::kSimt, {128, 128, 32}, {64, 32, 32}, {8, 8, 4}, {1, 1, 4}, 2, {16, 16}};
 };
 
 template <class EpilogueT, class C, class TileT>
