@@ -112,6 +112,12 @@ sanitizer() {
   check racecheck $bin/gpu_conv_problems_test --gtest_brief=1 \
     --gtest_filter='ConvolutionTiles.*:*Dilation:*Pointwise:*ThreeInput*' || failed=1
   check racecheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
+  for tool in memcheck racecheck; do
+    check $tool $bin/gpu_conv_mma_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*SmallK' ||
+      failed=1
+    check $tool $bin/gpu_conv_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32*' || failed=1
+    check $tool $bin/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1
+  done
   return $failed
 }
 
