@@ -36,12 +36,22 @@ struct MmaGeometry {
   static constexpr int kRowsPerThread =
       CeilDiv((kBlockM + kBlockN) * (32 / Owner::config.alignment.src), kThreads);
 
+  // NHWC addresses need more registers than those of channel blocks.
+  static constexpr bool kNhwc = [] {
+    if constexpr (requires { Owner::kNhwc; }) {
+      return Owner::kNhwc;
+    } else {
+      return false;
+    }
+  }();
+
   // Registers that a thread needs without spilling, found by compiling (a spill fails the build),
   // and the blocks that then fit on a multiprocessor.
   static constexpr int kAccumulators = kFragmentsM * kFragmentsN * 4;
-  static constexpr int kRegisters = kAccumulators > 64   ? 232
-                                    : kAccumulators > 32 ? (kRowsPerThread <= 3 ? 128 : 200)
-                                                         : (kRowsPerThread <= 4 ? 112 : 160);
+  static constexpr int kRegisters = kAccumulators > 64 || kRowsPerThread > 8 ? 232
+                                    : kAccumulators > 32
+                                        ? (kRowsPerThread <= (kNhwc ? 2 : 3) ? 128 : 200)
+                                        : (kRowsPerThread <= 3 ? 112 : 168);
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
 };
