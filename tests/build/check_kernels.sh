@@ -1,6 +1,7 @@
 #!/bin/bash
 # check_kernels.sh <build folder>: every .cu of ours is compiled for sm_75, sm_80 and sm_90a, with
-# warnings and spills as errors; only the measuring program gemm_bench is for Hopper alone. Reads the commands that ninja would run; they must have run already.
+# warnings and spills as errors; only the measuring program gemm_bench is for Hopper alone. Reads the
+# commands that ninja would run; they must have run already.
 set -euo pipefail
 build=$1
 wanted=('cmake/strict_ptxas' 'arch=compute_75,code=[^ ]*sm_75' 'arch=compute_80,code=[^ ]*sm_80'
