@@ -2,12 +2,13 @@
 # carry.sh: builds what runs on another machine with a Hopper GPU, and puts it into carry/, which git
 # ignores. The programs hold kernels for sm_90a only and need nothing there but the C library.
 #
-#     perf/carry.sh                      # the GPU tests, weft_demo, nc4_bench and weft_perf
-#     perf/carry.sh nc4_bench weft_demo  # only these
+#     perf/carry.sh                      # the GPU tests, weft_demo and weft_perf
+#     perf/carry.sh weft_perf weft_demo  # only these
+#     WEFT_CARRY=carry_mine perf/carry.sh weft_perf    # into another folder, for git to ignore too
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=build/carry
-out=carry
+out=${WEFT_CARRY:-carry}
+build=build/$out
 limit_mb=50
 
 # Debian's Abseil comes as shared and as static libraries, but its CMake package names the shared
@@ -36,14 +37,14 @@ if [ $# -gt 0 ]; then
   targets=("$@")
 else
   ninja -C $build -t targets all >$build/targets.txt
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|nc4_bench|weft_perf|weft_demo):' $build/targets.txt |
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo):' $build/targets.txt |
     tr -d : | sort -u)
 fi
 echo "building ${targets[*]}"
 ninja -C $build "${targets[@]}"
 
-rm -rf $out
-mkdir -p $out/bin
+rm -rf "$out"
+mkdir -p "$out/bin"
 for target in "${targets[@]}"; do
   for path in $build/bin/$target $build/tests/$target; do
     if [ -f "$path" ]; then cp "$path" $out/bin; fi

@@ -29,6 +29,7 @@ namespace weft::perf {
   X(CreateConvolutionDescriptor)        \
   X(SetConvolution2dDescriptor)         \
   X(SetConvolutionReorderType)          \
+  X(SetConvolutionMathType)             \
   X(DestroyConvolutionDescriptor)       \
   X(CreateActivationDescriptor)         \
   X(SetActivationDescriptor)            \

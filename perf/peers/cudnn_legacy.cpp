@@ -17,6 +17,14 @@ constexpr const char* kAlgorithms[CUDNN_CONVOLUTION_FWD_ALGO_COUNT] = {
     "implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
     "winograd",      "winograd_nonfused"};
 
+// For int8, cuDNN's default are kernels without tensor cores.
+struct Math {
+  const char* name;
+  cudnnMathType_t type;
+};
+constexpr Math kMaths[] = {{"", CUDNN_DEFAULT_MATH}, {" tensor_op", CUDNN_TENSOR_OP_MATH}};
+constexpr int kMathCount = 2;
+
 class CudnnLegacy : public Peer {
  public:
   CudnnLegacy(const std::string& name, LegacyFormat format) : Peer(name), format_(format) {}
@@ -27,8 +35,10 @@ class CudnnLegacy : public Peer {
       if (t != nullptr) api_->DestroyTensorDescriptor(t);
     }
     if (filter_desc_ != nullptr) api_->DestroyFilterDescriptor(filter_desc_);
-    for (cudnnConvolutionDescriptor_t c : conv_desc_) {
-      if (c != nullptr) api_->DestroyConvolutionDescriptor(c);
+    for (const auto& descs : conv_desc_) {
+      for (cudnnConvolutionDescriptor_t c : descs) {
+        if (c != nullptr) api_->DestroyConvolutionDescriptor(c);
+      }
     }
     if (activation_desc_ != nullptr) api_->DestroyActivationDescriptor(activation_desc_);
   }
@@ -87,10 +97,10 @@ class CudnnLegacy : public Peer {
     void* const dst = dst_.at(set);
     return api_->Check(api_->ConvolutionBiasActivationForward(
                            handle_, &one_scale, src_desc_, Src(set), filter_desc_, filter,
-                           conv_desc_[plan.reorder], plan.algorithm, plan.workspace.data(),
-                           static_cast<std::size_t>(plan.workspace_bytes), &gamma, dst_desc_,
-                           problem_.residual ? Residual(set) : dst, bias_desc_, bias,
-                           activation_desc_, dst_desc_, dst),
+                           conv_desc_[plan.reorder][plan.math], plan.algorithm,
+                           plan.workspace.data(), static_cast<std::size_t>(plan.workspace_bytes),
+                           &gamma, dst_desc_, problem_.residual ? Residual(set) : dst, bias_desc_,
+                           bias, activation_desc_, dst_desc_, dst),
                        variants()[variant].name);
   }
 
@@ -111,6 +121,7 @@ class CudnnLegacy : public Peer {
   struct Plan {
     cudnnConvolutionFwdAlgo_t algorithm;
     int reorder;
+    int math;  // place in kMaths
     std::int64_t workspace_bytes;
     DeviceBuffer workspace;
   };
@@ -139,7 +150,9 @@ class CudnnLegacy : public Peer {
     then(api_->CreateTensorDescriptor(&bias_desc_));
     then(api_->CreateFilterDescriptor(&filter_desc_));
     then(api_->CreateActivationDescriptor(&activation_desc_));
-    for (cudnnConvolutionDescriptor_t& c : conv_desc_) then(api_->CreateConvolutionDescriptor(&c));
+    for (auto& descs : conv_desc_) {
+      for (cudnnConvolutionDescriptor_t& c : descs) then(api_->CreateConvolutionDescriptor(&c));
+    }
     if (status != CUDNN_STATUS_SUCCESS) return api_->Check(status, "cuDNN descriptors");
     then(api_->SetTensor4dDescriptor(src_desc_, format, type, as_int(p.n), as_int(p.c), as_int(p.h),
                                      as_int(p.w)));
@@ -153,13 +166,16 @@ class CudnnLegacy : public Peer {
         activation_desc_, problem_.relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
         CUDNN_NOT_PROPAGATE_NAN, 0.0));
     for (int reorder = 0; reorder < 2; ++reorder) {
-      then(api_->SetConvolution2dDescriptor(
-          conv_desc_[reorder], as_int(p.pad_top), as_int(p.pad_left), as_int(p.stride_h),
-          as_int(p.stride_w), as_int(p.dilation_h), as_int(p.dilation_w),
-          p.mode == conv::Mode::kConvolution ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION,
-          CUDNN_DATA_INT32));
-      then(api_->SetConvolutionReorderType(conv_desc_[reorder],
-                                           static_cast<cudnnReorderType_t>(reorder)));
+      for (int math = 0; math < kMathCount; ++math) {
+        const cudnnConvolutionDescriptor_t desc = conv_desc_[reorder][math];
+        then(api_->SetConvolution2dDescriptor(
+            desc, as_int(p.pad_top), as_int(p.pad_left), as_int(p.stride_h), as_int(p.stride_w),
+            as_int(p.dilation_h), as_int(p.dilation_w),
+            p.mode == conv::Mode::kConvolution ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION,
+            CUDNN_DATA_INT32));
+        then(api_->SetConvolutionReorderType(desc, static_cast<cudnnReorderType_t>(reorder)));
+        then(api_->SetConvolutionMathType(desc, kMaths[math].type));
+      }
     }
     return api_->Check(status, "cuDNN descriptors");
   }
@@ -222,24 +238,28 @@ class CudnnLegacy : public Peer {
   void FindPlans(const PeerOptions& options) {
     for (int algorithm = 0; algorithm < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++algorithm) {
       for (int reorder = 0; reorder < 2; ++reorder) {
-        const bool prepared = reorder == CUDNN_NO_REORDER;
-        if (prepared && !can_reorder_) continue;
-        const std::string variant =
-            absl::StrCat(name(), " ", kAlgorithms[algorithm], prepared ? " no_reorder" : "");
-        if (!options.Wants(variant)) continue;
-        options.about_to(variant);
-        std::size_t bytes = 0;
-        const auto algo = static_cast<cudnnConvolutionFwdAlgo_t>(algorithm);
-        if (api_->GetConvolutionForwardWorkspaceSize(handle_, src_desc_, filter_desc_,
-                                                     conv_desc_[reorder], dst_desc_, algo,
-                                                     &bytes) != CUDNN_STATUS_SUCCESS ||
-            static_cast<int>(plans_.size()) >= options.most_variants) {
-          continue;
-        }
-        plans_.push_back({algo, reorder, static_cast<std::int64_t>(bytes), {}});
-        variants_.push_back({variant, {false, true, problem_.relu, problem_.residual}});
+        for (int math = 0; math < kMathCount; ++math) FindPlan(options, algorithm, reorder, math);
       }
     }
+  }
+
+  void FindPlan(const PeerOptions& options, int algorithm, int reorder, int math) {
+    const bool prepared = reorder == CUDNN_NO_REORDER;
+    if (prepared && !can_reorder_) return;
+    const std::string variant = absl::StrCat(name(), " ", kAlgorithms[algorithm],
+                                             prepared ? " no_reorder" : "", kMaths[math].name);
+    if (!options.Wants(variant)) return;
+    options.about_to(variant);
+    std::size_t bytes = 0;
+    const auto algo = static_cast<cudnnConvolutionFwdAlgo_t>(algorithm);
+    if (api_->GetConvolutionForwardWorkspaceSize(handle_, src_desc_, filter_desc_,
+                                                 conv_desc_[reorder][math], dst_desc_, algo,
+                                                 &bytes) != CUDNN_STATUS_SUCCESS ||
+        static_cast<int>(plans_.size()) >= options.most_variants) {
+      return;
+    }
+    plans_.push_back({algo, reorder, math, static_cast<std::int64_t>(bytes), {}});
+    variants_.push_back({variant, {false, true, problem_.relu, problem_.residual}});
   }
 
   static absl::Status Keep(absl::StatusOr<ConvertedSets> made, ConvertedSets* to) {
@@ -254,7 +274,7 @@ class CudnnLegacy : public Peer {
   PeerTensors tensors_;
   cudnnTensorDescriptor_t src_desc_ = nullptr, dst_desc_ = nullptr, bias_desc_ = nullptr;
   cudnnFilterDescriptor_t filter_desc_ = nullptr;
-  cudnnConvolutionDescriptor_t conv_desc_[2] = {};  // by reorder type
+  cudnnConvolutionDescriptor_t conv_desc_[2][kMathCount] = {};  // by reorder type and math
   cudnnActivationDescriptor_t activation_desc_ = nullptr;
   ConvertedSets src_, filter_, residual_, dst_, reordered_;
   DeviceBuffer reordered_bias_;
