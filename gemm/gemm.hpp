@@ -39,13 +39,16 @@ namespace weft::gemm {
 namespace internal {
 
 // Picks before it instantiates: a policy is checked for its own mainloop only.
-template <class P, bool kSimt>
+template <class P, bool kSimt, bool kAsync>
 struct CheckedGemmTiles
     : CheckedSimtTiles<P, SimtAtomFor<typename P::Element>::kElements,
                        static_cast<int>(
                            sizeof(typename SimtAtomFor<typename P::Element>::Packet))> {};
 template <class P>
-struct CheckedGemmTiles<P, false>
+struct CheckedGemmTiles<P, true, true>
+    : CheckedSimtAsyncTiles<P, static_cast<int>(sizeof(typename P::Element))> {};
+template <class P>
+struct CheckedGemmTiles<P, false, false>
     : CheckedMmaTiles<P, static_cast<int>(sizeof(typename P::Element))> {};
 
 template <class Layout>
@@ -88,7 +91,7 @@ struct CheckedGemmPolicy {
   static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
                 "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
                 "compute in float");
-  static_assert(internal::CheckedGemmTiles<P, kSimt>::kValid);
+  static_assert(internal::CheckedGemmTiles<P, kSimt, UsesSimtAsync<Element>(P::config)>::kValid);
   static_assert((P::config.alignment.src == 4 || P::config.alignment.src == 8 ||
                  P::config.alignment.src == 16) &&
                     P::config.alignment.src >= static_cast<int>(sizeof(Element)),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/config.hpp"
 
@@ -32,6 +33,21 @@ inline constexpr Config kSimtFloat64x64 =
     SimtFmaConfig({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, {4, 4});
 inline constexpr Config kSimtDouble64x64 =
     SimtFmaConfig({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, {8, 8});
+
+// The same with 3 or more stages: cp.async, sm_80 and newer.
+constexpr Config SimtAsyncConfig(TileShape threadblock, TileShape warp, TileShape thread,
+                                 int stages, Alignment alignment) {
+  return {Mainloop::kSimt, threadblock, warp, thread, {1, 1, 1}, stages, alignment};
+}
+inline constexpr Config kSimtFloat128x256 =
+    SimtAsyncConfig({128, 256, 16}, {64, 64, 16}, {8, 16, 1}, 4, {16, 16});
+
+// Whether a product of Elements with kSimt goes through cp.async.
+template <class Element>
+constexpr bool UsesSimtAsync(const Config& config) {
+  return config.mainloop == Mainloop::kSimt && config.stages > 2 &&
+         (std::is_same_v<Element, float> || std::is_same_v<Element, double>);
+}
 
 namespace internal {
 
@@ -65,7 +81,10 @@ struct CheckedSimtTiles {
   static_assert(config.instruction == TileShape{1, 1, kPacketElements},
                 "weft: config.instruction of the simt mainloop is {1, 1, 4}, one dp4a, for int8, "
                 "and {1, 1, 1} for float and double");
-  static_assert(config.stages == 2, "weft: the simt mainloop has config.stages = 2");
+  static_assert(
+      config.stages == 2,
+      "weft: the simt mainloop has config.stages = 2, or 3 and more for the float and double "
+      "elements of a GEMM");
   static_assert(internal::StoreWidth(config.alignment.dst),
                 "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
   static_assert(config.thread.n * static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
@@ -84,6 +103,45 @@ struct CheckedSimtTiles {
   static_assert(
       std::int64_t{config.stages} * (config.threadblock.k / kPacketElements * kPacketBytes) *
               (config.threadblock.m + config.threadblock.n) <=
+          227 * 1024,
+      "weft: config.threadblock and config.stages need more than 227 KB of shared memory, "
+      "the most any GPU gives one block");
+  static constexpr bool kValid = true;
+};
+
+// The same for the simt mainloop with cp.async, of elements of kBytes bytes.
+template <class Owner, int kBytes>
+struct CheckedSimtAsyncTiles {
+  static constexpr Config config = Owner::config;
+  static constexpr int kVector = 16 / kBytes;
+
+  static_assert(internal::Divides(config.warp, config.threadblock) &&
+                    config.threadblock.k == config.warp.k && config.warp.k % 2 == 0,
+                "weft: config.warp must divide config.threadblock in m and n; with 3 or more "
+                "stages of the simt mainloop both have the same even k");
+  static_assert(internal::Divides(config.thread, config.warp) && config.thread.k == 1 &&
+                    config.instruction == TileShape{1, 1, 1},
+                "weft: config.thread must divide config.warp in m and n; its k and all of "
+                "config.instruction are 1 for float and double");
+  static_assert(
+      config.warp.m / config.thread.m * (config.warp.n / config.thread.n) == 32,
+      "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
+  static_assert(config.thread.m % kVector == 0 && config.thread.n % kVector == 0,
+                "weft: config.thread.m and n must be multiples of 16 bytes, 4 floats or 2 doubles");
+  static_assert(internal::StoreWidth(config.alignment.dst),
+                "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
+  static_assert(kVector * static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
+                        config.alignment.dst ==
+                    0,
+                "weft: config.alignment.dst is wider than the columns of C that lie side by side "
+                "in a thread, 4 of a float and 2 of a double product");
+  static constexpr int kThreads =
+      config.threadblock.m / config.warp.m * (config.threadblock.n / config.warp.n) * 32;
+  static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
+  // 16 bytes: what a row may be padded by.
+  static_assert(
+      std::int64_t{config.stages} * config.threadblock.k *
+              ((config.threadblock.m + config.threadblock.n) * kBytes + 32) <=
           227 * 1024,
       "weft: config.threadblock and config.stages need more than 227 KB of shared memory, "
       "the most any GPU gives one block");

@@ -166,7 +166,7 @@ std::string KernelName() {
   return absl::StrCat(
       gemm::MainloopName(c.mainloop), "_", c.threadblock.m, "x", c.threadblock.n, "x",
       c.threadblock.k, "_", c.warp.m, "x", c.warp.n, "_",
-      c.thread.m > 0 ? absl::StrCat(c.thread.m, "x", c.thread.n) : absl::StrCat("s", c.stages));
+      c.thread.m > 0 ? absl::StrCat(c.thread.m, "x", c.thread.n, "_") : "", "s", c.stages);
 }
 
 class Bench {

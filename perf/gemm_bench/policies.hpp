@@ -21,10 +21,10 @@ struct HalfTile {
   static constexpr gemm::Config config =
       gemm::MmaSm80HalfConfig({m, n, k}, {warp_m, warp_n, k}, stages, 16);
 };
-template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n>
+template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages>
 struct FloatTile {
-  static constexpr gemm::Config config =
-      gemm::SimtFmaConfig({m, n, k}, {warp_m, warp_n, k}, {thread_m, thread_n, 1}, {16, 16});
+  static constexpr gemm::Config config = gemm::SimtAsyncConfig(
+      {m, n, k}, {warp_m, warp_n, k}, {thread_m, thread_n, 1}, stages, {16, 16});
 };
 
 template <class... Types>
@@ -48,15 +48,20 @@ template <class A, class B, int m, int n, int k, int warp_m, int warp_n, int sta
 using S8Gemm = BenchGemm<std::int8_t, A, B, S8Tile<m, n, k, warp_m, warp_n, stages>>;
 template <class T, class A, class B, int m, int n, int k, int warp_m, int warp_n, int stages>
 using HalfGemm = BenchGemm<T, A, B, HalfTile<m, n, k, warp_m, warp_n, stages>>;
-template <class A, class B, int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n>
-using FloatGemm = BenchGemm<float, A, B, FloatTile<m, n, k, warp_m, warp_n, thread_m, thread_n>>;
+template <class A, class B, int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n,
+          int stages>
+using FloatGemm =
+    BenchGemm<float, A, B, FloatTile<m, n, k, warp_m, warp_n, thread_m, thread_n, stages>>;
 
 // operators.cmake compiles what is named between here and the end.
 using Gemms = TypeList<
     S8Gemm<Row, Col, 128, 128, 64, 64, 32, 3>, S8Gemm<Row, Col, 128, 256, 64, 64, 64, 4>,
     S8Gemm<Row, Row, 128, 128, 64, 64, 32, 3>, S8Gemm<Col, Row, 128, 128, 64, 64, 32, 3>,
-    FloatGemm<Row, Col, 128, 128, 8, 64, 32, 8, 8>, FloatGemm<Row, Row, 128, 128, 8, 64, 32, 8, 8>,
-    FloatGemm<Col, Row, 128, 128, 8, 64, 32, 8, 8>, FloatGemm<Col, Col, 128, 128, 8, 64, 32, 8, 8>,
+    FloatGemm<Row, Row, 128, 128, 8, 64, 32, 8, 8, 2>,
+    FloatGemm<Row, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
+    FloatGemm<Row, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
+    FloatGemm<Col, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
+    FloatGemm<Col, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
     HalfGemm<Half, Row, Col, 128, 256, 32, 64, 64, 4>,
     HalfGemm<Half, Row, Row, 128, 128, 32, 64, 32, 3>,
     HalfGemm<Bfloat16, Row, Col, 128, 256, 32, 64, 64, 4>>;

@@ -63,6 +63,20 @@ struct FmaTile {
   static constexpr Config config = {Mainloop::kSimt, {64, 32, 8}, {32, 32, 8}, {8, 4, 1},
                                     {1, 1, 1},       2,           {src, dst}};
 };
+// The same through cp.async: 3 stages and 2 warps, and 4 with more columns than rows.
+template <int src, int dst>
+struct AsyncFmaTile {
+  static constexpr Config config =
+      SimtAsyncConfig({64, 32, 8}, {32, 32, 8}, {8, 4, 1}, 3, {src, dst});
+};
+template <int src, int dst>
+struct AsyncWideTile {
+  static constexpr Config config =
+      SimtAsyncConfig({32, 128, 16}, {16, 64, 16}, {4, 8, 1}, 4, {src, dst});
+};
+struct AsyncLargeTile {
+  static constexpr Config config = kSimtFloat128x256;
+};
 // The tile of kSimtFloat128x128.
 struct LargeFmaTile {
   static constexpr Config config = kSimtFloat128x128;
@@ -331,6 +345,33 @@ TEST(GemmFloat, LargeTileScaledAndAddedInPlace) {
   ExpectProduct<P>({.m = 150, .n = 204, .k = 96}, 13000, false, true);
   using Q = TypedGemm<float, ColumnMajor, RowMajor, RowMajor, Update, LargeFmaTile>;
   ExpectProduct<Q>({.m = 140, .n = 132, .k = 100}, 13001, false, true);
+}
+TEST(GemmFloat, AsyncInAllLayouts) {
+  ExpectAllLayouts<float, float, AsyncFmaTile<16, 4>>(16000, false);
+}
+TEST(GemmFloat, AsyncWithNarrowLoads) {
+  ExpectAllLayouts<float, float, AsyncWideTile<4, 4>>(17000, false);
+}
+TEST(GemmFloat, AsyncScaledAndAddedInPlace) {
+  using Update = Chain<Residual<float>, Scale, Bias<>, Relu, ToFloat>;
+  using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using P = TypedGemm<float, RowMajor, ColumnMajor, RowMajor, Update, AsyncLargeTile>;
+  ExpectProduct<P>({.m = 150, .n = 260, .k = 96}, 18000, false, true);
+  using Q = TypedGemm<float, ColumnMajor, RowMajor, RowMajor, Update, AsyncLargeTile>;
+  ExpectProduct<Q>({.m = 140, .n = 132, .k = 100}, 18001, false, true);
+  using R = TypedGemm<float, RowMajor, RowMajor, RowMajor, ToInt8, AsyncFmaTile<16, 4>>;
+  ExpectRandom<R>(18010, false);
+}
+TEST(GemmFloat, AsyncWithFewerSlicesThanStages) {
+  using P =
+      TypedGemm<float, RowMajor, RowMajor, RowMajor, Chain<ToSums<float>>, AsyncWideTile<16, 16>>;
+  for (const int k : {1, 15, 16, 17, 32, 33, 48, 64}) {
+    ExpectProduct<P>({.m = 33, .n = 132, .k = k, .lda = 64}, 19000 + k, false);
+  }
+}
+TEST(GemmDouble, AsyncInAllLayouts) {
+  ExpectAllLayouts<double, double, AsyncFmaTile<16, 8>>(20000, false);
+  ExpectAllLayouts<double, double, AsyncWideTile<8, 8>>(21000, false);
 }
 TEST(GemmDouble, AllLayouts) {
   ExpectAllLayouts<double, double, FmaTile<8, 8>>(14000, false);
