@@ -163,10 +163,10 @@ cudaDataType_t CudaType(Bfloat16) {
 template <class P>
 std::string KernelName() {
   const gemm::Config& c = P::config;
-  return absl::StrCat(
-      gemm::MainloopName(c.mainloop), "_", c.threadblock.m, "x", c.threadblock.n, "x",
-      c.threadblock.k, "_", c.warp.m, "x", c.warp.n, "_",
-      c.thread.m > 0 ? absl::StrCat(c.thread.m, "x", c.thread.n, "_") : "", "s", c.stages);
+  return absl::StrCat(gemm::MainloopName(c.mainloop), "_", c.threadblock.m, "x", c.threadblock.n,
+                      "x", c.threadblock.k, "_", c.warp.m, "x", c.warp.n, "_",
+                      c.thread.m > 0 ? absl::StrCat(c.thread.m, "x", c.thread.n, "_") : "", "s",
+                      c.stages);
 }
 
 class Bench {
