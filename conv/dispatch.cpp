@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "weft/conv/problem_name.hpp"
 
 namespace weft::conv::internal {
 namespace {
@@ -90,6 +91,43 @@ std::string Why(const std::vector<Candidate>& candidates, int chosen, const std:
     absl::StrAppend(&why, "; ", refused, " refused");
   }
   return why;
+}
+
+Tuned LookUp(const TuningTable& table, const std::string& operator_name, const Problem& problem,
+             const GpuFacts& gpu, const std::vector<Candidate>& candidates) {
+  if (gpu.name.empty()) {
+    return {-1, "the tuning table was not asked, since GpuFacts has no name; give gpu.name"};
+  }
+  const std::string machine =
+      absl::StrCat(gpu.name, " of ", gpu.limits.sm_count, " multiprocessors");
+  const TuningRecord* record = table.Find(gpu.name, gpu.limits.sm_count, operator_name, problem);
+  if (record == nullptr) {
+    return {-1, absl::StrCat("not measured: the tuning table holds no ", ProblemName(problem),
+                             " of ", operator_name, " for ", machine)};
+  }
+  const auto place = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return PolicyName(c.facts.config) == record->policy;
+  });
+  if (place == candidates.end()) {
+    return {-1, absl::StrCat("the tuning table's policy ", record->policy,
+                             " is not in this family, so the model chose")};
+  }
+  if (!place->status.ok()) {
+    return {-1,
+            absl::StrCat("the tuning table's policy ", record->policy,
+                         " cannot be used, so the model chose (", place->status.message(), ")")};
+  }
+  const int index = static_cast<int>(place - candidates.begin());
+  std::string note = absl::StrCat("measured: ", record->policy, " was the quickest on ", machine,
+                                  ", ", Time(record->microseconds));
+  if (const int model = Cheapest(candidates); model == index) {
+    note += "; the model says so too";
+  } else {
+    absl::StrAppend(&note, "; the model, which predicts ", Time(place->prediction.microseconds),
+                    ", would take ", TileName(candidates[model].facts.config), ", ",
+                    Time(candidates[model].prediction.microseconds));
+  }
+  return {index, note};
 }
 
 }  // namespace weft::conv::internal

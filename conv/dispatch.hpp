@@ -5,6 +5,11 @@
 //     op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);
 //     op->Describe();                                    // what was chosen, and why
 //
+// A model chooses, or a tuning table where one is given and holds the problem:
+//
+//     const auto table = weft::conv::TuningTable::Read("tuning.txt");
+//     auto op = Op::Create(problem, {.tuning = &*table});
+//
 // Besides the choice it is a Convolution: the same arguments, checks and errors.
 #pragma once
 
@@ -24,6 +29,7 @@
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/family.hpp"
 #include "weft/conv/tile_model.hpp"
+#include "weft/conv/tuning.hpp"
 
 namespace weft::conv {
 
@@ -32,6 +38,11 @@ struct Candidate {
   TileFacts facts;
   absl::Status status;    // why the policy refuses the problem or the machine
   Prediction prediction;  // if it does not
+};
+
+struct DispatchOptions {
+  // Measured choices, asked before the model; read by Create only. Null: the model alone.
+  const TuningTable* tuning = nullptr;
 };
 
 namespace internal {
@@ -45,6 +56,14 @@ std::string TileName(const Config& config);
 // Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
 // multiprocessors".
 std::string Why(const std::vector<Candidate>& candidates, int chosen, const std::string& machine);
+
+// What a tuning table says of a problem.
+struct Tuned {
+  int index = -1;    // the policy it names; -1: the model is to choose
+  std::string note;  // why, for Describe
+};
+Tuned LookUp(const TuningTable& table, const std::string& operator_name, const Problem& problem,
+             const GpuFacts& gpu, const std::vector<Candidate>& candidates);
 
 std::string MachineName(const GpuFacts& gpu);
 std::string MachineName(const CpuFacts& cpu);
@@ -71,14 +90,20 @@ class Dispatch<Family<Policies...>> {
 
   static constexpr int kPolicies = sizeof...(Policies);
 
+  // What tuning tables call the family's operator.
+  static std::string FamilyName() {
+    return OperatorName<std::tuple_element_t<0, std::tuple<Policies...>>>();
+  }
+
   // The configs to choose from, in the family's order.
   static constexpr std::array<Config, kPolicies> Configs() { return {Policies::config...}; }
 
   // Chooses for `gpu` or for the CPU. Policies that refuse the problem or do not fit the GPU are
   // passed over; so are those that this program holds no GPU code for, if it holds some for
   // others. If all refuse, the first one's error, which is Convolution's.
-  static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu) {
-    return Choose(problem, gpu, [&](auto type) {
+  static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
+                                         const DispatchOptions& options = {}) {
+    return Choose(problem, gpu, options, [&](auto type) {
       return Convolution<typename decltype(type)::type>::Create(problem, gpu.limits).status();
     });
   }
@@ -86,15 +111,20 @@ class Dispatch<Family<Policies...>> {
     return Create(problem, GpuFactsOf(gpu));
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const CpuFacts& cpu) {
-    return Choose(problem, cpu, [&](auto type) {
+    return Choose(problem, cpu, {}, [&](auto type) {
       return Convolution<typename decltype(type)::type>::Create(problem).status();
     });
   }
 
-  // For the GPU that is current in this thread if there is one, else for all threads of the CPU.
-  static absl::StatusOr<Dispatch> Create(const Problem& problem) {
+  // For the GPU that is current in this thread if there is one, else for all threads of the CPU,
+  // for which nothing is looked up in tables.
+  static absl::StatusOr<Dispatch> Create(const Problem& problem,
+                                         const DispatchOptions& options = {}) {
     const arch::DeviceQuery device = arch::QueryDevice();
-    if (device.result.ok()) return Create(problem, device.limits);
+    if (device.result.ok()) {
+      const std::string name = options.tuning == nullptr ? "" : arch::DeviceName();
+      return Create(problem, GpuFactsOf(device.limits, name), options);
+    }
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
     return Create(problem, CpuFacts{std::max(1, threads)});
   }
@@ -107,7 +137,7 @@ class Dispatch<Family<Policies...>> {
     }
     absl::StatusOr<AnyOp> op = Make(problem, index, std::index_sequence_for<Policies...>());
     if (!op.ok()) return op.status();
-    return Dispatch(*std::move(op), {}, "chosen by index");
+    return Dispatch(*std::move(op), {}, false, "chosen by index");
   }
 
   const Problem& problem() const {
@@ -126,6 +156,9 @@ class Dispatch<Family<Policies...>> {
 
   // What was considered, in the family's order; empty after CreateAt.
   const std::vector<Candidate>& candidates() const { return candidates_; }
+
+  // Whether a tuning table's measurement decided.
+  bool measured() const { return measured_; }
 
   // One line: what will run, and why it was chosen.
   std::string Describe() const {
@@ -153,8 +186,11 @@ class Dispatch<Family<Policies...>> {
   }
 
  private:
-  Dispatch(AnyOp op, std::vector<Candidate> candidates, std::string why)
-      : op_(std::move(op)), candidates_(std::move(candidates)), why_(std::move(why)) {}
+  Dispatch(AnyOp op, std::vector<Candidate> candidates, bool measured, std::string why)
+      : op_(std::move(op)),
+        candidates_(std::move(candidates)),
+        measured_(measured),
+        why_(std::move(why)) {}
 
   template <class Function>
   decltype(auto) Visit(Function&& function) const {
@@ -163,7 +199,7 @@ class Dispatch<Family<Policies...>> {
 
   template <class Machine, class Check>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
-                                         const Check& check) {
+                                         const DispatchOptions& options, const Check& check) {
     std::vector<Candidate> candidates = {
         {FactsOf<Policies>(), check(std::type_identity<Policies>()), {}}...};
     if constexpr (std::is_same_v<Machine, GpuFacts>) {
@@ -180,12 +216,22 @@ class Dispatch<Family<Policies...>> {
     for (Candidate& c : candidates) {
       if (c.status.ok()) c.prediction = Predict(problem, c.facts, machine);
     }
-    const int chosen = internal::Cheapest(candidates);
-    if (chosen < 0) return candidates[0].status;
+    const int cheapest = internal::Cheapest(candidates);
+    if (cheapest < 0) return candidates[0].status;
+    std::string why = internal::Why(candidates, cheapest, internal::MachineName(machine));
+    internal::Tuned tuned;
+    if constexpr (std::is_same_v<Machine, GpuFacts>) {
+      if (options.tuning != nullptr) {
+        const std::string name = FamilyName();
+        tuned = internal::LookUp(*options.tuning, name, problem, machine, candidates);
+        why = tuned.index < 0 ? absl::StrCat(tuned.note, "; ", why) : tuned.note;
+      }
+    }
+    const bool measured = tuned.index >= 0;
+    const int chosen = measured ? tuned.index : cheapest;
     absl::StatusOr<AnyOp> op = Make(problem, chosen, std::index_sequence_for<Policies...>());
     if (!op.ok()) return op.status();
-    std::string why = internal::Why(candidates, chosen, internal::MachineName(machine));
-    return Dispatch(*std::move(op), std::move(candidates), std::move(why));
+    return Dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
   }
 
   template <std::size_t... kIndices>
@@ -207,6 +253,7 @@ class Dispatch<Family<Policies...>> {
 
   AnyOp op_;
   std::vector<Candidate> candidates_;
+  bool measured_ = false;
   std::string why_;
 };
 

@@ -101,9 +101,10 @@ Counts Count(const Problem& p, const TileFacts& tile, int processors) {
 
 }  // namespace
 
-GpuFacts GpuFactsOf(const arch::DeviceLimits& limits) {
+GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
   GpuFacts gpu;
   gpu.limits = limits;
+  gpu.name = name;
   if (limits.compute_capability < 80) {
     gpu.clock_mhz = 1590.0, gpu.bytes_per_us = 0.28e6;  // T4
   } else if (limits.compute_capability == 80) {

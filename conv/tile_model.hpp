@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "weft/conv/kernels.hpp"
@@ -52,11 +53,13 @@ struct GpuFacts {
                                .l2_bytes = std::int64_t{60} << 20};
   double clock_mhz = 1980.0;
   double bytes_per_us = 4.3e6;  // of device memory, reads plus writes
+  // What tuning tables call it (arch::DeviceName).
+  std::string name = "NVIDIA H200";
 };
 
 // The facts of a GPU with these limits; clock and bandwidth are those of its generation's data
-// centre card.
-GpuFacts GpuFactsOf(const arch::DeviceLimits& limits);
+// centre card. Without its name, no tuning table is looked into.
+GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name = "");
 
 struct CpuFacts {
   int threads = 1;

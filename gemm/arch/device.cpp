@@ -35,6 +35,17 @@ DeviceQuery QueryDevice() {
   return query;
 }
 
+std::string DeviceName() {
+  int device = 0;
+  cudaDeviceProp properties;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaGetDeviceProperties(&properties, device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return "";
+  }
+  return properties.name;
+}
+
 #else
 
 DeviceQuery QueryDevice() {
@@ -43,6 +54,10 @@ DeviceQuery QueryDevice() {
   query.result = {LaunchCode::kCudaError, kCudaErrorNoDevice,
                   "Weft was built without CUDA, so there is no device"};
   return query;
+}
+
+std::string DeviceName() {
+  return "";
 }
 
 #endif

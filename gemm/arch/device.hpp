@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "weft/gemm/arch/launch_result.hpp"
 
@@ -24,5 +25,8 @@ struct DeviceQuery {
 
 // The device that is current in the calling thread.
 DeviceQuery QueryDevice();
+
+// Its name, such as "NVIDIA H200"; empty if there is no device. Takes milliseconds.
+std::string DeviceName();
 
 }  // namespace weft::arch

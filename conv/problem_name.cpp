@@ -1,0 +1,125 @@
+#include "weft/conv/problem_name.hpp"
+
+#include <cctype>
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::conv {
+namespace {
+
+constexpr const char* kFlipped = "flipped";
+
+std::string Pair(std::int64_t rows, std::int64_t columns) {
+  return rows == columns ? absl::StrCat(rows) : absl::StrCat(rows, "x", columns);
+}
+
+// Reads a name from left to right.
+class Reader {
+ public:
+  explicit Reader(const std::string& name) : name_(name) {}
+
+  bool AtEnd() const { return at_ == name_.size(); }
+  bool At(char letter) const { return at_ < name_.size() && name_[at_] == letter; }
+
+  bool Take(const std::string& word) {
+    if (name_.compare(at_, std::string::npos, word) != 0) return false;
+    at_ = name_.size();
+    return true;
+  }
+
+  // `letter`, then 1 number or as many as `most`, joined by 'x'. One number stands for all.
+  absl::Status Numbers(char letter, const std::vector<std::int64_t*>& into, const char* what) {
+    const std::size_t start = at_;
+    if (!At(letter)) {
+      return Wrong(start, absl::StrCat("'", std::string(1, letter), "' and ", what));
+    }
+    std::vector<std::int64_t> values;
+    do {
+      ++at_;
+      std::int64_t value = 0;
+      const std::size_t first = at_;
+      for (; at_ < name_.size() && std::isdigit(static_cast<unsigned char>(name_[at_])); ++at_) {
+        if (at_ - first == 12) return Wrong(start, "a number of at most 12 digits");
+        value = value * 10 + (name_[at_] - '0');
+      }
+      if (at_ == first) {
+        return Wrong(start, absl::StrCat("'", std::string(1, letter), "' and ", what));
+      }
+      values.push_back(value);
+    } while (At('x'));
+    if (values.size() != 1 && values.size() != into.size()) {
+      return Wrong(start,
+                   absl::StrCat(into.size() == 1 ? "one number" : "one number or ",
+                                into.size() == 1 ? "" : absl::StrCat(into.size()), ": ", what));
+    }
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      *into[i] = values[values.size() == 1 ? 0 : i];
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Wrong(std::size_t at, const std::string& expected) const {
+    const std::string rest = name_.substr(at);
+    return absl::InvalidArgumentError(
+        absl::StrCat("problem '", name_, "': ", rest.empty() ? "it ends" : "'" + rest + "' stands",
+                     " where ", expected, " would be accepted, as in n16c64h92w160k32r3s1p1"));
+  }
+  std::size_t at() const { return at_; }
+
+ private:
+  const std::string& name_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string ProblemName(const Problem& p) {
+  std::string padding = absl::StrCat(p.pad_top);
+  if (p.pad_left != p.pad_top || p.pad_bottom != p.pad_top || p.pad_right != p.pad_top) {
+    absl::StrAppend(&padding, "x", p.pad_left, "x", p.pad_bottom, "x", p.pad_right);
+  }
+  std::string name =
+      absl::StrCat("n", p.n, "c", p.c, "h", p.h, "w", p.w, "k", p.k, "r", Pair(p.r, p.s));
+  absl::StrAppend(&name, "s", Pair(p.stride_h, p.stride_w), "p", padding);
+  if (p.dilation_h != 1 || p.dilation_w != 1) {
+    absl::StrAppend(&name, "d", Pair(p.dilation_h, p.dilation_w));
+  }
+  if (p.mode == Mode::kConvolution) name += kFlipped;
+  return name;
+}
+
+absl::StatusOr<Problem> ParseProblemName(const std::string& name) {
+  Problem p;
+  Reader reader(name);
+  struct Part {
+    char letter;
+    std::vector<std::int64_t*> into;
+    const char* what;
+  };
+  const Part parts[] = {
+      {'n', {&p.n}, "the number of images"},
+      {'c', {&p.c}, "the input channels"},
+      {'h', {&p.h}, "the input rows"},
+      {'w', {&p.w}, "the input columns"},
+      {'k', {&p.k}, "the output channels"},
+      {'r', {&p.r, &p.s}, "the filter's rows and columns"},
+      {'s', {&p.stride_h, &p.stride_w}, "the strides"},
+      {'p', {&p.pad_top, &p.pad_left, &p.pad_bottom, &p.pad_right}, "the padding"},
+  };
+  for (const Part& part : parts) {
+    if (absl::Status s = reader.Numbers(part.letter, part.into, part.what); !s.ok()) return s;
+  }
+  if (reader.At('d')) {
+    const absl::Status s = reader.Numbers('d', {&p.dilation_h, &p.dilation_w}, "the dilations");
+    if (!s.ok()) return s;
+  }
+  if (reader.Take(kFlipped)) p.mode = Mode::kConvolution;
+  if (!reader.AtEnd()) {
+    return reader.Wrong(reader.at(), "the end, 'd' and the dilations, or 'flipped'");
+  }
+  return p;
+}
+
+}  // namespace weft::conv

@@ -1,0 +1,24 @@
+// Names of problems, for files and logs: n16c64h92w160k32r3s1p1.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "weft/conv/problem.hpp"
+
+namespace weft::conv {
+
+// The notation of perf/layers with batch and padding always written, so that a problem has one
+// name:
+//
+//     n<N> c<C> h<H> w<W> k<K> r<R> s<stride> p<padding> [d<dilation>] [flipped]     (no spaces)
+//
+// Where the two directions differ, both are written, rows first: r3x5, s1x2, d1x2, and p1x2x1x2 for
+// top, left, bottom, right. Dilation 1 and cross-correlation are left out.
+std::string ProblemName(const Problem& problem);
+
+// The problem called `name`. InvalidArgument says which part is wrong and what would be accepted.
+// Numbers have at most 12 digits; CheckProblem says whether they describe a convolution.
+absl::StatusOr<Problem> ParseProblemName(const std::string& name);
+
+}  // namespace weft::conv

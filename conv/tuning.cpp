@@ -1,0 +1,212 @@
+#include "weft/conv/tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_name.hpp"
+
+namespace weft::conv {
+namespace {
+
+constexpr const char* kWhiteSpace = " \t\r";
+constexpr const char* kFields[] = {"device", "sms", "operator", "problem", "policy", "us"};
+
+std::tuple<std::string, int, std::string, std::string> KeyOf(const TuningRecord& r) {
+  return {r.device, r.sm_count, r.operator_name, ProblemName(r.problem)};
+}
+
+absl::Status Bad(const std::string& message) {
+  return absl::InvalidArgumentError(message);
+}
+
+absl::Status CheckWord(const char* field, const std::string& value) {
+  if (value.empty()) return Bad(absl::StrCat(field, " is empty; give a name"));
+  if (value.find_first_of(" \t\r\n\"#") != std::string::npos) {
+    return Bad(absl::StrCat(field, "=", value, " has white space, '\"' or '#' in it; give a name ",
+                            "without"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRecord(const TuningRecord& r) {
+  if (r.device.empty()) {
+    return Bad("device is empty; give the GPU's name as CUDA has it, such as \"NVIDIA H200\"");
+  }
+  if (r.device.find_first_of("\"\r\n") != std::string::npos) {
+    return Bad(absl::StrCat("device=", r.device, " has a '\"' or a line break in it"));
+  }
+  if (r.sm_count < 1) {
+    return Bad(absl::StrCat("sms=", r.sm_count, " is not a number of multiprocessors; give 1 or ",
+                            "more"));
+  }
+  if (absl::Status s = CheckWord("operator", r.operator_name); !s.ok()) return s;
+  if (absl::Status s = CheckProblem(r.problem); !s.ok()) {
+    return Bad(absl::StrCat("problem=", ProblemName(r.problem), ": ", s.message()));
+  }
+  if (absl::Status s = CheckWord("policy", r.policy); !s.ok()) return s;
+  if (!std::isfinite(r.microseconds) || r.microseconds < 5e-5) {
+    return Bad(
+        absl::StrFormat("us=%g is not a time; give microseconds, 0.0001 or more", r.microseconds));
+  }
+  return absl::OkStatus();
+}
+
+// The fields of one line, each at most once, none unknown, none missing.
+absl::StatusOr<std::map<std::string, std::string>> Fields(const std::string& line) {
+  std::map<std::string, std::string> fields;
+  std::size_t at = line.find_first_not_of(kWhiteSpace);
+  while (at != std::string::npos && line[at] != '#') {
+    const std::size_t equals = line.find_first_of("= \t\r", at);
+    const std::string name = line.substr(at, equals == std::string::npos ? equals : equals - at);
+    if (std::find(std::begin(kFields), std::end(kFields), name) == std::end(kFields)) {
+      return Bad(absl::StrCat("'", name, "' is not a field; there are device, sms, operator, ",
+                              "problem, policy and us"));
+    }
+    if (equals == std::string::npos || line[equals] != '=') {
+      return Bad(absl::StrCat(name, " has no value; write ", name, "=value"));
+    }
+    const bool quoted = equals + 1 < line.size() && line[equals + 1] == '"';
+    const std::size_t first = equals + 1 + quoted;
+    std::size_t end = line.find_first_of(quoted ? "\"" : " \t\r#", first);
+    if (end == std::string::npos) {
+      if (quoted) return Bad(absl::StrCat(name, " has no closing '\"'"));
+      end = line.size();
+    }
+    if (!fields.emplace(name, line.substr(first, end - first)).second) {
+      return Bad(absl::StrCat(name, " is given twice"));
+    }
+    at = line.find_first_not_of(kWhiteSpace, end + quoted);
+  }
+  for (const char* name : kFields) {
+    if (!fields.empty() && fields.count(name) == 0) {
+      return Bad(absl::StrCat(name, " is missing; a record has device, sms, operator, problem, ",
+                              "policy and us"));
+    }
+  }
+  return fields;
+}
+
+absl::StatusOr<TuningRecord> Record(const std::map<std::string, std::string>& fields) {
+  TuningRecord r;
+  r.device = fields.at("device");
+  r.operator_name = fields.at("operator");
+  r.policy = fields.at("policy");
+  if (!absl::SimpleAtoi(fields.at("sms"), &r.sm_count)) {
+    return Bad(absl::StrCat("sms=", fields.at("sms"), " is not a whole number"));
+  }
+  absl::StatusOr<Problem> problem = ParseProblemName(fields.at("problem"));
+  if (!problem.ok()) return problem.status();
+  r.problem = *problem;
+  if (!absl::SimpleAtod(fields.at("us"), &r.microseconds)) {
+    return Bad(absl::StrCat("us=", fields.at("us"), " is not a number of microseconds"));
+  }
+  if (absl::Status s = CheckRecord(r); !s.ok()) return s;
+  return r;
+}
+
+}  // namespace
+
+std::string PolicyName(const Config& c) {
+  const std::string own = c.mainloop == gemm::Mainloop::kSimt
+                              ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
+                              : absl::StrCat("s", c.stages);
+  return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", gemm::MainloopName(c.mainloop),
+                         c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n,
+                         c.warp.k, own, c.alignment.src, c.alignment.dst);
+}
+
+absl::StatusOr<TuningTable> TuningTable::Parse(const std::string& source, const std::string& text) {
+  TuningTable table;
+  std::map<Key, int> lines;
+  int number = 0;
+  for (const auto& piece : absl::StrSplit(text, '\n')) {
+    const std::string line(piece);
+    ++number;
+    const auto at_line = [&](const absl::Status& s) {
+      return Bad(absl::StrCat(source, ":", number, ": ", s.message()));
+    };
+    const auto fields = Fields(line);
+    if (!fields.ok()) return at_line(fields.status());
+    if (fields->empty()) continue;
+    absl::StatusOr<TuningRecord> record = Record(*fields);
+    if (!record.ok()) return at_line(record.status());
+    const Key key = KeyOf(*record);
+    if (const auto [place, is_new] = lines.emplace(key, number); !is_new) {
+      return at_line(
+          Bad(absl::StrCat("problem=", std::get<3>(key), " stands in line ", place->second,
+                           " already, for the same device and operator; ", "keep one of them")));
+    }
+    table.records_[key] = *std::move(record);
+  }
+  return table;
+}
+
+absl::StatusOr<TuningTable> TuningTable::Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::NotFoundError(absl::StrCat("tuning table ", path, " cannot be opened"));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) return absl::UnavailableError(absl::StrCat(path, " cannot be read"));
+  return Parse(path, text);
+}
+
+absl::Status TuningTable::Put(const TuningRecord& record) {
+  if (absl::Status s = CheckRecord(record); !s.ok()) {
+    return Bad(absl::StrCat("tuning record: ", s.message()));
+  }
+  records_[KeyOf(record)] = record;
+  return absl::OkStatus();
+}
+
+const TuningRecord* TuningTable::Find(const std::string& device, int sm_count,
+                                      const std::string& operator_name,
+                                      const Problem& problem) const {
+  const auto place = records_.find({device, sm_count, operator_name, ProblemName(problem)});
+  return place == records_.end() ? nullptr : &place->second;
+}
+
+std::vector<TuningRecord> TuningTable::records() const {
+  std::vector<TuningRecord> all;
+  for (const auto& [key, record] : records_) all.push_back(record);
+  return all;
+}
+
+std::string TuningTable::Text(const std::string& comment) const {
+  std::string text;
+  if (!comment.empty()) {
+    for (const auto& line : absl::StrSplit(comment, '\n')) {
+      absl::StrAppend(&text, line.empty() ? "#" : "# ", line, "\n");
+    }
+  }
+  for (const auto& [key, r] : records_) {
+    absl::StrAppendFormat(&text, "device=\"%s\" sms=%d operator=%s problem=%s policy=%s us=%.4f\n",
+                          r.device, r.sm_count, r.operator_name, std::get<3>(key), r.policy,
+                          r.microseconds);
+  }
+  return text;
+}
+
+absl::Status TuningTable::Write(const std::string& path, const std::string& comment) const {
+  const std::string beside = path + ".new";
+  const auto failed = [&](const char* what) {
+    std::remove(beside.c_str());
+    return absl::UnavailableError(absl::StrCat("tuning table ", path, " cannot be ", what));
+  };
+  std::ofstream file(beside, std::ios::binary);
+  file << Text(comment);
+  file.close();
+  if (!file) return failed("written");
+  if (std::rename(beside.c_str(), path.c_str()) != 0) return failed("replaced");
+  return absl::OkStatus();
+}
+
+}  // namespace weft::conv
