@@ -60,6 +60,9 @@ std::string TileName(const Config& c) {
   std::string name = absl::StrFormat("%s %dx%dx%d", gemm::MainloopName(c.mainloop), c.threadblock.m,
                                      c.threadblock.n, c.threadblock.k);
   if (c.mainloop != gemm::Mainloop::kSimt) absl::StrAppend(&name, ", ", c.stages, " stages");
+  if (c.mainloop != gemm::Mainloop::kSimt && c.alignment.src < 16) {
+    absl::StrAppend(&name, ", ", c.alignment.src, "-byte loads");
+  }
   return name;
 }
 
@@ -91,6 +94,30 @@ std::string Why(const std::vector<Candidate>& candidates, int chosen, const std:
     absl::StrAppend(&why, "; ", refused, " refused");
   }
   return why;
+}
+
+std::string AccessNote(const Problem& problem, const std::vector<Candidate>& candidates,
+                       int chosen) {
+  int widest_src = 0, widest_dst = 0;
+  for (const Candidate& c : candidates) {
+    widest_src = std::max(widest_src, c.facts.config.alignment.src);
+    widest_dst = std::max(widest_dst, c.facts.config.alignment.dst);
+  }
+  const TileFacts& facts = candidates[chosen].facts;
+  const int src = facts.config.alignment.src, dst = facts.config.alignment.dst;
+  const int dst_channels = widest_dst / facts.dst_element_bytes;
+  std::string note;
+  if (src < widest_src && problem.c % widest_src != 0) {
+    absl::StrAppend(&note, "c=", problem.c, " is not a multiple of ", widest_src, ": ", src,
+                    "-byte loads, pad C to ", RoundUp(problem.c, widest_src), " for ", widest_src,
+                    "-byte ones; ");
+  }
+  if (dst < widest_dst && problem.k % dst_channels != 0) {
+    absl::StrAppend(&note, "k=", problem.k, " is not a multiple of ", dst_channels, ": ", dst,
+                    "-byte stores, pad K to ", RoundUp(problem.k, dst_channels), " for ",
+                    widest_dst, "-byte ones; ");
+  }
+  return note;
 }
 
 Tuned LookUp(const TuningTable& table, const std::string& operator_name, const Problem& problem,

@@ -57,6 +57,11 @@ std::string TileName(const Config& config);
 // multiprocessors".
 std::string Why(const std::vector<Candidate>& candidates, int chosen, const std::string& machine);
 
+// What C and K, as they are, cost the chosen policy in the width of its loads and stores, and what
+// padding would give; ends with "; ". Empty where the family has no wider ones.
+std::string AccessNote(const Problem& problem, const std::vector<Candidate>& candidates,
+                       int chosen);
+
 // What a tuning table says of a problem.
 struct Tuned {
   int index = -1;    // the policy it names; -1: the model is to choose
@@ -231,6 +236,7 @@ class Dispatch<Family<Policies...>> {
     const int chosen = measured ? tuned.index : cheapest;
     absl::StatusOr<AnyOp> op = Make(problem, chosen, std::index_sequence_for<Policies...>());
     if (!op.ok()) return op.status();
+    why = internal::AccessNote(problem, candidates, chosen) + why;
     return Dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
   }
 

@@ -123,6 +123,12 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
         ", the channels of one ", config.alignment.dst, "-byte store to ", facts.dst_layout,
         "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
   }
+  if (facts.nhwc && p.c % facts.packet_channels != 0 && facts.packet_channels == 4) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: c=", p.c, " is not a multiple of 4, the channels of the narrowest load ",
+        "from NHWC; pad C to ", RoundUp(p.c, 4), " with zeros, in src and filter, or ",
+        "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  }
   if (facts.nhwc && p.c % facts.packet_channels != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("conv: c=", p.c, " is not a multiple of ", facts.packet_channels,
@@ -188,6 +194,12 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.base_w = static_cast<std::int32_t>(-p.pad_left + (flip ? (p.s - 1) * p.dilation_w : 0));
   a.step_h = static_cast<std::int32_t>(flip ? -p.dilation_h : p.dilation_h);
   a.step_w = static_cast<std::int32_t>(flip ? -p.dilation_w : p.dilation_w);
+
+  const std::int64_t row_step = std::int64_t{a.step_h} * p.w;
+  const std::int64_t row_reach = (p.s - 1) * std::int64_t{a.step_w};
+  a.next_column = a.step_w * x;
+  a.next_row = (row_step - row_reach) * x;
+  a.next_block = (plane - (p.r - 1) * row_step - row_reach) * x;
 
   g.filter.packets = a.packets;
   g.filter.padded_k = static_cast<std::int32_t>(RoundUp(p.k, facts.filter_multiple));

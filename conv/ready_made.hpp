@@ -63,6 +63,9 @@ struct Mma128x32 {
 struct Mma64x64 {
   static constexpr Config config = kMma64x64;
 };
+struct Mma64x32 {
+  static constexpr Config config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 4);
+};
 struct Mma64x32Deep {
   static constexpr Config config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 4);
 };
@@ -107,6 +110,25 @@ struct S8Conv32 {
                                                                                     : 4);
 };
 
+// int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80. C is a
+// multiple of kSrcBytes (16, 8 or 4), the width of a load. Dst as above; where it is NHWC, K is a
+// multiple of kDstChannels (8, 4 or 1), the channels of one store of at most 16 bytes.
+template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Mma128x64,
+          int kSrcBytes = 16, int kDstChannels = 8>
+struct S8ConvNhwc {
+  using Element = std::int8_t;
+  using SrcLayout = NHWC;
+  using FilterLayout = KRSC;
+  using DstLayout = Dst;
+  using Prologue = prologues::SharedFilter;
+  using Epilogue = EpilogueT;
+  static constexpr int kChannels =
+      Dst::kChannelRun == 0 || kDstChannels < Dst::kChannelRun ? kDstChannels : Dst::kChannelRun;
+  static constexpr int kBytes = kChannels * static_cast<int>(sizeof(typename EpilogueT::Output));
+  static constexpr Config config =
+      WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
+};
+
 // What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/.
 // Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
 // that all refuse.
@@ -123,5 +145,35 @@ using S8Conv32Family =
            S8Conv32<Epilogue, Dst, Mma128x32>, S8Conv32<Epilogue, Dst, Mma64x64>,
            S8Conv32<Epilogue, Dst, Mma64x32Deep>, S8Conv32<Epilogue, Dst, Mma32x32Deep>,
            S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>, S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>;
+
+namespace internal {
+
+// Stores of 4 channels and of 1 are for NHWC alone: blocked layouts pad K.
+template <class E, class Dst, bool kAnyK = Dst::kChannelRun == 0>
+struct NhwcFamily {
+  using type = Family<S8ConvNhwc<E, Dst, Mma64x32, 4>, S8ConvNhwc<E, Dst, Mma128x64, 4>,
+                      S8ConvNhwc<E, Dst, Mma64x32, 8>, S8ConvNhwc<E, Dst, Mma128x64, 8>,
+                      S8ConvNhwc<E, Dst, Mma128x64>, S8ConvNhwc<E, Dst, Mma128x128>,
+                      S8ConvNhwc<E, Dst, Mma128x32>, S8ConvNhwc<E, Dst, Mma64x64>,
+                      S8ConvNhwc<E, Dst, Mma64x32>, S8ConvNhwc<E, Dst, Mma64x32Deep>>;
+};
+template <class E, class Dst>
+struct NhwcFamily<E, Dst, true> {
+  using type = Family<S8ConvNhwc<E, Dst, Mma64x32, 4, 1>, S8ConvNhwc<E, Dst, Mma64x32, 16, 1>,
+                      S8ConvNhwc<E, Dst, Mma64x32, 4, 4>, S8ConvNhwc<E, Dst, Mma128x64, 4, 4>,
+                      S8ConvNhwc<E, Dst, Mma64x32, 8, 4>, S8ConvNhwc<E, Dst, Mma128x64, 8, 4>,
+                      S8ConvNhwc<E, Dst, Mma64x32, 16, 4>, S8ConvNhwc<E, Dst, Mma128x64>,
+                      S8ConvNhwc<E, Dst, Mma128x128>, S8ConvNhwc<E, Dst, Mma128x32>,
+                      S8ConvNhwc<E, Dst, Mma64x64>, S8ConvNhwc<E, Dst, Mma64x32>,
+                      S8ConvNhwc<E, Dst, Mma64x32Deep>>;
+};
+
+}  // namespace internal
+
+// Any C that is a multiple of 4, and any K: Dispatch takes the widest loads and stores that C and K
+// allow, unless a narrower tile is quicker, and Describe says what padding would make possible. The
+// first policy has the narrowest of both, so that its errors say what no policy accepts.
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
+using S8ConvNhwcFamily = typename internal::NhwcFamily<Epilogue, Dst>::type;
 
 }  // namespace weft::conv

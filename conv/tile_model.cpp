@@ -50,7 +50,7 @@ double SimtSliceClocks(const Config& config, bool pointwise) {
 double MmaSliceClocks(const Config& config, int compute_capability, int threads, bool pointwise) {
   const gemm::TileShape& t = config.threadblock;
   const gemm::TileShape& i = config.instruction;
-  const double k = t.k, copies = k / 16.0;  // of 16 bytes, for each row
+  const double k = t.k, copies = k / config.alignment.src;  // for each row
   const double arithmetic = 1.15 * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
   const double read = threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
   const double brought = (t.m + t.n) * k;
@@ -59,6 +59,13 @@ double MmaSliceClocks(const Config& config, int compute_capability, int threads,
                         t.m * t.n * k / (i.m * i.n * i.k) * 32.0) /
                        kLanesPerClock;
   return std::max({arithmetic, shared, brought / kL2BytesPerClock}) + 0.5 * issue;
+}
+
+// Instructions for an output that stores of fewer than 8 channels add to an epilogue.
+double NarrowStores(const TileFacts& tile) {
+  if (IsSimt(tile.config)) return 0.0;
+  const double channels = double(tile.config.alignment.dst) / tile.dst_element_bytes;
+  return std::max(0.0, 8.0 / channels - 1.0);
 }
 
 int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
@@ -135,7 +142,8 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
   // Copies that are started stages - 1 slices ahead have that long to arrive.
   const double latency = kLatency / std::max(1, config.stages - 1);
   const double sum_of_parts = simt ? 37.0 * (t.k / config.warp.k - 1) : 0.0;
-  const double epilogue = t.m * t.n * (kEpilogue + sum_of_parts) / kLanesPerClock;
+  const double epilogue =
+      t.m * t.n * (kEpilogue + NarrowStores(tile) + sum_of_parts) / kLanesPerClock;
   // Clocks that `blocks` blocks take together on a multiprocessor.
   const auto wave = [&](double blocks) {
     const auto rate = [](double warps) { return std::min(1.0, warps / kWarpsForFullRate); };
@@ -169,9 +177,10 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts
     const double steps = tile.threads * (config.warp.k / 4.0);  // a thread's turn at a packet
     slice = 0.06 * t.m * t.n * t.k + 15.0 * steps + 0.5 * gathered + 20.0 * tile.threads;
   } else {
-    slice = 0.16 * t.m * t.n * t.k + 1.0 * gathered + 100.0 * tile.threads;
+    slice = 0.16 * t.m * t.n * t.k + 16.0 / config.alignment.src * gathered + 100.0 * tile.threads;
   }
-  const double block = counts.slices * slice + 10.0 * t.m * t.n + 200.0 * tile.threads;
+  const double block =
+      counts.slices * slice + (10.0 + NarrowStores(tile)) * t.m * t.n + 200.0 * tile.threads;
   result.microseconds = counts.per_sm * block * 1e-3;
   return result;
 }
