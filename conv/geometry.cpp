@@ -195,12 +195,6 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.step_h = static_cast<std::int32_t>(flip ? -p.dilation_h : p.dilation_h);
   a.step_w = static_cast<std::int32_t>(flip ? -p.dilation_w : p.dilation_w);
 
-  const std::int64_t row_step = std::int64_t{a.step_h} * p.w;
-  const std::int64_t row_reach = (p.s - 1) * std::int64_t{a.step_w};
-  a.next_column = a.step_w * x;
-  a.next_row = (row_step - row_reach) * x;
-  a.next_block = (plane - (p.r - 1) * row_step - row_reach) * x;
-
   g.filter.packets = a.packets;
   g.filter.padded_k = static_cast<std::int32_t>(RoundUp(p.k, facts.filter_multiple));
   return g;
