@@ -25,13 +25,15 @@ if [ -f "$original/abslConfig.cmake" ]; then
     -e 's/ SHARED IMPORTED/ STATIC IMPORTED/' -e '/IMPORTED_SONAME/d' "$package"/*.cmake
 fi
 
-cmake -G Ninja -S . -B $build -DCMAKE_BUILD_TYPE=Release \
+launcher=$(command -v ccache || true)
+cmake -G Ninja -S . -B "$build" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAKE_CUDA_COMPILER_LAUNCHER="$launcher" \
+  -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG -ffunction-sections -fdata-sections" \
   -DCMAKE_CUDA_FLAGS=--compress-mode=size \
   -DWEFT_PERF_ALL_TILES=ON -DWEFT_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real -Dabsl_DIR="$PWD/$package" \
   -DBoost_USE_STATIC_LIBS=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON \
-  -DCMAKE_EXE_LINKER_FLAGS="-static-libstdc++ -static-libgcc -Wl,--gc-sections" >$build/configure.log 2>&1 ||
-  { cat $build/configure.log; exit 1; }
+  -DCMAKE_EXE_LINKER_FLAGS="-static-libstdc++ -static-libgcc -Wl,--gc-sections" >"$build/configure.log" 2>&1 ||
+  { cat "$build/configure.log"; exit 1; }
 
 if [ $# -gt 0 ]; then
   targets=("$@")

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "perf/nc4_bench/measure.hpp"
 #include "perf/peers/peer_data.hpp"
 #include "perf/support/layers.hpp"
+#include "perf/support/stopwatch.hpp"
 #include "weft/gemm/arch/device.hpp"
 
 namespace weft::perf {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "perf/peers/peer.hpp"
-#include "perf/support/results.hpp"
+#include "perf/support/run_info.hpp"
 
 namespace weft::perf {
 

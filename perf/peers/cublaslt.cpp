@@ -103,6 +103,7 @@ class CublasLtPeer : public Peer {
     problem_ = problem;
     tensors_ = tensors;
     const conv::Problem& p = problem.problem;
+    if (problem.hswish) return absl::UnimplementedError("hard swish: cuBLASLt knows ReLU");
     if (p.r != 1 || p.s != 1 || p.stride_h != 1 || p.stride_w != 1 || p.pad_top != 0 ||
         p.pad_bottom != 0 || p.pad_left != 0 || p.pad_right != 0) {
       return absl::UnimplementedError("no matrix product: not 1x1, stride 1, no padding");
@@ -161,6 +162,13 @@ class CublasLtPeer : public Peer {
     return CudaStatus(cudaMemcpyAsync(dst, dst_.at(set), NHWC::Size(problem_.problem.dst()),
                                       cudaMemcpyDeviceToDevice, stream),
                       "output");
+  }
+
+  Place Src(int set) const override {
+    return {const_cast<std::int8_t*>(tensors_.src.at(set)), TensorFormatName::kNhwc};
+  }
+  Place Dst(int set) const override {
+    return {static_cast<std::int8_t*>(dst_.at(set)), TensorFormatName::kNhwc};
   }
 
  private:

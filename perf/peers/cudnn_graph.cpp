@@ -62,14 +62,18 @@ class Builder {
     return dst;
   }
 
-  // dst = mode(src, other * factor); `other` is null for a function of one tensor.
+  // dst = mode(src, other); `other` is null for a function of one tensor. `upper` limits a ReLU
+  // that has an upper limit.
   const Descriptor* Pointwise(cudnnPointwiseMode_t mode, const Descriptor* src,
-                              const Descriptor* other, const Descriptor* dst) {
+                              const Descriptor* other, const Descriptor* dst, double upper = 0.0) {
     kept_.emplace_back(api_, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     Descriptor& pointwise = kept_.back();
     pointwise.Set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
-        .SetType(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT)
-        .Finalize();
+        .SetType(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
+    if (upper > 0.0) {
+      pointwise.Set(CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, CUDNN_TYPE_DOUBLE, 1, &upper);
+    }
+    pointwise.Finalize();
     Descriptor& op = Operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     op.Set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise)
         .Set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, *src)
@@ -136,8 +140,9 @@ absl::StatusOr<ConvolutionGraph> ConvolutionGraph::Create(const CudnnApi& api, c
     return last ? build.Tensor(kDst, p.dst(), type) : intermediate(CUDNN_DATA_FLOAT);
   };
 
-  const Descriptor* src = build.Tensor(kSrc, p.src(), type);
-  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c, p.r, p.s}, type);
+  const cudnnDataType_t operand = form.half_operands ? CUDNN_DATA_HALF : type;
+  const Descriptor* src = build.Tensor(kSrc, p.src(), operand);
+  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c, p.r, p.s}, operand);
   const Descriptor* x = build.Convolve(p, *src, *filter, intermediate(form.sums), form.compute);
   const bool requantize = form.order == GraphOrder::kRequantize;
   const Descriptor* scale =
@@ -148,8 +153,9 @@ absl::StatusOr<ConvolutionGraph> ConvolutionGraph::Create(const CudnnApi& api, c
     x = build.Pointwise(CUDNN_POINTWISE_MUL, x, scale, intermediate(CUDNN_DATA_FLOAT));
   }
   const bool scaled_after = form.order != GraphOrder::kPlain;
-  x = build.Pointwise(CUDNN_POINTWISE_ADD, x, bias,
-                      target(!problem.residual && !problem.relu && !scaled_after));
+  x = build.Pointwise(
+      CUDNN_POINTWISE_ADD, x, bias,
+      target(!problem.residual && !problem.relu && !problem.hswish && !scaled_after));
   if (problem.residual) {
     const Descriptor* residual = build.Tensor(kResidual, p.dst(), type);
     const Descriptor* gamma =
@@ -165,6 +171,20 @@ absl::StatusOr<ConvolutionGraph> ConvolutionGraph::Create(const CudnnApi& api, c
   }
   if (problem.relu) {
     x = build.Pointwise(CUDNN_POINTWISE_RELU_FWD, x, nullptr, target(!requantize));
+  }
+  if (problem.hswish) {
+    const TensorExtents one{1, 1, 1, 1};
+    const Descriptor* const three = build.Tensor(kThree, one, CUDNN_DATA_FLOAT);
+    const Descriptor* const sixth = build.Tensor(kSixth, one, CUDNN_DATA_FLOAT);
+    const auto then = [&](cudnnPointwiseMode_t mode, const Descriptor* from,
+                          const Descriptor* other) {
+      return build.Pointwise(mode, from, other, intermediate(CUDNN_DATA_FLOAT));
+    };
+    const Descriptor* const shifted = then(CUDNN_POINTWISE_ADD, x, three);
+    const Descriptor* const gate = build.Pointwise(CUDNN_POINTWISE_RELU_FWD, shifted, nullptr,
+                                                   intermediate(CUDNN_DATA_FLOAT), 6.0);
+    x = then(CUDNN_POINTWISE_MUL, x, gate);
+    build.Pointwise(CUDNN_POINTWISE_MUL, x, sixth, target(true));
   }
   if (requantize) build.Pointwise(CUDNN_POINTWISE_MUL, x, scale, target(true));
   if (absl::Status s = build.Status(); !s.ok()) return s;

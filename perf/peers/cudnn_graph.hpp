@@ -82,6 +82,8 @@ enum GraphTensor : std::int64_t {
   kBias,
   kResidual,
   kGamma,
+  kThree,  // and kSixth: the constants of hard swish, float
+  kSixth,
   kDst,
   kVirtual
 };
@@ -101,6 +103,7 @@ struct GraphForm {
   cudnnDataType_t sums = CUDNN_DATA_FLOAT;     // of the convolution's virtual result
   cudnnDataType_t compute = CUDNN_DATA_INT32;  // of the convolution
   GraphOrder order = GraphOrder::kPlain;
+  bool half_operands = false;  // source and filter are half, the rest is as of int8
 };
 
 // Whether the graph reads kGamma.

@@ -47,7 +47,8 @@ class CudnnGraphPeer : public Peer {
         const std::string variant = absl::StrCat(name(), " ", form.name, config.name);
         if (!options.Wants(variant)) continue;
         if (static_cast<int>(plans_.size()) >= options.most_variants) break;
-        variants_.push_back({variant, {true, true, problem.relu, problem.residual}});
+        variants_.push_back(
+            {variant, {true, true, problem.relu, problem.residual, problem.hswish}});
         plans_.emplace_back().config = std::move(config.descriptor);
         plans_.back().form = &form;
       }
@@ -102,6 +103,15 @@ class CudnnGraphPeer : public Peer {
                    Element::kInt8, stream);
   }
 
+  Place Src(int set) const override {
+    if (half_) return {};
+    return {const_cast<std::int8_t*>(tensors_.src.at(set)), TensorFormatName::kNhwc};
+  }
+  Place Dst(int set) const override {
+    if (half_) return {};
+    return {static_cast<std::int8_t*>(dst_.at(set)), TensorFormatName::kNhwc};
+  }
+
  private:
   struct Plan {
     const GraphForm* form = nullptr;
@@ -122,7 +132,7 @@ class CudnnGraphPeer : public Peer {
     if (all) {
       forms.push_back({.name = "i32 ", .sums = CUDNN_DATA_INT32});
       forms.push_back({.name = "f32_compute ", .compute = CUDNN_DATA_FLOAT});
-      if (!problem_.residual) {
+      if (!problem_.residual && !problem_.hswish) {
         forms.push_back({.name = "requantize ", .order = GraphOrder::kRequantize});
       }
     }
@@ -184,7 +194,9 @@ class CudnnGraphPeer : public Peer {
 
   // What the other orders want.
   absl::Status MakeFactors() {
-    if (half_) return absl::OkStatus();
+    absl::Status scalars = Keep(DeviceBuffer::From(std::vector<float>{3.0f}), &three_);
+    if (scalars.ok()) scalars = Keep(DeviceBuffer::From(std::vector<float>{1.0f / 6}), &sixth_);
+    if (half_ || !scalars.ok()) return scalars;
     const absl::StatusOr<std::vector<float>> scale = Download(tensors_.channel_alpha);
     if (!scale.ok()) return scale.status();
     const absl::StatusOr<std::vector<float>> bias = Download(tensors_.bias);
@@ -255,6 +267,10 @@ class CudnnGraphPeer : public Peer {
     if (!half_) add(kScale, scale);
     if (problem_.residual) add(kResidual, sets_at(residual_, tensors_.residual));
     if (HasGamma(problem_, *plan.form)) add(kGamma, gamma_.data());
+    if (problem_.hswish) {
+      add(kThree, three_.data());
+      add(kSixth, sixth_.data());
+    }
     const void* const workspace = plan.workspace.data();
     Descriptor pack(*api_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack.SetInts(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
@@ -273,6 +289,7 @@ class CudnnGraphPeer : public Peer {
   ConvertedSets src_, filter_, residual_, dst_;  // but for dst, half only
   DeviceBuffer bias_;                            // half only
   DeviceBuffer bias_by_scale_, scale_by_gamma_, bias_by_gamma_, gamma_;
+  DeviceBuffer three_, sixth_;  // of hard swish
   std::vector<GraphForm> forms_;
   std::vector<ConvolutionGraph> graphs_;  // what the configurations refer to
   std::vector<Plan> plans_;

@@ -48,6 +48,7 @@ class CudnnLegacy : public Peer {
     problem_ = problem;
     tensors_ = tensors;
     const conv::Problem& p = problem.problem;
+    if (problem.hswish) return absl::UnimplementedError("hard swish: the legacy call knows ReLU");
     if (p.pad_top != p.pad_bottom || p.pad_left != p.pad_right) {
       return absl::UnimplementedError(
           "unequal paddings: cuDNN's legacy call takes one for both sides");
@@ -96,7 +97,7 @@ class CudnnLegacy : public Peer {
     const void* const bias = reordered ? reordered_bias_.data() : tensors_.bias;
     void* const dst = dst_.at(set);
     return api_->Check(api_->ConvolutionBiasActivationForward(
-                           handle_, &one_scale, src_desc_, Src(set), filter_desc_, filter,
+                           handle_, &one_scale, src_desc_, Src(set).address, filter_desc_, filter,
                            conv_desc_[plan.reorder][plan.math], plan.algorithm,
                            plan.workspace.data(), static_cast<std::size_t>(plan.workspace_bytes),
                            &gamma, dst_desc_, problem_.residual ? Residual(set) : dst, bias_desc_,
@@ -117,6 +118,15 @@ class CudnnLegacy : public Peer {
     return Convert(params, Element::kInt8, Element::kInt8, stream);
   }
 
+  Place Src(int set) const override {
+    return {nhwc() ? const_cast<std::int8_t*>(tensors_.src.at(set))
+                   : static_cast<std::int8_t*>(src_.at(set)),
+            name_of_format()};
+  }
+  Place Dst(int set) const override {
+    return {static_cast<std::int8_t*>(dst_.at(set)), name_of_format()};
+  }
+
  private:
   struct Plan {
     cudnnConvolutionFwdAlgo_t algorithm;
@@ -127,7 +137,11 @@ class CudnnLegacy : public Peer {
   };
 
   bool nhwc() const { return format_ == LegacyFormat::kNhwc; }
-  const void* Src(int set) const { return nhwc() ? tensors_.src.at(set) : src_.at(set); }
+  TensorFormatName name_of_format() const {
+    return nhwc()                             ? TensorFormatName::kNhwc
+           : format_ == LegacyFormat::kInt8x4 ? TensorFormatName::kNc4
+                                              : TensorFormatName::kNc32;
+  }
   const void* Filter(int set) const { return nhwc() ? tensors_.filter.at(set) : filter_.at(set); }
   const void* Residual(int set) const {
     return nhwc() ? tensors_.residual.at(set) : residual_.at(set);

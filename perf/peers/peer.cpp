@@ -49,7 +49,7 @@ std::unique_ptr<Peer> Make(const std::string& name) {
 std::string ScopeText(const PeerScope& scope) {
   return absl::StrCat(scope.channel_alpha ? "scale per channel" : "one scale",
                       scope.bias ? " + bias" : "", scope.residual ? " + residual" : "",
-                      scope.relu ? " + ReLU" : "");
+                      scope.relu ? " + ReLU" : "", scope.hswish ? " + hard swish" : "");
 }
 
 const std::vector<std::string>& PeerNames() {

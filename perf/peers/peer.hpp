@@ -21,13 +21,16 @@
 namespace weft::perf {
 
 // dst = clamp(relu(scale[k] * conv(src, filter) + bias[k] + gamma * residual)), all int8 but for
-// scale and bias.
+// scale and bias. Hard swish takes the place of ReLU, and then there is no residual.
 struct PeerProblem {
   conv::Problem problem;
   bool relu = true;
   bool residual = false;
   float gamma = 0.5f;
+  bool hswish = false;
 };
+
+enum class TensorFormatName { kNhwc, kNc4, kNc32 };
 
 // GPU addresses, 256-byte aligned. What differs between sets lies `stride` bytes apart, so that
 // going round the sets finds nothing in the L2. Outlives the peers that were given it.
@@ -52,11 +55,18 @@ struct PeerScope {
   bool bias = true;
   bool relu = true;
   bool residual = false;
+  bool hswish = false;
   friend auto operator<=>(const PeerScope&, const PeerScope&) = default;
 };
 
 // "scale per channel, bias, ReLU" and so on.
 std::string ScopeText(const PeerScope& scope);
+
+// All of `problem` but for the scale, of which some peers know one only.
+inline bool IsWhole(const PeerScope& scope, const PeerProblem& problem) {
+  return scope.bias && scope.relu == problem.relu && scope.residual == problem.residual &&
+         scope.hswish == problem.hswish;
+}
 
 struct PeerOptions {
   // What is not to be touched, as it crashed before: names of variants, or of steps on the way to
@@ -122,6 +132,15 @@ class Peer {
   // as NHWC int8 (rounded to the nearest and clamped where the peer's is no int8) to `dst`.
   virtual absl::Status Poison(int set, Stream stream) = 0;
   virtual absl::Status Output(int set, std::int8_t* dst, Stream stream) = 0;
+
+  // Where a run on `set` reads its source and writes its destination, as int8 tensors of a format;
+  // no address where they are something else.
+  struct Place {
+    std::int8_t* address = nullptr;
+    TensorFormatName format = TensorFormatName::kNhwc;
+  };
+  virtual Place Src(int) const { return {}; }
+  virtual Place Dst(int) const { return {}; }
 
  protected:
   std::vector<Variant> variants_;

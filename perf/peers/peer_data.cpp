@@ -45,11 +45,6 @@ absl::Status ToPlanar(const std::int8_t* nhwc, const TensorExtents& e, Stream st
                  Element::kInt8, stream);
 }
 
-// The differences of two arrays, seen as NCxHWx<4> of one pixel column.
-TensorExtents AsWords(std::int64_t bytes) {
-  return {1, 4, RoundUp(bytes, 4) / 4, 1};
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PeerData>> PeerData::Create(const PeerProblem& problem,
@@ -89,7 +84,7 @@ absl::StatusOr<std::unique_ptr<PeerData>> PeerData::Create(const PeerProblem& pr
   if (s.ok() && problem.residual) {
     s = ToPlanar(t.residual.first, few.dst(), stream, &data->planar_residual_);
   }
-  if (s.ok()) s = Keep(DeviceBuffer::Create(RoundUp(dst, 4)), &data->output_);
+  if (s.ok()) s = Keep(DeviceBuffer::Create(dst), &data->output_);
   if (s.ok()) s = data->output_.Fill(0);
   if (!s.ok()) return s;
   return data;
@@ -102,7 +97,7 @@ absl::StatusOr<const std::int8_t*> PeerData::Expected(const PeerScope& scope, St
   const TensorExtents e = checked_.dst();
   DeviceBuffer planar, made;
   absl::Status s = Keep(DeviceBuffer::Create(NCHW::Size(e)), &planar);
-  if (s.ok()) s = Keep(DeviceBuffer::Create(RoundUp(NHWC::Size(e), 4)), &made);
+  if (s.ok()) s = Keep(DeviceBuffer::Create(NHWC::Size(e)), &made);
   if (s.ok()) s = made.Fill(0);
   if (!s.ok()) return s;
   const auto run = [&](auto activation) {
@@ -120,8 +115,9 @@ absl::StatusOr<const std::int8_t*> PeerData::Expected(const PeerScope& scope, St
     params.dst = planar.as<std::int8_t>();
     return reference::ConvolveOnGpu(params, stream);
   };
-  const arch::LaunchResult result =
-      scope.relu ? run(reference::ReluActivation{}) : run(reference::NoActivation{});
+  const arch::LaunchResult result = scope.hswish ? run(reference::HSwishActivation{})
+                                    : scope.relu ? run(reference::ReluActivation{})
+                                                 : run(reference::NoActivation{});
   if (!result.ok()) return absl::InternalError(absl::StrCat("reference: ", result.message));
   s = Convert({planar.data(), made.data(), e, StridesOf<NCHW>(e), StridesOf<NHWC>(e)},
               Element::kInt8, Element::kInt8, stream);
@@ -139,13 +135,8 @@ absl::StatusOr<Differences> PeerData::Check(Peer& peer, int variant, Stream stre
   if (s.ok()) s = peer.Enqueue(variant, 0, stream);
   if (s.ok()) s = CudaStatus(cudaStreamSynchronize(stream), "the peer's run");
   if (s.ok()) s = peer.Output(0, output_.as<std::int8_t>(), stream);
-  // The last word may reach past what is compared.
-  const std::int64_t bytes = NHWC::Size(checked_.dst());
-  if (s.ok() && bytes % 4 != 0) {
-    s = CudaStatus(cudaMemsetAsync(output_.as<char>() + bytes, 0, 4 - bytes % 4, stream), "output");
-  }
   if (!s.ok()) return s;
-  return CompareBlocked(output_.as<std::int8_t>(), *want, AsWords(bytes), stream);
+  return Compare(output_.as<std::int8_t>(), *want, NHWC::Size(checked_.dst()), stream);
 }
 
 }  // namespace weft::perf

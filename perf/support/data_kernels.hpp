@@ -6,7 +6,6 @@
 
 #include "perf/support/random.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/layouts/formats.hpp"
 
 namespace weft::perf {
 
@@ -23,19 +22,11 @@ struct FillPlanarParams {
   int blocks = 0;
 };
 
-// As FillPlanar of an NCHW tensor, but stored in NCxHWx<4>.
-struct FillBlockedParams {
-  std::int8_t* dst = nullptr;
-  TensorExtents extents;
-  std::uint64_t seed = 0;
-  int blocks = 0;
-};
-
 // Each thread writes what it found to parts[global thread index].
 struct CompareParams {
   const std::int8_t* got = nullptr;
   const std::int8_t* want = nullptr;
-  TensorExtents extents;
+  std::int64_t count = 0;
   Differences* parts = nullptr;
   int blocks = 0;
 };
@@ -70,49 +61,14 @@ struct FillPlanarKernel : DataKernel {
   }
 };
 
-struct FillBlockedKernel : DataKernel {
-  using Params = FillBlockedParams;
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
-    const std::int64_t plane = p.extents.h * p.extents.w;
-    const std::int64_t words = NCxHWx<4>::Size(p.extents) / 4;
-    const std::int64_t image_words = NCxHWx<4>::ImageStride(p.extents) / 4;
-    for (std::int64_t i = First(t); i < words; i += std::int64_t{p.blocks} * kThreads) {
-      const std::int64_t n = i / image_words;
-      const std::int64_t c4 = i % image_words / plane;
-      const std::int64_t pixel = i % plane;
-      std::uint32_t word = 0;
-      for (int j = 0; j < 4; ++j) {
-        const std::int64_t c = c4 * 4 + j;
-        if (c >= p.extents.c) continue;
-        const std::int8_t value = RandomInt8(p.seed, (n * p.extents.c + c) * plane + pixel);
-        word |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(value)) << (8 * j);
-      }
-      t.StoreGlobal(reinterpret_cast<std::uint32_t*>(p.dst) + i, word);
-    }
-  }
-};
-
-// got in NCxHWx<4>, want in NCHW or, if kBlocked, in NCxHWx<4> too. Against NCHW, surplus channels
-// must be zero.
-template <bool kBlocked>
+// Compares `count` elements.
 struct CompareKernel : DataKernel {
   using Params = CompareParams;
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
-    const std::int64_t plane = p.extents.h * p.extents.w;
-    const std::int64_t size = NCxHWx<4>::Size(p.extents);
-    const std::int64_t image = NCxHWx<4>::ImageStride(p.extents);
     Differences found;
-    for (std::int64_t i = First(t); i < size; i += std::int64_t{p.blocks} * kThreads) {
-      int want = 0;
-      if constexpr (kBlocked) {
-        want = t.LoadGlobal(p.want + i);
-      } else {
-        const std::int64_t n = i / image;
-        const std::int64_t c = i % image / (4 * plane) * 4 + i % 4;
-        const std::int64_t pixel = i / 4 % plane;
-        if (c < p.extents.c) want = t.LoadGlobal(p.want + (n * p.extents.c + c) * plane + pixel);
-      }
+    for (std::int64_t i = First(t); i < p.count; i += std::int64_t{p.blocks} * kThreads) {
       const int got = t.LoadGlobal(p.got + i);
+      const int want = t.LoadGlobal(p.want + i);
       const int distance = got > want ? got - want : want - got;
       found.count += distance != 0;
       found.largest = distance > found.largest ? distance : found.largest;

@@ -11,13 +11,8 @@ arch::LaunchResult Launch(const FillPlanarParams& params, Stream stream) {
   return arch::LaunchOnCuda<FillPlanarKernel>({params.blocks, 1, 1}, params, stream);
 }
 
-arch::LaunchResult Launch(const FillBlockedParams& params, Stream stream) {
-  return arch::LaunchOnCuda<FillBlockedKernel>({params.blocks, 1, 1}, params, stream);
-}
-
-arch::LaunchResult Launch(const CompareParams& params, bool blocked, Stream stream) {
-  return blocked ? arch::LaunchOnCuda<CompareKernel<true>>({params.blocks, 1, 1}, params, stream)
-                 : arch::LaunchOnCuda<CompareKernel<false>>({params.blocks, 1, 1}, params, stream);
+arch::LaunchResult Launch(const CompareParams& params, Stream stream) {
+  return arch::LaunchOnCuda<CompareKernel>({params.blocks, 1, 1}, params, stream);
 }
 
 arch::LaunchResult Launch(const Dp4aParams& params, int blocks, Stream stream) {

@@ -7,8 +7,7 @@
 namespace weft::perf::internal {
 
 arch::LaunchResult Launch(const FillPlanarParams& params, Stream stream);
-arch::LaunchResult Launch(const FillBlockedParams& params, Stream stream);
-arch::LaunchResult Launch(const CompareParams& params, bool blocked, Stream stream);
+arch::LaunchResult Launch(const CompareParams& params, Stream stream);
 arch::LaunchResult Launch(const Dp4aParams& params, int blocks, Stream stream);
 
 // The constants of the kernels, for g++ code.

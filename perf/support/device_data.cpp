@@ -21,25 +21,6 @@ absl::Status Launched(const arch::LaunchResult& result, const char* what) {
   return absl::InternalError(absl::StrCat(what, ": ", result.message));
 }
 
-absl::StatusOr<Differences> Compare(const std::int8_t* got, const std::int8_t* want,
-                                    const TensorExtents& extents, bool blocked, Stream stream) {
-  constexpr int kParts = kBlocks * internal::kDataThreads;
-  absl::StatusOr<DeviceBuffer> parts = DeviceBuffer::Create(kParts * sizeof(Differences));
-  if (!parts.ok()) return parts.status();
-  const CompareParams params{got, want, extents, parts->as<Differences>(), kBlocks};
-  if (absl::Status s = Launched(internal::Launch(params, blocked, stream), "compare"); !s.ok()) {
-    return s;
-  }
-  const absl::StatusOr<std::vector<Differences>> found = parts->Read<Differences>();
-  if (!found.ok()) return found.status();
-  Differences all;
-  for (const Differences& part : *found) {
-    all.count += part.count;
-    all.largest = std::max(all.largest, part.largest);
-  }
-  return all;
-}
-
 absl::StatusOr<double> MedianTime(Stream stream, const std::function<absl::Status()>& work) {
   CudaTimer timer;
   if (absl::Status s = timer.Init(); !s.ok()) return s;
@@ -56,23 +37,24 @@ absl::StatusOr<double> MedianTime(Stream stream, const std::function<absl::Statu
 
 absl::Status FillPlanar(std::int8_t* dst, std::int64_t count, std::uint64_t seed, Stream stream) {
   return Launched(internal::Launch(FillPlanarParams{dst, count, seed, kBlocks}, stream),
-                  "fill a planar tensor");
+                  "fill a tensor");
 }
 
-absl::Status FillBlocked(std::int8_t* dst, const TensorExtents& extents, std::uint64_t seed,
-                         Stream stream) {
-  return Launched(internal::Launch(FillBlockedParams{dst, extents, seed, kBlocks}, stream),
-                  "fill a blocked tensor");
-}
-
-absl::StatusOr<Differences> CompareWithPlanar(const std::int8_t* got, const std::int8_t* want,
-                                              const TensorExtents& extents, Stream stream) {
-  return Compare(got, want, extents, false, stream);
-}
-
-absl::StatusOr<Differences> CompareBlocked(const std::int8_t* got, const std::int8_t* want,
-                                           const TensorExtents& extents, Stream stream) {
-  return Compare(got, want, extents, true, stream);
+absl::StatusOr<Differences> Compare(const std::int8_t* got, const std::int8_t* want,
+                                    std::int64_t count, Stream stream) {
+  constexpr int kParts = kBlocks * internal::kDataThreads;
+  absl::StatusOr<DeviceBuffer> parts = DeviceBuffer::Create(kParts * sizeof(Differences));
+  if (!parts.ok()) return parts.status();
+  const CompareParams params{got, want, count, parts->as<Differences>(), kBlocks};
+  if (absl::Status s = Launched(internal::Launch(params, stream), "compare"); !s.ok()) return s;
+  const absl::StatusOr<std::vector<Differences>> found = parts->Read<Differences>();
+  if (!found.ok()) return found.status();
+  Differences all;
+  for (const Differences& part : *found) {
+    all.count += part.count;
+    all.largest = std::max(all.largest, part.largest);
+  }
+  return all;
 }
 
 absl::StatusOr<Ceilings> MeasureCeilings(Stream stream) {

@@ -10,23 +10,15 @@
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/floor.hpp"
 #include "weft/gemm/arch/backend.hpp"
-#include "weft/layouts/formats.hpp"
 
 namespace weft::perf {
 
 // dst[i] = RandomInt8(seed, i), i < count. GPU address; enqueued on `stream`.
 absl::Status FillPlanar(std::int8_t* dst, std::int64_t count, std::uint64_t seed, Stream stream);
 
-// The NCHW tensor that FillPlanar makes, stored in NCxHWx<4>.
-absl::Status FillBlocked(std::int8_t* dst, const TensorExtents& extents, std::uint64_t seed,
-                         Stream stream);
-
-// `got`, in NCxHWx<4>, against `want` in NCHW (surplus channels of `got` must be zero) or in
-// NCxHWx<4>. Waits for the stream.
-absl::StatusOr<Differences> CompareWithPlanar(const std::int8_t* got, const std::int8_t* want,
-                                              const TensorExtents& extents, Stream stream);
-absl::StatusOr<Differences> CompareBlocked(const std::int8_t* got, const std::int8_t* want,
-                                           const TensorExtents& extents, Stream stream);
+// The differences of the first `count` elements. Waits for the stream.
+absl::StatusOr<Differences> Compare(const std::int8_t* got, const std::int8_t* want,
+                                    std::int64_t count, Stream stream);
 
 // Measures a large device-to-device copy and a kernel of nothing but dp4a; under 0.1 s.
 absl::StatusOr<Ceilings> MeasureCeilings(Stream stream);

@@ -1,6 +1,8 @@
 // The least time a convolution can take, from bytes and operations.
 #pragma once
 
+#include <algorithm>
+
 #include "weft/conv/problem.hpp"
 #include "weft/layouts/formats.hpp"
 
@@ -12,18 +14,18 @@ struct Ceilings {
   double macs_per_us = 0.0;   // of the instruction in question
 };
 
-// Bytes of int8 source, filter and destination in channel blocks of 4, and of the scales and
-// biases; each moved once.
-constexpr double Nc4Bytes(const conv::Problem& p) {
-  return static_cast<double>(NCxHWx<4>::Size(p.src()) + CxRSKx<4>::Size(p.filter()) +
-                             NCxHWx<4>::Size(p.dst()) + 8 * p.k);
+// Bytes of the int8 source, filter, destination and, if there is one, residual, without padding,
+// and of the scales and biases; each moved once.
+constexpr double LeastBytes(const conv::Problem& p, bool residual = false) {
+  return static_cast<double>(NHWC::Size(p.src()) + KRSC::Size(p.filter()) +
+                             NHWC::Size(p.dst()) * (residual ? 2 : 1) + 8 * p.k);
 }
 
-// Microseconds: the larger of the time for the bytes and the time for the multiply-accumulates.
-constexpr double FloorMicroseconds(const conv::Problem& p, const Ceilings& ceilings) {
-  const double bytes = Nc4Bytes(p) / ceilings.bytes_per_us;
-  const double macs = p.macs() / ceilings.macs_per_us;
-  return bytes > macs ? bytes : macs;
+// Microseconds: the larger of the time for the bytes and the time for the multiply-accumulates,
+// those that meet padding included.
+constexpr double FloorMicroseconds(const conv::Problem& p, const Ceilings& ceilings,
+                                   bool residual = false) {
+  return std::max(LeastBytes(p, residual) / ceilings.bytes_per_us, p.macs() / ceilings.macs_per_us);
 }
 
 // dp4a on Hopper, per the CUDA C++ Programming Guide's table of instruction throughput: 64 results
@@ -31,5 +33,9 @@ constexpr double FloorMicroseconds(const conv::Problem& p, const Ceilings& ceili
 constexpr double Dp4aMacsPerMicrosecond(int multiprocessors, double clock_mhz) {
   return multiprocessors * 64.0 * 4.0 * clock_mhz;
 }
+
+// int8 through the tensor cores of an H200: what cuBLASLt's 8192^3 product reached once. Stands in
+// where the run cannot measure it.
+inline constexpr double kFallbackTensorTops = 1536.0;
 
 }  // namespace weft::perf

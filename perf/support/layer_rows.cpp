@@ -1,9 +1,8 @@
 #include "perf/support/layer_rows.hpp"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
-#include "perf/support/json.hpp"
 #include "perf/support/statistics.hpp"
 
 namespace weft::perf {
@@ -13,96 +12,17 @@ bool Good(const LayerRow& row) {
   return row.Status().rfind("ok", 0) == 0;
 }
 
-void WriteTiming(JsonWriter& json, const std::string& name, const Timing& t) {
-  if (t.us <= 0.0) return;
-  json.Field(name + "_us", t.us);
-  json.Field(name + "_p10_us", t.p10);
-  json.Field(name + "_p90_us", t.p90);
-}
-
-void WriteContender(JsonWriter& json, const Contender& c) {
-  json.Key(c.name.Get());
-  json.BeginObject();
-  json.Field("variants", c.offered);
-  json.Field("ran", c.ran);
-  if (!c.variant.empty()) json.Field("best", c.variant.Get());
-  if (c.short_us > 0.0) json.Field("short_us", c.short_us);
-  WriteTiming(json, "time", c.time);
-  if (c.best >= 0) {
-    json.Field("differences", c.differences);
-    json.Field("largest_difference", c.largest);
-  }
-  if (!c.partial.empty()) {
-    json.Field("partial", c.partial.Get());
-    json.Field("partial_us", c.partial_us);
-  }
-  if (!c.note.empty()) json.Field("note", c.note.Get());
-}
-
-void WriteRow(JsonWriter& json, const LayerResults& results, const LayerRow& row) {
-  const double ours = row.OursUs(), peer = row.PeerUs();
-  json.BeginObject(true);
-  json.Field("layer", row.layer.Get());
-  json.Field("batch", row.batch);
-  json.Field("count", row.count);
-  const Contender* const best = row.best_ours >= 0 ? &row.ours[row.best_ours] : nullptr;
-  json.Field("kernel", best != nullptr ? best->variant.Get() : std::string("none"));
-  json.Field("layout", best != nullptr ? LayoutText(best->name.Get()) : std::string("none"));
-  if (best != nullptr) WriteTiming(json, "ours", best->time);
-  const Contender* const against = row.best_peer >= 0 ? &row.peers[row.best_peer] : nullptr;
-  if (against != nullptr) WriteTiming(json, "peer", against->time);
-  json.Field("peer", against == nullptr
-                         ? std::string("none")
-                         : absl::StrCat(against->name.Get(), ": ", against->variant.Get()));
-  if (ours > 0.0 && peer > 0.0) json.Field("ratio", peer / ours, 4);
-  json.Field("floor_us", row.floor_us);
-  json.Field("mismatches", row.Mismatches());
-  json.Field("status", row.Status());
-  json.Field("operations", 2.0 * row.macs, 0);
-  json.Field("bytes", row.bytes, 0);
-  if (ours > 0.0) {
-    json.Field("tops", 2e-6 * row.macs / ours);
-    json.Field("gb_s", 1e-3 * row.bytes / ours, 1);
-  }
-  json.Field("buffer_sets", row.buffer_sets);
-  json.Field("clock_mhz", row.clock_mhz, 0);
-  json.Key("layouts");
-  json.BeginObject();
-  for (std::size_t i = 0; i < results.layouts.size(); ++i) {
-    const Contender& c = row.ours[i];
-    const std::vector<std::string>& tiles = results.tiles[i];
-    if (c.name.empty()) continue;
-    WriteContender(json, c);
-    if (c.model >= 0) {
-      json.Field("model", tiles[c.model]);
-      json.Field("model_over_best", c.tile_us[c.model] / c.short_us, 3);
-    }
-    json.Key("tiles_us");
-    json.BeginObject();
-    for (std::size_t t = 0; t < tiles.size(); ++t) {
-      if (c.tile_us[t] > 0.0) json.Field(tiles[t], c.tile_us[t]);
-    }
-    json.EndObject();
-    json.EndObject();
-  }
-  json.EndObject();
-  json.Key("peers");
-  json.BeginObject();
-  for (std::size_t i = 0; i < results.peers.size(); ++i) {
-    if (row.peers[i].name.empty()) continue;
-    WriteContender(json, row.peers[i]);
-    json.EndObject();
-  }
-  json.EndObject();
-  json.EndObject();
-}
-
 }  // namespace
 
 long long LayerRow::Mismatches() const {
   long long sum = 0;
   for (const Contender& c : ours) sum += c.differences;
   return sum;
+}
+
+double LayerRow::Noise() const {
+  return std::max(best_ours >= 0 ? ours[best_ours].time.noise : 0.0,
+                  best_peer >= 0 ? peers[best_peer].time.noise : 0.0);
 }
 
 std::string LayerRow::Status() const {
@@ -118,21 +38,25 @@ std::string LayerRow::Status() const {
 
 std::string LayoutText(const std::string& name) {
   if (name == "nhwc") return "NHWC";
+  if (const std::size_t to = name.find('_'); to != std::string::npos) {
+    return absl::StrCat(LayoutText(name.substr(0, to)), " to ", LayoutText(name.substr(to + 1)));
+  }
   if (name.rfind("nc", 0) == 0) return absl::StrCat("NCxHWx<", name.substr(2), ">");
   return name;
 }
 
 LayerComparison CompareRows(const std::vector<LayerRow>& rows) {
   LayerComparison result;
-  std::vector<double> ratios, floors, losses;
+  std::vector<double> ratios, floors, losses, noises;
   for (const LayerRow& row : rows) {
     if (!Good(row)) {
       ++result.failed;
       continue;
     }
     floors.push_back(row.OursUs() / row.floor_us);
+    noises.push_back(row.Noise());
     for (const Contender& c : row.ours) {
-      if (c.model >= 0) losses.push_back(c.tile_us[c.model] / c.short_us);
+      if (c.model >= 0) losses.push_back(c.ModelOverBest());
     }
     if (row.PeerUs() <= 0.0) continue;
     ratios.push_back(row.PeerUs() / row.OursUs());
@@ -142,91 +66,8 @@ LayerComparison CompareRows(const std::vector<LayerRow>& rows) {
   result.geomean = GeometricMean(ratios);
   result.over_floor = GeometricMean(floors);
   result.model_over_best = GeometricMean(losses);
+  result.noise = Quantile(noises, 0.5);
   return result;
-}
-
-std::string LayerResultsJson(const LayerResults& r) {
-  const Environment& e = r.environment;
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("environment");
-  json.BeginObject();
-  json.Field("program", std::string("weft_perf"));
-  json.Field("list", r.list);
-  json.Field("batch", r.batch);
-  json.Field("commit", r.commit);
-  json.Field("date", r.date);
-  json.Field("device", e.device.Get());
-  json.Field("multiprocessors", e.multiprocessors);
-  json.Field("l2_mb", e.l2_mb, 1);
-  json.Field("driver", e.driver.Get());
-  json.Field("cuda", e.cuda.Get());
-  json.Key("libraries");
-  json.BeginArray(true);
-  for (const std::string& library : r.libraries) json.String(library);
-  json.EndArray();
-  json.Field("copy_tb_s", e.copy_tb_s);
-  json.Field("tensor_tops", r.tensor_tops, 0);
-  json.Field("max_clock_mhz", e.max_clock_mhz, 0);
-  json.Field("first_clock_mhz", e.first_clock_mhz, 0);
-  json.Field("last_clock_mhz", e.last_clock_mhz, 0);
-  json.Field("watts", e.watts, 0);
-  json.Field("celsius", e.celsius, 0);
-  json.Field("throttle_reasons", absl::StrFormat("0x%x", e.throttle_reasons));
-  json.Field("operator",
-             std::string("int8 convolution, scale per channel, float bias, ReLU, int8"));
-  json.Field("method", absl::StrCat("random data; ",
-                                    r.hot ? "one set of buffers" : "buffers rotated past the L2",
-                                    r.graph ? "; CUDA graphs" : "; launches one by one",
-                                    "; ours and the peers interleaved; medians"));
-  json.EndObject();
-  const LayerComparison c = CompareRows(r.rows);
-  json.Key("summary");
-  json.BeginObject(true);
-  json.Field("geomean_ratio", c.geomean, 4);
-  json.Field("geomean_ours_over_floor", c.over_floor, 4);
-  json.Field("model_over_best", c.model_over_best, 4);
-  json.Field("rows_compared", c.rows);
-  json.Field("rows_won", c.won);
-  json.Field("rows_failed", c.failed);
-  json.EndObject();
-  json.Key("rows");
-  json.BeginArray();
-  for (const LayerRow& row : r.rows) WriteRow(json, r, row);
-  json.EndArray();
-  json.EndObject();
-  return json.text();
-}
-
-std::string LayerResultsCsv(const LayerResults& r, bool header) {
-  std::string text;
-  if (header) {
-    text =
-        "layer,batch,layout,kernel,ours_us,ours_p10_us,ours_p90_us,peer,peer_us,ratio,floor_us,"
-        "mismatches,status";
-    for (const std::string& name : r.layouts) absl::StrAppend(&text, ",", name, "_us");
-    for (const std::string& name : r.peers) absl::StrAppend(&text, ",", name, "_us");
-    text += '\n';
-  }
-  const auto best_us = [](const Contender& c) { return c.time.us > 0.0 ? c.time.us : c.short_us; };
-  for (const LayerRow& row : r.rows) {
-    const Contender none;
-    const Contender& ours = row.best_ours >= 0 ? row.ours[row.best_ours] : none;
-    const Contender& peer = row.best_peer >= 0 ? row.peers[row.best_peer] : none;
-    absl::StrAppendFormat(&text, "%s,%d,%s,%s,%.3f,%.3f,%.3f,%s,%.3f,%.4f,%.3f,%d,\"%s\"",
-                          row.layer.Get(), row.batch, ours.name.Get(), ours.variant.Get(),
-                          ours.time.us, ours.time.p10, ours.time.p90, peer.name.Get(), peer.time.us,
-                          ours.time.us > 0.0 ? peer.time.us / ours.time.us : 0.0, row.floor_us,
-                          row.Mismatches(), absl::StrReplaceAll(row.Status(), {{"\"", "'"}}));
-    for (std::size_t i = 0; i < r.layouts.size(); ++i) {
-      absl::StrAppendFormat(&text, ",%.3f", best_us(row.ours[i]));
-    }
-    for (std::size_t i = 0; i < r.peers.size(); ++i) {
-      absl::StrAppendFormat(&text, ",%.3f", best_us(row.peers[i]));
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 }  // namespace weft::perf

@@ -19,6 +19,15 @@ Summary Summarize(const std::vector<double>& values) {
   return {Quantile(values, 0.5), Quantile(values, 0.1), Quantile(values, 0.9)};
 }
 
+double HalvesDiffer(const std::vector<double>& values) {
+  if (values.size() < 4) return 0.0;
+  std::vector<double> halves[2];
+  for (std::size_t i = 0; i < values.size(); ++i) halves[i % 2].push_back(values[i]);
+  const double all = Quantile(values, 0.5);
+  if (all <= 0.0) return 0.0;
+  return std::abs(Quantile(halves[0], 0.5) - Quantile(halves[1], 0.5)) / all;
+}
+
 double GeometricMean(const std::vector<double>& values) {
   if (values.empty()) return 0.0;
   double sum = 0.0;

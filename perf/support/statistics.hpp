@@ -17,6 +17,10 @@ double Quantile(std::vector<double> values, double fraction);
 
 Summary Summarize(const std::vector<double>& values);
 
+// How far the median of every other value is from the median of the rest, as a fraction of the
+// median of all: the same thing measured twice in turns. 0 for fewer than 4 values.
+double HalvesDiffer(const std::vector<double>& values);
+
 // The geometric mean of positive values; 0 for none.
 double GeometricMean(const std::vector<double>& values);
 

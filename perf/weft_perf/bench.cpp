@@ -8,13 +8,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "perf/nc4_bench/measure.hpp"
 #include "perf/peers/peer.hpp"
 #include "perf/peers/peer_data.hpp"
-#include "perf/support/device_data.hpp"
-#include "perf/support/nvml.hpp"
+#include "perf/weft_perf/machine.hpp"
 #include "perf/weft_perf/ours.hpp"
-#include "weft/gemm/arch/device.hpp"
+#include "perf/weft_perf/reformatted.hpp"
 
 namespace weft::perf {
 namespace {
@@ -37,32 +35,7 @@ std::string Message(const absl::Status& status) {
 
 class GpuBench : public Bench {
  public:
-  absl::Status Init(Environment* environment) {
-    environment_ = environment;
-    if (absl::Status s = CheckGpu(); !s.ok()) return s;
-    if (absl::Status s = watch_.Init(); !s.ok()) return s;
-    const arch::DeviceQuery query = arch::QueryDevice();
-    if (!query.result.ok()) return absl::UnavailableError(query.result.message);
-    limits_ = query.limits;
-    const absl::StatusOr<Ceilings> ceilings = MeasureCeilings(watch_.stream());
-    if (!ceilings.ok()) return ceilings.status();
-    ceilings_ = {ceilings->bytes_per_us, kTensorTops * 1e6 / 2};
-    const GpuState state = nvml_.State();
-
-    Environment& e = *environment;
-    cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) e.device.Set(properties.name);
-    e.multiprocessors = limits_.sm_count;
-    e.l2_mb = static_cast<double>(limits_.l2_bytes) / (1 << 20);
-    e.driver.Set(nvml_.DriverVersion());
-    int runtime = 0;
-    (void)cudaRuntimeGetVersion(&runtime);
-    e.cuda.Set(absl::StrCat(runtime / 1000, ".", runtime % 1000 / 10));
-    e.copy_tb_s = ceilings->bytes_per_us / 1e6;
-    e.dp4a_tops = 2e-6 * ceilings->macs_per_us;
-    e.max_clock_mhz = state.max_sm_clock_mhz;
-    return absl::OkStatus();
-  }
+  absl::Status Init(Environment* environment) { return machine_.Init(environment); }
 
   bool Measure(const conv::Problem& problem, const BenchOptions& options,
                const std::function<void(const std::string&)>& about_to, LayerRow* row) override {
@@ -81,33 +54,40 @@ class GpuBench : public Bench {
     Contender* contender = nullptr;
     bool ours = false;
     Contestant contestant;
+    std::unique_ptr<ReformattedPeer> reformatted;
+    Contestant reformatted_contestant;
   };
+
+  const Stopwatch& watch() const { return machine_.watch(); }
+  Stream stream() const { return machine_.watch().stream(); }
 
   absl::Status MeasureRow(const conv::Problem& p, const BenchOptions& options,
                           const std::function<void(const std::string&)>& about_to, LayerRow* row) {
-    row->macs = p.macs();
-    row->bytes = static_cast<double>(NHWC::Size(p.src()) + KRSC::Size(p.filter()) +
-                                     NHWC::Size(p.dst()) + 8 * p.k);
-    row->floor_us =
-        std::max(row->bytes / ceilings_.bytes_per_us, row->macs / ceilings_.macs_per_us);
     PeerProblem problem;
     problem.problem = p;
+    problem.residual = options.epilogue == Epilogue::kResidual;
+    problem.hswish = options.epilogue == Epilogue::kHSwish;
+    problem.relu = !problem.hswish;
+    row->macs = p.macs();
+    row->bytes = LeastBytes(p, problem.residual);
+    row->floor_us = FloorMicroseconds(p, machine_.ceilings(options.dp4a_floor), problem.residual);
     about_to("making tensors");
     absl::StatusOr<std::unique_ptr<PeerData>> data = PeerData::Create(
-        problem, options.hot || !options.time ? 0 : limits_.l2_bytes, watch_.stream());
+        problem, options.hot || !options.time ? 0 : machine_.limits().l2_bytes, stream());
     if (!data.ok()) return data.status();
     row->buffer_sets = (*data)->tensors().sets;
 
     std::deque<Entry> entries;
     for (std::size_t i = 0; i < options.layouts.size(); ++i) {
-      entries.push_back({MakeOurs(options.layouts[i]), &row->ours[i], true, {}});
+      entries.push_back(
+          {MakeOurs(options.layouts[i], options.epilogue), &row->ours[i], true, {}, {}, {}});
       entries.back().contender->name.Set(options.layouts[i]);
     }
     for (std::size_t i = 0; i < options.peers.size(); ++i) {
       about_to(absl::StrCat(options.peers[i], "/opening"));
       absl::StatusOr<std::unique_ptr<Peer>> peer = MakePeer(options.peers[i]);
       if (!peer.ok()) return peer.status();
-      entries.push_back({*std::move(peer), &row->peers[i], false, {}});
+      entries.push_back({*std::move(peer), &row->peers[i], false, {}, {}, {}});
       entries.back().contender->name.Set(options.peers[i]);
     }
     for (Entry& entry : entries) {
@@ -125,7 +105,13 @@ class GpuBench : public Bench {
       }
       return absl::OkStatus();
     }
-    return Compete(**data, options, about_to, entries, row);
+    return Compete(problem, **data, options, about_to, entries, row);
+  }
+
+  // dp4a where tensor cores have whole packets of channels, and a fused first layer elsewhere.
+  static bool LeftOut(const std::string& layout, const conv::Problem& p) {
+    if (layout == "nc4_nc32") return p.c > 4;
+    return layout == "nc4" && p.c % 32 == 0;
   }
 
   // Checks and shortly times every variant. The best stays built.
@@ -133,6 +119,10 @@ class GpuBench : public Bench {
                         const std::function<void(const std::string&)>& about_to, Entry& entry) {
     Peer& peer = *entry.peer;
     Contender& c = *entry.contender;
+    if (entry.ours && options.all_layouts && LeftOut(peer.name(), problem.problem)) {
+      return absl::UnimplementedError(
+          "left out: tensor cores take these channels; ask for the layout by name");
+    }
     PeerOptions peer_options;
     peer_options.build_threads = options.skip.empty() ? options.build_threads : 1;
     peer_options.about_to = [&](const std::string& what) {
@@ -149,8 +139,7 @@ class GpuBench : public Bench {
     if (const auto found = options.chosen.find(peer.name()); found != options.chosen.end()) {
       peer_options.only = {found->second};
     }
-    if (absl::Status s = peer.Prepare(problem, data.tensors(), peer_options, watch_.stream());
-        !s.ok()) {
+    if (absl::Status s = peer.Prepare(problem, data.tensors(), peer_options, stream()); !s.ok()) {
       return s;
     }
     c.offered = static_cast<int>(peer.variants().size());
@@ -167,7 +156,7 @@ class GpuBench : public Bench {
       if (status.ok()) status = CheckAndTime(data, options, entry, i, &found, &us);
       if (status.ok()) {
         ++c.ran;
-        const bool whole = v.scope.bias && v.scope.relu;
+        const bool whole = IsWhole(peer.variants()[i].scope, problem);
         if (entry.ours && i < kMostVariants) c.tile_us[i] = us;
         if (whole && (c.best < 0 || us < c.short_us)) {
           if (c.best >= 0) peer.Release(c.best);
@@ -195,19 +184,22 @@ class GpuBench : public Bench {
       peer.Release(i);
       if (absl::Status s = CudaStatus(cudaDeviceSynchronize(), v.name.c_str()); !s.ok()) return s;
     }
-    if (entry.ours) ChooseByModel(problem.problem, static_cast<const OurPeer&>(peer).facts(), &c);
+    if (entry.ours) ChooseByModel(problem.problem, static_cast<const OurPeer&>(peer), &c);
     return c.best < 0 ? absl::UnimplementedError(why) : absl::OkStatus();
   }
 
-  // Among the tiles that ran.
-  void ChooseByModel(const conv::Problem& problem, const std::vector<conv::TileFacts>& facts,
-                     Contender* c) const {
-    conv::GpuFacts gpu = conv::GpuFactsOf(limits_);
-    gpu.bytes_per_us = ceilings_.bytes_per_us;
+  // What Dispatch without a tuning table chooses among the tiles that ran: of the ready-made family
+  // where it has some of them.
+  void ChooseByModel(const conv::Problem& problem, const OurPeer& peer, Contender* c) const {
+    const std::vector<TileInfo>& tiles = peer.tiles().tiles;
+    const conv::GpuFacts gpu = conv::GpuFactsOf(machine_.limits());
+    const int count = std::min(c->offered, kMostVariants);
+    bool family = false;
+    for (int i = 0; i < count; ++i) family |= c->tile_us[i] > 0.0 && tiles[i].in_family;
     double least = 0.0;
-    for (int i = 0; i < c->offered && i < kMostVariants; ++i) {
-      if (c->tile_us[i] <= 0.0) continue;
-      const double us = conv::Predict(problem, facts[i], gpu).microseconds;
+    for (int i = 0; i < count; ++i) {
+      if (c->tile_us[i] <= 0.0 || (family && !tiles[i].in_family)) continue;
+      const double us = conv::Predict(problem, peer.facts()[i], gpu).microseconds;
       if (c->model >= 0 && us >= least) continue;
       c->model = i;
       least = us;
@@ -217,8 +209,7 @@ class GpuBench : public Bench {
   absl::Status CheckAndTime(PeerData& data, const BenchOptions& options, Entry& entry, int variant,
                             Differences* found, double* us) {
     Contender& c = *entry.contender;
-    const absl::StatusOr<Differences> differences =
-        data.Check(*entry.peer, variant, watch_.stream());
+    const absl::StatusOr<Differences> differences = data.Check(*entry.peer, variant, stream());
     if (!differences.ok()) return differences.status();
     *found = *differences;
     if (entry.ours) {
@@ -235,11 +226,11 @@ class GpuBench : public Bench {
     if (!options.time) return absl::OkStatus();
     Contestant contestant = Make(*entry.peer, variant);
     contestant.want_graph = options.graph;
-    if (absl::Status s = watch_.Prepare(contestant, data.tensors().sets, kShortSample); !s.ok()) {
+    if (absl::Status s = watch().Prepare(contestant, data.tensors().sets, kShortSample); !s.ok()) {
       return s;
     }
     for (int i = 0; i < kShortSamples; ++i) {
-      if (absl::Status s = watch_.Sample(contestant); !s.ok()) return s;
+      if (absl::Status s = watch().Sample(contestant); !s.ok()) return s;
     }
     *us = Quantile(contestant.samples, 0.5);
     return absl::OkStatus();
@@ -248,90 +239,122 @@ class GpuBench : public Bench {
   Contestant Make(Peer& peer, int variant) const {
     Contestant c;
     c.name = peer.variants()[variant].name;
-    c.enqueue = [&peer, variant, stream = watch_.stream()](int set) {
+    c.enqueue = [&peer, variant, stream = stream()](int set) {
       return peer.Enqueue(variant, set, stream);
     };
     return c;
   }
 
-  // The best variants side by side: A B C A B C ...
-  absl::Status Compete(PeerData& data, const BenchOptions& options,
+  // The best variants side by side: A B C A B C ..., with and without reformats.
+  absl::Status Compete(const PeerProblem& problem, PeerData& data, const BenchOptions& options,
                        const std::function<void(const std::string&)>& about_to,
                        std::deque<Entry>& entries, LayerRow* row) {
-    double least = 0.0;
+    double least = 0.0, least_int8 = 0.0;
     for (const Entry& e : entries) {
       const Contender& c = *e.contender;
-      if (!e.ours && c.best >= 0 && (least == 0.0 || c.short_us < least)) least = c.short_us;
+      if (e.ours || c.best < 0) continue;
+      const auto lower = [&](double* to) {
+        if (*to == 0.0 || c.short_us < *to) *to = c.short_us;
+      };
+      lower(&least);
+      if (e.peer->Src(0).address != nullptr) lower(&least_int8);
     }
     std::vector<Contestant*> all;
-    for (Entry& e : entries) {
-      Contender& c = *e.contender;
-      if (c.best < 0 || (!e.ours && c.short_us > kFinalists * least)) continue;
-      about_to(absl::StrCat(e.peer->name(), "/", c.variant.Get()));
-      e.contestant = Make(*e.peer, c.best);
-      e.contestant.want_graph = options.graph;
-      absl::Status s = watch_.Prepare(e.contestant, data.tensors().sets, kLongSample);
+    const auto join = [&](Entry& e, Peer& peer, int variant, Contestant* contestant) {
+      *contestant = Make(peer, variant);
+      contestant->want_graph = options.graph;
+      absl::Status s = watch().Prepare(*contestant, data.tensors().sets, kLongSample);
       if (s.ok()) {
-        all.push_back(&e.contestant);
-        if (options.graph && !e.contestant.graphed) c.note.Set("without a graph: refused");
-      } else if (e.ours) {
-        return s;
-      } else {
-        c.note.Set(Message(s));
+        all.push_back(contestant);
+        if (options.graph && !contestant->graphed) {
+          e.contender->note.Set("without a graph: refused");
+        }
+      } else if (!e.ours) {
+        e.contender->note.Set(Message(s));
+        contestant->samples.clear();
+        return absl::OkStatus();
       }
+      return s;
+    };
+    if (options.tensors.has_value()) {
+      row->tensors.Set(UserFormats::Of(*options.tensors, problem.problem).Text());
+    }
+    for (Entry& e : entries) {
+      const Contender& c = *e.contender;
+      const bool int8 = e.peer->Src(0).address != nullptr;
+      const bool for_reformat = options.tensors.has_value() && int8;
+      if (c.best < 0) continue;
+      if (!e.ours && c.short_us > kFinalists * least &&
+          !(for_reformat && c.short_us <= kFinalists * least_int8)) {
+        continue;
+      }
+      about_to(absl::StrCat(e.peer->name(), "/", c.variant.Get()));
+      if (absl::Status s = join(e, *e.peer, c.best, &e.contestant); !s.ok()) return s;
+      if (!for_reformat || all.empty() || all.back() != &e.contestant) continue;
+      if (absl::Status s = MakeReformatted(problem, data, options, e); !s.ok()) return s;
+      if (e.reformatted == nullptr || e.reformatted->trivial()) continue;
+      if (absl::Status s = join(e, *e.reformatted, 0, &e.reformatted_contestant); !s.ok()) return s;
     }
     about_to("timing");
-    if (absl::Status s = watch_.Interleave(all, options.rounds, 1000.0 * options.row_budget_ms);
+    if (absl::Status s = watch().Interleave(all, options.rounds, 1000.0 * options.row_budget_ms);
         !s.ok()) {
       return s;
     }
-    for (Entry& e : entries) {
-      if (e.contestant.samples.empty()) continue;
-      const Summary s = Summarize(e.contestant.samples);
-      e.contender->time = {s.median, s.p10, s.p90};
-      const auto better = [&](const Contender* list, int* best) {
-        if (*best < 0 || s.median < list[*best].time.us) {
-          *best = static_cast<int>(e.contender - list);
-        }
-      };
-      e.ours ? better(row->ours, &row->best_ours) : better(row->peers, &row->best_peer);
-    }
+    for (Entry& e : entries) Sum(e, row);
     if (row->best_ours < 0) return absl::OkStatus();
     Entry& best = entries[row->best_ours];
-    if (absl::Status s = ReadClock(best.contestant, row); !s.ok()) return s;
+    if (absl::Status s = machine_.ReadClock(best.contestant, row); !s.ok()) return s;
     // Once more, after thousands of runs: a race would show.
-    const absl::StatusOr<Differences> last =
-        data.Check(*best.peer, best.contender->best, watch_.stream());
+    const absl::StatusOr<Differences> last = data.Check(*best.peer, best.contender->best, stream());
     if (!last.ok()) return last.status();
     best.contender->differences += last->count;
     return absl::OkStatus();
   }
 
-  // The clock while `contestant` keeps the GPU busy.
-  absl::Status ReadClock(Contestant& contestant, LayerRow* row) {
-    if (!contestant.graphed) return absl::OkStatus();
-    for (int i = 0; i < 3; ++i) {
-      if (absl::Status s = contestant.graph.Launch(watch_.stream()); !s.ok()) return s;
+  // What the samples of an entry say, and whether it is the best so far.
+  static void Sum(const Entry& e, LayerRow* row) {
+    const auto timing = [](const std::vector<double>& samples) {
+      const Summary s = Summarize(samples);
+      return Timing{s.median, s.p10, s.p90, HalvesDiffer(samples)};
+    };
+    const auto better = [&](Timing Contender::*time, const Contender* list, int* best) {
+      const double us = (e.contender->*time).us;
+      if (us > 0.0 && (*best < 0 || us < (list[*best].*time).us)) {
+        *best = static_cast<int>(e.contender - list);
+      }
+    };
+    const Contender* const list = e.ours ? row->ours : row->peers;
+    if (e.contestant.samples.empty()) return;
+    e.contender->time = timing(e.contestant.samples);
+    better(&Contender::time, list, e.ours ? &row->best_ours : &row->best_peer);
+    if (e.reformatted == nullptr) return;
+    const std::vector<double>& samples = e.reformatted_contestant.samples;
+    if (e.reformatted->trivial()) {
+      e.contender->with_reformat = e.contender->time;
+    } else if (!samples.empty()) {
+      e.contender->with_reformat = timing(samples);
     }
-    const GpuState state = nvml_.State();
-    if (absl::Status s = CudaStatus(cudaStreamSynchronize(watch_.stream()), "clock"); !s.ok()) {
-      return s;
+    better(&Contender::with_reformat, list, e.ours ? &row->reformat_ours : &row->reformat_peer);
+  }
+
+  // The entry's best variant between the user's tensors, checked. None where that is impossible.
+  absl::Status MakeReformatted(const PeerProblem& problem, PeerData& data,
+                               const BenchOptions& options, Entry& e) {
+    absl::StatusOr<std::unique_ptr<ReformattedPeer>> made =
+        ReformattedPeer::Create(*e.peer, e.contender->best, problem, data.tensors(),
+                                UserFormats::Of(*options.tensors, problem.problem), stream());
+    if (absl::IsUnimplemented(made.status())) return absl::OkStatus();
+    if (!made.ok()) return made.status();
+    const absl::StatusOr<Differences> found = data.Check(**made, 0, stream());
+    if (!found.ok()) return found.status();
+    if (found->largest > (e.ours ? 0 : kRoundingAllowance)) {
+      return absl::DataLossError(absl::StrCat((*made)->name(), " differs at ", found->count));
     }
-    row->clock_mhz = state.sm_clock_mhz;
-    Environment& e = *environment_;
-    if (e.first_clock_mhz == 0.0) e.first_clock_mhz = state.sm_clock_mhz;
-    e.last_clock_mhz = state.sm_clock_mhz;
-    e.watts = state.watts;
-    e.celsius = state.celsius;
-    e.throttle_reasons |= state.throttle_reasons;
+    e.reformatted = *std::move(made);
     return absl::OkStatus();
   }
 
-  Environment* environment_ = nullptr;
-  Stopwatch watch_;
-  Nvml nvml_;
-  arch::DeviceLimits limits_;
-  Ceilings ceilings_;
+  Machine machine_;
 };
 
 }  // namespace

@@ -4,12 +4,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "perf/peers/peer.hpp"
+#include "perf/support/epilogues.hpp"
 #include "perf/support/layer_rows.hpp"
 #include "weft/conv/problem.hpp"
 
@@ -17,6 +20,10 @@ namespace weft::perf {
 
 struct BenchOptions {
   std::vector<std::string> layouts, peers;
+  bool all_layouts = false;  // nobody asked by name: those that cannot win are left out
+  Epilogue epilogue = Epilogue::kBiasRelu;
+  std::optional<TensorFormatName> tensors;  // the user's format, if reformats are measured too
+  bool dp4a_floor = false;
   int rounds = 15;              // samples of each contestant
   double row_budget_ms = 1200;  // for the interleaved samples of one row
   bool hot = false;             // one buffer set: data stays in the L2
@@ -29,11 +36,10 @@ struct BenchOptions {
   std::map<std::string, std::string> chosen;  // peer -> variant
 };
 
-inline constexpr double kTensorTops = 1536.0;  // of an H200: cuBLASLt, s8, 8192^3
-
 class Bench {
  public:
-  // Sets up the GPU and fills `environment`. Unavailable if there is no GPU.
+  // Sets up the GPU and fills `environment`, whose tensor ceiling stays if it is there already.
+  // Unavailable if there is no GPU.
   static absl::StatusOr<std::unique_ptr<Bench>> Create(Environment* environment);
   virtual ~Bench() = default;
 

@@ -9,11 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "perf/peers/peer.hpp"
+#include "perf/support/epilogues.hpp"
+#include "perf/support/layer_rows.hpp"
 #include "weft/conv/tile_model.hpp"
 
 namespace weft::perf {
 
-// nc32, nhwc: what --layout takes.
+// What --layout takes: nc4 and nc4_nc32 (source NCxHWx<4>, destination NCxHWx<32>), which any GPU
+// runs; nc32 and nhwc, which need tensor cores.
 const std::vector<std::string>& OurLayouts();
 
 // InvalidArgument names the layouts there are.
@@ -24,13 +27,26 @@ class OurPeer : public Peer {
   using Peer::Peer;
   // Of each variant.
   const std::vector<conv::TileFacts>& facts() const { return facts_; }
+  const LayoutTiles& tiles() const { return tiles_; }
 
  protected:
   std::vector<conv::TileFacts> facts_;
+  LayoutTiles tiles_;
 };
 
-// A name that CheckLayout takes. The variants of a layout are the same for every problem, in the
-// same order, before Prepare too; Build says Unimplemented or InvalidArgument where one refuses.
-std::unique_ptr<OurPeer> MakeOurs(const std::string& layout);
+// `layout` is a name that CheckLayout takes. The variants of a layout and epilogue are the same for
+// every problem, in the same order, before Prepare too; Build says Unimplemented or InvalidArgument
+// where one refuses.
+std::unique_ptr<OurPeer> MakeOurs(const std::string& layout, Epilogue epilogue);
+
+namespace internal {
+
+// ours_*.cpp, of one file for each layout, so that they compile in parallel.
+std::unique_ptr<OurPeer> MakeOursNc4(const std::string& name, Epilogue epilogue);
+std::unique_ptr<OurPeer> MakeOursNc4To32(const std::string& name, Epilogue epilogue);
+std::unique_ptr<OurPeer> MakeOursNc32(const std::string& name, Epilogue epilogue);
+std::unique_ptr<OurPeer> MakeOursNhwc(const std::string& name, Epilogue epilogue);
+
+}  // namespace internal
 
 }  // namespace weft::perf

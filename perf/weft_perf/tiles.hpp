@@ -1,11 +1,12 @@
 // The operators that weft_perf chooses from: int8 convolution, scale per channel, float bias, ReLU,
-// int8, source and destination in one layout; one policy for each tile. perf/operators.cmake reads
-// the lists from this file: what stands before the `#if` is always built, the rest with the CMake
-// option WEFT_PERF_ALL_TILES, which perf/carry.sh sets.
+// int8; one policy for each tile. perf/operators.cmake reads the lists from this file and from
+// simt_tiles.hpp: what stands before the `#if` is always built, also with the other epilogues; the
+// rest with the CMake option WEFT_PERF_ALL_TILES, which perf/carry.sh sets, with ReLU alone.
 #pragma once
 
 #include <tuple>
 
+#include "perf/weft_perf/simt_tiles.hpp"
 #include "weft/conv/policy.hpp"
 
 namespace weft::perf {
@@ -36,6 +37,16 @@ struct Nhwc {
       conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kStages), kSrcBytes);
 };
 
+// A tile's operator with another epilogue.
+template <class Tile>
+struct WithResidual : Tile {
+  using Epilogue = epilogues::ResidualBiasRelu<>;
+};
+template <class Tile>
+struct WithHSwish : Tile {
+  using Epilogue = epilogues::BiasHSwish<>;
+};
+
 using FewTiles = std::tuple<Nc32<128, 128, 64, 64, 32, 3>,      //
                             Nc32<64, 64, 64, 32, 32, 4>,        //
                             Nc32<128, 32, 64, 32, 32, 4>,       //
@@ -51,9 +62,11 @@ using MoreTiles = std::tuple<Nc32<128, 128, 64, 64, 64, 4>,      //
                              Nc32<256, 64, 64, 64, 32, 3>,       //
                              Nc32<128, 64, 64, 64, 32, 4>,       //
                              Nc32<128, 64, 128, 32, 32, 3>,      //
-                             Nc32<64, 128, 64, 32, 64, 4>,       //
+                             Nc32<64, 128, 64, 32, 32, 4>,       //
                              Nc32<64, 64, 128, 32, 32, 4>,       //
                              Nc32<64, 32, 128, 32, 32, 5>,       //
+                             Nc32<64, 32, 128, 32, 32, 4>,       //
+                             Nc32<32, 32, 256, 16, 32, 4>,       //
                              Nc32<256, 32, 64, 64, 32, 3>,       //
                              Nhwc<16, 128, 128, 64, 64, 64, 4>,  //
                              Nhwc<16, 256, 128, 64, 64, 64, 3>,  //

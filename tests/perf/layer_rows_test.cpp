@@ -27,17 +27,23 @@ LayerRow Measured() {
     c.variant.Set("b");
     c.tile_us[0] = 24.0;
     c.short_us = c.tile_us[1] = 12.0;
-    c.time = {12.0 - 2.0 * i, 9.0, 13.0};
+    c.time = {12.0 - 2.0 * i, 9.0, 13.0, 0.01};
+    c.with_reformat = {12.0 + 6.0 * i, 12.0, 20.0};
   }
   row.peers[0].name.Set("cudnn_nhwc");
   row.peers[0].time = {40.0, 40.0, 40.0};
   row.peers[1].name.Set("cudnn_graph");
   row.peers[1].variant.Set("engine 1");
   row.peers[1].best = 3;
-  row.peers[1].time = {20.0, 19.0, 21.0};
+  row.peers[1].time = {20.0, 19.0, 21.0, 0.02};
+  row.peers[1].with_reformat = {30.0, 29.0, 31.0};
   row.peers[1].differences = 2;
   row.peers[1].largest = 1;
   row.best_ours = row.best_peer = 1;
+  row.tensors.Set("NCxHWx<32>");
+  row.reformat_ours = 0;
+  row.reformat_peer = 1;
+  row.throttle_reasons = 4;
   return row;
 }
 
@@ -47,7 +53,10 @@ LayerResults Results(const std::vector<LayerRow>& rows) {
   r.batch = 16;
   r.layouts = {"nc32", "nhwc"};
   r.peers = {"cudnn_nhwc", "cudnn_graph"};
-  r.tiles = {{"a", "b"}, {"a", "b"}};
+  r.environment.tensor_tops = 1500.0;
+  r.environment.tensor_source.Set("measured: x");
+  const LayoutTiles tiles{"operator", {{"a", "policy_a", true}, {"b", "policy_b", false}}};
+  r.tiles = {tiles, tiles};
   r.libraries = {"cuDNN 9"};
   r.rows = rows;
   return r;
@@ -90,12 +99,33 @@ TEST(LayerRows, ComparesTheBestOfBothSides) {
 
 TEST(LayerRows, JsonHasTheSchemasFields) {
   const std::string json = LayerResultsJson(Results({Measured()}));
-  for (const char* field :
-       {"\"layer\": \"c64h56w56k64r3s1\"", "\"batch\": 16", "\"kernel\": \"b\"",
-        "\"layout\": \"NHWC\"", "\"ours_us\": 10", "\"peer_us\": 20",
-        "\"peer\": \"cudnn_graph: engine 1\"", "\"ratio\": 2,", "\"floor_us\": 5,",
-        "\"mismatches\": 0", "\"status\": \"ok\"", "\"tops\": 200", "\"model\": \"a\"",
-        "\"model_over_best\": 2", "\"tiles_us\": {\"a\": 24, \"b\": 12}"}) {
+  for (const char* field : {"\"layer\": \"c64h56w56k64r3s1\"",
+                            "\"batch\": 16",
+                            "\"kernel\": \"b\"",
+                            "\"layout\": \"NHWC\"",
+                            "\"ours_us\": 10",
+                            "\"peer_us\": 20",
+                            "\"peer\": \"cudnn_graph: engine 1\"",
+                            "\"ratio\": 2,",
+                            "\"floor_us\": 5,",
+                            "\"mismatches\": 0",
+                            "\"status\": \"ok\"",
+                            "\"tops\": 200",
+                            "\"model\": \"a\"",
+                            "\"model_over_best\": 2",
+                            "\"tiles_us\": {\"a\": 24, \"b\": 12}",
+                            "\"noise\": 0.02",
+                            "\"tensors\": \"NCxHWx<32>\"",
+                            "\"ours_with_reformat\": \"NCxHWx<32>\"",
+                            "\"ours_with_reformat_us\": 12",
+                            "\"peer_with_reformat\": \"cudnn_graph\"",
+                            "\"peer_with_reformat_us\": 30",
+                            "\"ratio_with_reformat\": 2.5",
+                            "\"throttle_reasons\": \"0x4\"",
+                            "\"tensor_tops\": 1500",
+                            "\"tensor_tops_source\": \"measured: x\"",
+                            "\"epilogue\": \"bias_relu\"",
+                            "\"floor_operations\": \"tensor cores\""}) {
     EXPECT_THAT(json, HasSubstr(field));
   }
 }
@@ -106,19 +136,22 @@ TEST(LayerRows, JsonOfAFailedRow) {
   const std::string json = LayerResultsJson(Results({row}));
   EXPECT_THAT(json, HasSubstr("\"kernel\": \"none\""));
   EXPECT_THAT(json, testing::Not(HasSubstr("\"ratio\"")));
+  EXPECT_THAT(json, testing::Not(HasSubstr("reformat")));
 }
 
 TEST(LayerRows, Csv) {
   const std::string csv = LayerResultsCsv(Results({Measured()}), true);
   EXPECT_THAT(csv, StartsWith("layer,batch,layout,kernel,ours_us"));
   EXPECT_THAT(csv, HasSubstr("\nc64h56w56k64r3s1,16,nhwc,b,10.000,9.000,13.000,cudnn_graph,20.000,"
-                             "2.0000,5.000,0,\"ok\",12.000,10.000,40.000,20.000\n"));
+                             "2.0000,5.000,0,\"ok\",0.0200,200.0,100,12.000,30.000,12.000,10.000,"
+                             "40.000,20.000\n"));
   EXPECT_EQ(LayerResultsCsv(Results({}), false), "");
 }
 
 TEST(LayerRows, Layouts) {
   EXPECT_EQ(LayoutText("nc32"), "NCxHWx<32>");
   EXPECT_EQ(LayoutText("nhwc"), "NHWC");
+  EXPECT_EQ(LayoutText("nc4_nc32"), "NCxHWx<4> to NCxHWx<32>");
 }
 
 }  // namespace

@@ -1,16 +1,25 @@
 #include <gtest/gtest.h>
 
-#include "perf/nc4_bench/tiles.hpp"
+#define WEFT_PERF_ALL_TILES 1
 #include "perf/support/floor.hpp"
 #include "perf/support/layers.hpp"
+#include "perf/weft_perf/simt_tiles.hpp"
 #include "weft/conv/tile_model.hpp"
 
 namespace weft::perf {
 namespace {
 
+using SimtTiles = decltype(std::tuple_cat(FewSimtTiles(), MoreSimtTiles()));
+
+// Of the tiles that stay in NCxHWx<4>.
 template <class... Policies>
 std::vector<conv::TileFacts> AllFacts(std::tuple<Policies...>*) {
-  return {conv::FactsOf<Policies>()...};
+  std::vector<conv::TileFacts> facts;
+  const auto add = [&](const conv::TileFacts& tile) {
+    if (tile.dst_interleave == 4) facts.push_back(tile);
+  };
+  (add(conv::FactsOf<Policies>()), ...);
+  return facts;
 }
 
 conv::Problem Named(const char* name) {
@@ -18,22 +27,24 @@ conv::Problem Named(const char* name) {
 }
 
 conv::Config Choice(const char* name) {
-  const std::vector<conv::TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
+  const std::vector<conv::TileFacts> tiles = AllFacts(static_cast<SimtTiles*>(nullptr));
   return tiles[conv::ChooseTile(Named(name), tiles, conv::GpuFacts{})].config;
 }
 
 TEST(Floor, CountsEachTensorOnce) {
   // 8*4*4 source, 4*8*1*1 filter, 4*4*4 destination, 4 scales and 4 biases.
   const conv::Problem p = Named("c8h4w4k4r1s1");
-  EXPECT_EQ(Nc4Bytes(p), 128 + 32 + 64 + 32);
-  // C and K that do not fill a block of 4 are moved with their zeros.
-  EXPECT_EQ(Nc4Bytes(Named("c5h4w4k3r1s1")), 128 + 32 + 64 + 24);
+  EXPECT_EQ(LeastBytes(p), 128 + 32 + 64 + 32);
+  // Padding of blocked layouts does not count.
+  EXPECT_EQ(LeastBytes(Named("c5h4w4k3r1s1")), 80 + 15 + 48 + 24);
+  EXPECT_EQ(LeastBytes(p, true), 128 + 32 + 2 * 64 + 32);
 }
 
 TEST(Floor, IsTheLargerOfBytesAndOperations) {
   const conv::Problem p = Named("c8h4w4k4r1s1");  // 512 multiply-accumulates, 256 bytes
   EXPECT_DOUBLE_EQ(FloorMicroseconds(p, {256.0, 512.0 * 4}), 1.0);
   EXPECT_DOUBLE_EQ(FloorMicroseconds(p, {256.0 * 4, 512.0}), 1.0);
+  EXPECT_DOUBLE_EQ(FloorMicroseconds(p, {320.0, 512.0 * 4}, true), 1.0);
 }
 
 TEST(Floor, Dp4aPeakOfAnH200) {
@@ -57,7 +68,7 @@ TEST(TileModel, FewOutputChannelsGetANarrowTile) {
 }
 
 TEST(TileModel, PredictionsAreNotBelowTheFloor) {
-  const std::vector<conv::TileFacts> tiles = AllFacts(static_cast<Nc4Family*>(nullptr));
+  const std::vector<conv::TileFacts> tiles = AllFacts(static_cast<SimtTiles*>(nullptr));
   const conv::GpuFacts gpu;
   const Ceilings ceilings{gpu.bytes_per_us,
                           Dp4aMacsPerMicrosecond(gpu.limits.sm_count, gpu.clock_mhz)};

@@ -16,18 +16,22 @@ PAGE = "before\n<!-- weft:perf nc4 begin -->\nold\n<!-- weft:perf nc4 end -->\na
 
 
 def row(**changes):
-    result = {"layer": "c64h56w56k64r3s1", "batch": 16, "kernel": "simt_a", "layout": "NCxHWx<4>",
+    result = {"layer": "c64h56w56k64r3s1", "batch": 16, "count": 2, "kernel": "mma_<a>", "layout": "NHWC",
               "ours_us": 10.0, "ours_p10_us": 9.0, "ours_p90_us": 11.0, "peer_us": 20.0,
-              "peer": "cudnn", "ratio": 2.0, "floor_us": 5.0, "mismatches": 0, "status": "ok",
-              "model_us": 12.5, "tops": 1.0, "peer_differences": 3, "peer_largest_difference": 1}
+              "peer": "cudnn_graph: e", "ratio": 2.0, "noise": 0.002, "floor_us": 5.0, "mismatches": 0,
+              "status": "ok", "operations": 1e6, "bytes": 1e4, "tops": 1.0, "gb_s": 5.0,
+              "layouts": {"nhwc": {"time_us": 10.0, "model_over_best": 1.25}},
+              "peers": {"cudnn_graph": {"time_us": 20.0}, "cudnn_nhwc": {"short_us": 14.0}, "cublaslt": {"time_us": 9.0}}}
     result.update(changes)
     return {key: value for key, value in result.items() if value is not None}
 
 
 def result(batch, rows):
     return {"environment": {"batch": batch, "device": "H200", "driver": "580", "cuda": "13.0",
-                            "cudnn": "9.19.0", "last_clock_mhz": 1980, "commit": "abc",
-                            "date": "2026-11-21", "copy_tb_s": 4.3, "dp4a_tops": 130.0},
+                            "libraries": ["cuDNN 9.19.0 (/a/path)"], "last_clock_mhz": 1980, "throttle_reasons": "0x0",
+                            "commit": "abc", "date": "2026-11-21", "copy_tb_s": 4.3, "dp4a_tops": 130.0,
+                            "tensor_tops": 1690.5, "tensor_tops_source": "measured: cublaslt", "list": "anchors",
+                            "operator": "conv", "method": "medians"},
             "rows": rows}
 
 
@@ -40,8 +44,8 @@ class Report(unittest.TestCase):
         (self.root / report.RESULTS).mkdir(parents=True)
         (self.root / "README.md").write_text(PAGE)
 
-    def write(self, batch, rows):
-        path = self.root / report.RESULTS / f"anchors-nc4-n{batch}.json"
+    def write(self, batch, rows, name="anchors-nc4"):
+        path = self.root / report.RESULTS / f"{name}-n{batch}.json"
         path.write_text(json.dumps(result(batch, rows)))
 
     def run_report(self, *arguments):
@@ -73,20 +77,25 @@ class Report(unittest.TestCase):
         self.assertTrue(text.startswith("before\n<!-- weft:perf nc4 begin -->\n"))
         self.assertTrue(text.endswith("<!-- weft:perf nc4 end -->\nafter\n"))
 
-    def test_geometric_mean_counts_only_good_rows(self):
+    def test_summary_counts_only_good_rows(self):
         rows = [row(), row(ours_us=40.0), row(mismatches=1, peer_us=1e6),
                 row(status="failed: x", ours_us=None), row(peer_us=None)]
-        self.assertEqual(report.line(16, rows),
-                         "| 16 | 3 of 5 | 2 | 1.00 | 1 | 0.50 to 2.00 | 1.60 |\n")
+        text = report.summary([result(16, rows)])
+        self.assertIn("| 16 | 3 of 5 | 1.00 | 1 of 2 | 0.50 to 2.00 | 3.17 | 1.25 |\n", text)
+        self.assertIn("cuDNN 9.19.0, 1980 MHz", text)
+        self.assertIn("int8 tensor cores 1690.5 TOPS (measured)", text)
+        self.assertIn("Noise of a ratio: 0.2%", text)
 
     def test_batches_are_in_order(self):
         for batch in (64, 1, 16):
             self.write(batch, [row(batch=batch)])
-        self.assertEqual([r["environment"]["batch"] for r in report.load(self.root)], [1, 16, 64])
-        self.assertIn("| all | 3 of 3 |", report.nc4(report.load(self.root)))
+        found = report.load(self.root, "anchors-nc4")
+        self.assertEqual([r["environment"]["batch"] for r in found], [1, 16, 64])
+        self.assertIn("| all | 3 of 3 |", report.summary(found))
 
     def test_layers_show_failed_rows(self):
-        text = report.nc4_layers([result(16, [row(ours_us=None, status="failed: no | memory")])])
+        text = report.layers([result(16, [row(), row(ours_us=None, status="failed: no | memory")])])
+        self.assertIn("| 10.00 | 9.00 to 11.00 | 20.00 | 2.00 | 0.2% | 5.00 | 1.0 | 5 | NHWC <a> | cudnn_graph | ok |", text)
         self.assertIn("| failed: no / memory |", text)
 
     def test_wrong_rows_and_names_are_refused(self):
@@ -95,35 +104,52 @@ class Report(unittest.TestCase):
         with self.assertRaises(ValueError):
             report.rewritten(PAGE.replace("nc4", "nc5"), {})
 
-    def best_row(self, **changes):
-        return row(**{"layout": "NHWC", "kernel": "mma_<a>", "peer": "cudnn_graph: e", "operations": 1e6,
-                      "bytes": 1e4, "gb_s": 5.0, "model_us": None, **changes})
-
-    def best_result(self, batch, rows):
-        made = result(batch, rows)
-        made["environment"].update(list="anchors", operator="conv", method="medians", tensor_tops=1536,
-                                   libraries=["cuDNN 9.19.0 (/a/path)"])
-        return made
-
-    def test_files_of_the_two_programs_do_not_mix(self):
+    def test_lists_do_not_mix(self):
         self.write(16, [row()])
-        path = self.root / report.RESULTS / "anchors-n16.json"
-        path.write_text(json.dumps(self.best_result(16, [self.best_row()])))
+        self.write(16, [row()], "anchors")
         self.assertEqual(len(report.load(self.root, "anchors")), 1)
-        self.assertEqual(len(report.load(self.root)), 1)
+        self.assertEqual(len(report.load(self.root, "anchors-nc4")), 1)
 
-    def test_table_of_weft_perf(self):
-        rows = [self.best_row(), self.best_row(ours_us=40.0), self.best_row(peer_us=None),
-                self.best_row(status="failed: x", ours_us=None, peer_us=None)]
-        text = report.best([self.best_result(16, rows)])
-        self.assertIn("| 16 | 3 of 4 | 1.00 | 1 of 2 | 0.50 to 2.00 | 3.17 |", text)
-        self.assertIn("cuDNN 9.19.0, 1980 MHz", text)
-        self.assertIn("| failed: x |", report.best_layers([self.best_result(16, rows)]))
+    def test_lists_add_up_layers_with_their_counts(self):
+        text = report.lists({"resnet50": [result(16, [row(), row(count=3)])]})
+        self.assertIn("| resnet50 | 16 | 2 of 2 | 2.00 | 2 of 2 | 50 | 100 |", text)
+
+    def test_check_compares_the_best_int8_answer_of_cudnn(self):
+        anchors = {("c64h56w56k64r3s1", 16): 14.0, ("b", 16): 10.5, ("c", 16): 5.0}
+        rows = [row(), row(layer="b"), row(layer="c"), row(layer="unknown")]
+        text = report.check([result(16, rows)], anchors)
+        # 14 / 14, 14 / 10.5, 14 / 5; the last is below 10 us.
+        self.assertIn("| 16 | 3 | 1.551 | 2 | 1 | b 1.33 |", text)
+
+    def test_anchors_are_read(self):
+        (self.root / "perf/layers").mkdir()
+        (self.root / "perf/layers/anchors_us.csv").write_text("# note\nlayer,n,cudnn,f16\na,64,2.5,-1.0\n")
+        self.assertEqual(report.read_anchors(self.root), {("a", 64): 2.5})
+
+    def test_reformats(self):
+        fields = {"tensors": "NHWC to NCxHWx<32>", "ours_with_reformat": "NCxHWx<32>", "ours_with_reformat_us": 12.0,
+                  "peer_with_reformat": "cudnn_nhwc", "peer_with_reformat_us": 36.0, "ratio_with_reformat": 3.0}
+        layouts = {"nc4": {"time_us": 10.0, "with_reformat_us": 16.0}, "nc4_nc32": {"time_us": 12.0}}
+        found = {"reformat": [result(16, [row(**fields, layouts=layouts)])]}
+        text = report.reformat(found)
+        self.assertIn("| 12.00 (NCxHWx<32>) | 20.00 (cudnn_graph) | 36.00 (cudnn_nhwc) | 2.00 | 3.00 |", text)
+        self.assertIn("1 layers and batches of the lists: best peer's time / ours 2.00, with the reformats 3.00", text)
+        self.assertIn("| 16 | 10.00 | 16.00 | 12.00 | 25% |", report.fused(found))
+
+    def test_every_table_can_be_made(self):
+        for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish"):
+            self.write(16, [row()], name)
+        names = [name for name in report.RENDERERS if name != "network"]
+        page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
+        (self.root / "README.md").write_text(page)
+        self.assertEqual(self.run_report(), 0)
+        self.assertNotIn(report.NOTHING, (self.root / "README.md").read_text())
+        self.assertEqual(self.run_report("--check"), 0)
 
     def test_page_is_well_formed_and_needs_nothing_else(self):
-        rows = [self.best_row(), self.best_row(ours_us=40.0), self.best_row(peer_us=None),
-                self.best_row(status="failed: <x>", ours_us=None, peer_us=None, tops=None)]
-        page = report.report_page.page([self.best_result(n, rows) for n in (1, 16)])
+        rows = [row(), row(ours_us=40.0), row(peer_us=None),
+                row(status="failed: <x>", ours_us=None, peer_us=None, tops=None)]
+        page = report.report_page.page([result(n, rows) for n in (1, 16)])
         self.assertNotIn("<x>", page)
         for outside in ("http", "src=", "url(", "<script", "<link"):
             self.assertNotIn(outside, page)
@@ -134,7 +160,7 @@ class Report(unittest.TestCase):
 
     def test_page_is_written(self):
         path = self.root / report.RESULTS / "anchors-n16.json"
-        path.write_text(json.dumps(self.best_result(16, [self.best_row()])))
+        path.write_text(json.dumps(result(16, [row()])))
         page = self.root / "page.html"
         self.assertEqual(self.run_report(f"--html={page}"), 0)
         self.assertTrue(page.read_text().startswith("<!doctype html>"))

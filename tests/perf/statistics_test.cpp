@@ -25,6 +25,15 @@ TEST(Statistics, SummaryOfElevenValues) {
   EXPECT_EQ(s.p90, 9.0);
 }
 
+TEST(Statistics, HalvesDiffer) {
+  EXPECT_EQ(HalvesDiffer({1.0, 2.0, 3.0}), 0.0);
+  EXPECT_EQ(HalvesDiffer({5.0, 5.0, 5.0, 5.0}), 0.0);
+  // Every other value: 10, 12 and 11, 11.
+  EXPECT_EQ(HalvesDiffer({10.0, 11.0, 12.0, 11.0}), 0.0);
+  // 10, 10 and 12, 12.
+  EXPECT_DOUBLE_EQ(HalvesDiffer({10.0, 12.0, 10.0, 12.0}), 2.0 / 11.0);
+}
+
 TEST(Statistics, GeometricMean) {
   EXPECT_EQ(GeometricMean({}), 0.0);
   EXPECT_NEAR(GeometricMean({2.0, 0.5}), 1.0, 1e-12);

@@ -1,0 +1,60 @@
+// Timing of things that can be enqueued, side by side.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "perf/support/cuda.hpp"
+#include "perf/support/statistics.hpp"
+
+namespace weft::perf {
+
+// Something to be timed: a function that enqueues one run on buffer set 0, 1, ...
+struct Contestant {
+  std::string name;
+  std::function<absl::Status(int set)> enqueue;
+  bool want_graph = true;
+
+  // Made by Prepare.
+  CudaGraph graph;
+  bool graphed = false;  // false: not wanted or refused; launches go to the stream one by one
+  int sets = 0;          // buffer sets
+  int runs = 0;          // of `enqueue` in one sample, a multiple of sets
+  double estimate_us = 0.0;
+  // Microseconds a run, one value for each sample.
+  std::vector<double> samples;
+};
+
+class Stopwatch {
+ public:
+  absl::Status Init() {
+    if (absl::Status s = stream_.Init(); !s.ok()) return s;
+    return timer_.Init();
+  }
+  cudaStream_t stream() const { return stream_.get(); }
+
+  // Warms up, estimates, and captures a graph of as many rounds over the `sets` buffer sets as take
+  // about `target_us` (one at least).
+  absl::Status Prepare(Contestant& contestant, int sets, double target_us) const;
+
+  // One sample.
+  absl::Status Sample(Contestant& contestant) const;
+
+  // Samples A B C A B C ...: schedule.hpp.
+  absl::Status Interleave(const std::vector<Contestant*>& contestants, int rounds,
+                          double budget_us) const;
+
+ private:
+  absl::Status Launch(const Contestant& contestant) const;
+
+  CudaStream stream_;
+  CudaTimer timer_;
+};
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

@@ -1,0 +1,18 @@
+#include "perf/weft_perf/ours.hpp"
+
+#if WEFT_HAVE_CUDA
+
+#include "perf/weft_perf/ours_of_layout.hpp"
+#include "weft/conv/ready_made.hpp"
+
+namespace weft::perf::internal {
+
+std::unique_ptr<OurPeer> MakeOursNc4(const std::string& name, Epilogue epilogue) {
+  using Family = conv::S8Conv4Family<>;
+  return std::make_unique<Ours<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>>>(
+      name, epilogue, PolicyNames(std::type_identity<Family>()));
+}
+
+}  // namespace weft::perf::internal
+
+#endif  // WEFT_HAVE_CUDA
