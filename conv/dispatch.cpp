@@ -46,6 +46,18 @@ std::string Reason(const Prediction& best, const Prediction& next) {
 
 }  // namespace
 
+void RefuseWithoutGpuCode(const bool* has_code, std::vector<Candidate>* candidates) {
+  const std::size_t count = candidates->size();
+  if (std::none_of(has_code, has_code + count, [](bool has) { return has; })) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    Candidate& c = (*candidates)[i];
+    if (has_code[i] || !c.status.ok()) continue;
+    c.status = absl::FailedPreconditionError(
+        "conv: this program holds no GPU code for the policy; name it in weft_add_operators() in "
+        "CMake");
+  }
+}
+
 int Cheapest(const std::vector<Candidate>& candidates) {
   int best = -1;
   for (int i = 0; i < static_cast<int>(candidates.size()); ++i) {

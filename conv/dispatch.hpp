@@ -47,6 +47,9 @@ struct DispatchOptions {
 
 namespace internal {
 
+// If this program holds GPU code for some of the candidates (has_code[i]), the others are refused.
+void RefuseWithoutGpuCode(const bool* has_code, std::vector<Candidate>* candidates);
+
 // The index of the accepted candidate with the least prediction; -1 if there is none.
 int Cheapest(const std::vector<Candidate>& candidates);
 
@@ -209,14 +212,7 @@ class Dispatch<Family<Policies...>> {
         {FactsOf<Policies>(), check(std::type_identity<Policies>()), {}}...};
     if constexpr (std::is_same_v<Machine, GpuFacts>) {
       const bool has_code[] = {HasGpuCode<Policies>()...};
-      const bool any = std::any_of(has_code, has_code + kPolicies, [](bool has) { return has; });
-      for (int i = 0; any && i < kPolicies; ++i) {
-        if (!has_code[i] && candidates[i].status.ok()) {
-          candidates[i].status = absl::FailedPreconditionError(
-              "conv: this program holds no GPU code for the policy; name it in "
-              "weft_add_operators() in CMake");
-        }
-      }
+      internal::RefuseWithoutGpuCode(has_code, &candidates);
     }
     for (Candidate& c : candidates) {
       if (c.status.ok()) c.prediction = Predict(problem, c.facts, machine);
@@ -240,21 +236,18 @@ class Dispatch<Family<Policies...>> {
     return Dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
   }
 
+  template <std::size_t kIndex>
+  static absl::StatusOr<AnyOp> MakeAt(const Problem& problem) {
+    auto op = Convolution<std::tuple_element_t<kIndex, std::tuple<Policies...>>>::Create(problem);
+    if (!op.ok()) return op.status();
+    return AnyOp(std::in_place_index<kIndex>, *std::move(op));
+  }
   template <std::size_t... kIndices>
   static absl::StatusOr<AnyOp> Make(const Problem& problem, int index,
                                     std::index_sequence<kIndices...>) {
-    absl::StatusOr<AnyOp> result = absl::InternalError("conv: no such policy");
-    const auto make = [&](auto place, auto type) {
-      if (index != static_cast<int>(place())) return;
-      auto op = Convolution<typename decltype(type)::type>::Create(problem);
-      if (op.ok()) {
-        result = AnyOp(std::in_place_index<place()>, *std::move(op));
-      } else {
-        result = op.status();
-      }
-    };
-    (make(std::integral_constant<std::size_t, kIndices>(), std::type_identity<Policies>()), ...);
-    return result;
+    using Maker = absl::StatusOr<AnyOp>(const Problem&);
+    constexpr Maker* kMakers[] = {&MakeAt<kIndices>...};
+    return kMakers[index](problem);
   }
 
   AnyOp op_;
