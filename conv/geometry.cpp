@@ -195,6 +195,14 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   a.step_h = static_cast<std::int32_t>(flip ? -p.dilation_h : p.dilation_h);
   a.step_w = static_cast<std::int32_t>(flip ? -p.dilation_w : p.dilation_w);
 
+  for (int tap = 0; tap < taps && taps <= ActivationParams::kTableTaps; ++tap) {
+    const auto offset = [&](std::int64_t i) {
+      return i / p.s * a.step_h * p.w + i % p.s * a.step_w;
+    };
+    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : plane;
+    a.next_tap[tap] = static_cast<std::int32_t>(next - offset(tap));
+  }
+
   g.filter.packets = a.packets;
   g.filter.padded_k = static_cast<std::int32_t>(RoundUp(p.k, facts.filter_multiple));
   return g;

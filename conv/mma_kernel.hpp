@@ -17,10 +17,10 @@ inline namespace WEFT_BACKEND {
 // The operand tiles for a source layout.
 template <class P, class G, class SrcLayout, bool kPointwise>
 struct MmaOperands {
-  template <int kPixels, int kStep>
-  using Cursor =
-      std::conditional_t<kPointwise, PointwiseCursor<kPixels, kStep>, Im2colCursor<kPixels, kStep>>;
+  template <class Share>
+  using Cursor = std::conditional_t<kPointwise, PlaneCursor<Share>, TapCursor<Share>>;
   using Source = MmaActivationTile<G, Cursor>;
+  using LargeFilterSource = MmaActivationTile<G, LargeFilterCursor>;
   using Filter = MmaFilterTile<G>;
 };
 template <class P, class G, bool kPointwise>
@@ -49,13 +49,29 @@ struct MmaSm80Kernel {
     int tile_n = 0;
     const int tile_m = p.tiles_n.Divmod(t.block_x(), tile_n);
 
-    typename Operands::Source source(t, p.activation, tile_m);
-    typename Operands::Filter filter(t, p.filter, tile_n);
     typename MainloopType::Accumulators acc = {};
-    MainloopType::Run(t, shared, source, filter, p.slices, acc);
+    if constexpr (requires { typename Operands::LargeFilterSource; } && !kPointwise) {
+      if (p.activation.taps.divisor() > ActivationParams::kTableTaps) {
+        Multiply<typename Operands::LargeFilterSource>(t, p, shared, tile_m, tile_n, acc);
+      } else {
+        Multiply<typename Operands::Source>(t, p, shared, tile_m, tile_n, acc);
+      }
+    } else {
+      Multiply<typename Operands::Source>(t, p, shared, tile_m, tile_n, acc);
+    }
 
     using Epilogue = gemm::FragmentEpilogue<P, gemm::MmaMap<Geometry>, gemm::OutputParams<P>>;
     Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
+  }
+
+ private:
+  template <class Source>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, SharedStorage& shared,
+                                   int tile_m, int tile_n,
+                                   typename MainloopType::Accumulators& acc) {
+    Source source(t, p.activation, tile_m);
+    typename Operands::Filter filter(t, p.filter, tile_n);
+    MainloopType::Run(t, shared, source, filter, p.slices, acc);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "weft/conv/cursor.hpp"
 #include "weft/conv/mma_tiles.hpp"
 
 namespace weft::conv {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "weft/conv/cursor.hpp"
+#include "weft/conv/packet_cursor.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/mma_geometry.hpp"
 
@@ -33,7 +33,7 @@ struct PacketShare {
     return kRows == 1 ? t.tid() / kPieces % kExtent : t.tid() / kPieces + i * kGroups;
   }
   WEFT_DEVICE static int First(arch::Thread t) {
-    return kRows == 1 ? t.tid() / kPieces / kExtent : 0;
+    return kStep == 1 ? 0 : t.tid() / kPieces / kExtent;
   }
   // Where the thread's piece of row `row` of packet `packet` goes.
   WEFT_DEVICE static std::uint32_t Target(arch::Thread t, int packet, int row) {
@@ -53,14 +53,15 @@ struct RowList {
   }
 };
 
-template <class G, template <int, int> class Cursor>
+// Cursor: TapCursor or PlaneCursor (conv/packet_cursor.hpp).
+template <class G, template <class> class Cursor>
 class MmaActivationTile {
   using Share = PacketShare<G, G::kBlockM>;
 
  public:
   WEFT_DEVICE MmaActivationTile(arch::Thread t, const ActivationParams& params, int tile_m)
-      : src_(static_cast<const std::uint8_t*>(params.src) + Share::Piece(t) * 16),
-        cursor_(params, RowList<Share, G::kBlockM>(t, tile_m).row, Share::First(t)) {}
+      : cursor_(params, static_cast<const std::uint8_t*>(params.src) + Share::Piece(t) * 16,
+                tile_m * G::kBlockM + Share::Row(t, 0), Share::First(t)) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
     WEFT_UNROLL
@@ -68,18 +69,15 @@ class MmaActivationTile {
       const int packet = Share::First(t) + k * Share::kStep;
       WEFT_UNROLL
       for (int i = 0; i < Share::kRows; ++i) {
-        const bool inside = cursor_.Inside(i);
-        const std::uint8_t* source = inside ? src_ + cursor_.Offset(i) * 32 : src_;
-        t.template CpAsync<16>(shared + Share::Target(t, packet, Share::Row(t, i)), source,
-                               inside ? 16 : 0);
+        t.template CpAsync<16>(shared + Share::Target(t, packet, Share::Row(t, i)),
+                               cursor_.Source(i), cursor_.Inside(i) ? 16 : 0);
       }
       cursor_.Advance();
     }
   }
 
  private:
-  const std::uint8_t* src_;
-  Cursor<Share::kRows, Share::kStep> cursor_;
+  Cursor<Share> cursor_;
 };
 
 template <class G>
@@ -88,9 +86,15 @@ class MmaFilterTile {
 
  public:
   WEFT_DEVICE MmaFilterTile(arch::Thread t, const FilterParams& params, int tile_n)
-      : p_(params), packet_(Share::First(t)), k_(tile_n * G::kBlockN + Share::Row(t, 0)) {
-    source_ = static_cast<const std::uint8_t*>(p_.filter) + Share::Piece(t) * 16 +
-              (static_cast<std::int64_t>(packet_) * p_.padded_k + k_) * 32;
+      : packet_(Share::First(t)),
+        bytes_(static_cast<std::int64_t>(params.padded_k) * (32 * Share::kStep)) {
+    const std::int32_t k = tile_n * G::kBlockN + Share::Row(t, 0);
+    source_ = reinterpret_cast<std::uintptr_t>(params.filter) + Share::Piece(t) * 16 +
+              (static_cast<std::int64_t>(packet_) * params.padded_k + k) * 32;
+    WEFT_UNROLL
+    for (int i = 0; i < Share::kRows; ++i) {
+      end_[i] = k + i * Share::kGroups < params.padded_k ? params.packets : 0;
+    }
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {
@@ -99,23 +103,21 @@ class MmaFilterTile {
       const int packet = Share::First(t) + k * Share::kStep;
       WEFT_UNROLL
       for (int i = 0; i < Share::kRows; ++i) {
-        const bool inside = packet_ < p_.packets && k_ + i * Share::kGroups < p_.padded_k;
         const int row = gemm::ChannelRow(Share::Row(t, i));
         t.template CpAsync<16>(shared + Share::Target(t, packet, row),
-                               inside ? source_ + i * (Share::kGroups * 32)
-                                      : static_cast<const std::uint8_t*>(p_.filter),
-                               inside ? 16 : 0);
+                               reinterpret_cast<const void*>(source_ + i * (Share::kGroups * 32)),
+                               packet_ < end_[i] ? 16 : 0);
       }
-      source_ += static_cast<std::int64_t>(Share::kStep) * p_.padded_k * 32;
+      source_ += static_cast<std::uintptr_t>(bytes_);
       packet_ += Share::kStep;
     }
   }
 
  private:
-  const FilterParams& p_;
   std::int32_t packet_;
-  std::int32_t k_;              // of the first row; the others are kGroups apart
-  const std::uint8_t* source_;  // likewise
+  std::int64_t bytes_;              // to the thread's next packet
+  std::uintptr_t source_;           // of the first row; the others are kGroups packets apart
+  std::int32_t end_[Share::kRows];  // packets of the row, 0 where there is none
 };
 
 }  // namespace WEFT_BACKEND

@@ -35,6 +35,10 @@ struct ActivationParams {
   // the padding, the dilation and, for Mode::kConvolution, the flip.
   std::int32_t base_h = 0, base_w = 0;
   std::int32_t step_h = 0, step_w = 0;
+  // NCxHWx, filters of at most kTableTaps taps: packets from a tap to the next one; after the last
+  // one, to the first tap in the next channel block.
+  static constexpr int kTableTaps = 32;
+  std::int32_t next_tap[kTableTaps] = {};
 };
 
 // Filter operand: in CxRSKx<x> a row-major matrix of packets, `packets` rows by padded_k columns;

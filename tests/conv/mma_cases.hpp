@@ -71,6 +71,25 @@ TEST(MmaSm80, LargeTile) {
   ExpectMatchesReference<P>(SquareProblem(1, 200, 9, 70, 1, 0, 2), reference::ReluActivation{});
 }
 
+// Filters with more taps than ActivationParams::kTableTaps, and with just as many; the last one is
+// flipped.
+TEST(MmaSm80, LargeFilters) {
+  using P = MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>;
+  const reference::ReluActivation relu;
+  ExpectMatchesReference<P>(SquareProblem(2, 40, 9, 20, 7, 3, 2), relu);
+  Problem p = SquareProblem(1, 70, 8, 33, 4, 2, 1);
+  p.s = 8, p.pad_left = 4;
+  ExpectMatchesReference<P>(p, relu);
+  p.s = 9, p.dilation_h = 2;
+  p.mode = Mode::kConvolution;
+  ExpectMatchesReference<P>(p, relu);
+}
+
+// More threads than the tile has halves of rows: they share out the packets of a slice.
+TEST(MmaSm80, SeveralThreadsToARow) {
+  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<32, 128, 256, 16, 32, 3>>>(15, 11);
+}
+
 template <class P>
 void RunRandomNhwc(int count, std::uint32_t seed, int multiple_c, int multiple_k = 1) {
   std::mt19937 engine(seed);
