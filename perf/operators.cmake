@@ -25,6 +25,7 @@ foreach(list tiles simt_tiles)
   endforeach()
 endforeach()
 weft_add_operators(weft_perf "perf/weft_perf/tiles.hpp" ${policies})
+include(${CMAKE_CURRENT_LIST_DIR}/network/operators.cmake)
 
 # The matrix products of gemm_bench, those of the list Gemms in gemm_bench/policies.hpp.
 set(policies_header ${PROJECT_SOURCE_DIR}/perf/gemm_bench/policies.hpp)
