@@ -32,16 +32,16 @@ struct SimtAsyncMainloop {
                               int slices, int first, Accumulators& acc) {
     static_assert(G::kBlockK % 2 == 0);  // the step's parity names its registers
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
-    tile_a.CopyFirst(t, a0, first);
-    tile_b.CopyFirst(t, b0, first);
-    t.CpAsyncCommit();
     WEFT_UNROLL
-    for (int stage = 1; stage < G::kStages - 1; ++stage) {
-      if (stage < slices) {
-        tile_a.CopyNext(t, a0 + stage * kBytesA);
-        tile_b.CopyNext(t, b0 + stage * kBytesB);
+    for (int stage = 0; stage < G::kStages - 1; ++stage) {
+      const int steps = stage == 0 ? first : stage < slices ? G::kBlockK : 0;
+      WEFT_UNROLL
+      for (int i = 0; i < kCopies; ++i) {
+        Copy(t, tile_a, tile_b, a0 + stage * kBytesA, b0 + stage * kBytesB, steps, i);
       }
       t.CpAsyncCommit();
+      tile_a.Advance(steps);
+      tile_b.Advance(steps);
     }
     t.template CpAsyncWait<G::kStages - 2>();
     t.SyncThreads();
@@ -52,9 +52,13 @@ struct SimtAsyncMainloop {
     Load(t, shared.a[0][0] + column_a, shared.b[0][0] + column_b, operands[0]);
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
+      const int steps = slice + G::kStages - 1 < slices ? G::kBlockK : 0;
       WEFT_UNROLL
       for (int k = 0; k < G::kBlockK; ++k) {
         if (k + 1 == G::kBlockK) {
+          t.CpAsyncCommit();
+          tile_a.Advance(G::kBlockK);
+          tile_b.Advance(G::kBlockK);
           t.template CpAsyncWait<G::kStages - 2>();
           t.SyncThreads();
           now = now + 1 == G::kStages ? 0 : now + 1;
@@ -62,23 +66,34 @@ struct SimtAsyncMainloop {
         const int next = (k + 1) % G::kBlockK;
         Load(t, shared.a[now][next] + column_a, shared.b[now][next] + column_b,
              operands[(k + 1) % 2]);
-        if (k == 0) {
-          // The buffer was last read before the previous barrier.
-          if (slice + G::kStages - 1 < slices) {
-            tile_a.CopyNext(t, a0 + free * kBytesA);
-            tile_b.CopyNext(t, b0 + free * kBytesB);
+        // To the buffer that was last read before the previous barrier.
+        WEFT_UNROLL
+        for (int i = 0; i < kCopies; ++i) {
+          if (i * kGroups / kCopies * (G::kBlockK / kGroups) == k) {
+            Copy(t, tile_a, tile_b, a0 + free * kBytesA, b0 + free * kBytesB, steps, i);
           }
-          t.CpAsyncCommit();
-          free = free + 1 == G::kStages ? 0 : free + 1;
         }
         t.FmaOuter(acc, operands[k % 2].a, operands[k % 2].b);
       }
+      free = free + 1 == G::kStages ? 0 : free + 1;
     }
   }
 
  private:
   static constexpr int kBytesA = G::kBlockK * TileA::kPitch * static_cast<int>(sizeof(Element));
   static constexpr int kBytesB = G::kBlockK * TileB::kPitch * static_cast<int>(sizeof(Element));
+
+  static constexpr int kCopies = TileA::kCopies + TileB::kCopies;
+  static constexpr int kGroups = G::kBlockK / 4;  // that the copies are issued in
+
+  WEFT_DEVICE static void Copy(arch::Thread t, TileA& tile_a, TileB& tile_b, std::uint32_t a,
+                               std::uint32_t b, int steps, int i) {
+    if (i < TileA::kCopies) {
+      tile_a.Copy(t, a, steps, i);
+    } else {
+      tile_b.Copy(t, b, steps, i - TileA::kCopies);
+    }
+  }
 
   // A thread's share of one step of k.
   struct Operands {

@@ -25,54 +25,42 @@ class AsyncLineTile {
   static constexpr int kLanesK = 8;
   static constexpr int kPass = G::kThreads / kLanesK;  // lines that the block's threads bring
   static constexpr int kPasses = kExtent / kPass;
+  static constexpr int kRowCopies = G::kBlockK / kLanesK;  // of a thread, of one line
   static_assert(kExtent % kPass == 0 && G::kBlockK % kLanesK == 0,
                 "weft: for an operand along whose lines k runs, config.threadblock.k must be a "
                 "multiple of 8, and its m (n) of an eighth of the threads");
 
  public:
   static constexpr int kPitch = kExtent + 16 / kBytes;
+  static constexpr int kCopies = kPasses * kRowCopies;
 
   WEFT_DEVICE AsyncLineTile(arch::Thread t, const MatrixParams& p, int tile)
-      : data_(p.data),
-        depth_(t.tid() % kLanesK),
-        shared_((depth_ * kPitch + t.tid() / kLanesK) * kBytes) {
+      : depth_(t.tid() % kLanesK), shared_((depth_ * kPitch + t.tid() / kLanesK) * kBytes) {
     const std::int32_t line = tile * kExtent + t.tid() / kLanesK;
     WEFT_UNROLL
     for (int i = 0; i < kPasses; ++i) {
       const std::int32_t next = line + i * kPass;
-      source_[i] = static_cast<const std::uint8_t*>(p.data) +
-                   ((next < p.extent ? next : p.extent - 1) * p.pitch + depth_) * kBytes;
+      line_[i] = static_cast<const std::uint8_t*>(p.data) +
+                 ((next < p.extent ? next : p.extent - 1) * p.pitch + depth_) * kBytes;
     }
   }
 
-  // The first slice: `steps` steps of k and zeros, to the buffer at `shared`.
-  WEFT_DEVICE void CopyFirst(arch::Thread t, std::uint32_t shared, int steps) {
-    Copy<true>(t, shared, steps);
+  // Copy number i < kCopies of a slice to the buffer at `shared`. The slice has `steps` steps of k
+  // inside the matrix.
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared, int steps, int i) {
+    const int line = i / kRowCopies, k = i % kRowCopies * kLanesK;
+    t.template CpAsync<kBytes>(shared + shared_ + (k * kPitch + line * kPass) * kBytes,
+                               line_[line] + (offset_ + k * kBytes),
+                               depth_ + k < steps ? kBytes : 0);
   }
-  // The next slice.
-  WEFT_DEVICE void CopyNext(arch::Thread t, std::uint32_t shared) {
-    Copy<false>(t, shared, G::kBlockK);
-  }
+  // To the next slice.
+  WEFT_DEVICE void Advance(int steps) { offset_ += steps * kBytes; }
 
  private:
-  template <bool kFirst>
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared, int steps) {
-    WEFT_UNROLL
-    for (int i = 0; i < kPasses; ++i) {
-      WEFT_UNROLL
-      for (int k = 0; k < G::kBlockK; k += kLanesK) {
-        const bool inside = !kFirst || depth_ + k < steps;
-        t.template CpAsync<kBytes>(shared + shared_ + (k * kPitch + i * kPass) * kBytes,
-                                   inside ? source_[i] + k * kBytes : data_, inside ? kBytes : 0);
-      }
-      source_[i] += steps * kBytes;
-    }
-  }
-
-  const void* data_;
   int depth_;
   std::uint32_t shared_;
-  const std::uint8_t* source_[kPasses];  // the next slice of each line
+  const std::uint8_t* line_[kPasses];
+  std::int64_t offset_ = 0;  // from these to the slice, in bytes
 };
 
 // Lines run along memory, as they do in shared memory: kAlignment bytes a copy,
@@ -93,6 +81,7 @@ class AsyncCrossTile {
 
  public:
   static constexpr int kPitch = kExtent;
+  static constexpr int kCopies = kRow * G::kBlockK / G::kThreads;
 
   WEFT_DEVICE AsyncCrossTile(arch::Thread t, const MatrixParams& p, int tile)
       : p_(p),
@@ -105,39 +94,25 @@ class AsyncCrossTile {
     WEFT_UNROLL
     for (int i = 0; i < kRowCopies; ++i) {
       const std::int32_t next = line + i * G::kThreads * kVector;
-      source_[i] = static_cast<const std::uint8_t*>(p.data) +
-                   (depth_ * p.pitch + (next < last ? next : last)) * kBytes;
+      line_[i] = static_cast<const std::uint8_t*>(p.data) +
+                 (depth_ * p.pitch + (next < last ? next : last)) * kBytes;
     }
   }
 
-  WEFT_DEVICE void CopyFirst(arch::Thread t, std::uint32_t shared, int first) {
-    Copy<true>(t, shared, first);
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared, int steps, int i) {
+    const int line = i % kRowCopies, k = i / kRowCopies * kDepthStep;
+    t.template CpAsync<kAlignment>(
+        shared + shared_ + (k * kPitch + line * G::kThreads * kVector) * kBytes,
+        line_[line] + (offset_ + k * (p_.pitch * kBytes)), depth_ + k < steps ? kAlignment : 0);
   }
-  WEFT_DEVICE void CopyNext(arch::Thread t, std::uint32_t shared) {
-    Copy<false>(t, shared, G::kBlockK);
-  }
+  WEFT_DEVICE void Advance(int steps) { offset_ += steps * (p_.pitch * kBytes); }
 
  private:
-  template <bool kFirst>
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared, int steps) {
-    const std::int64_t pitch = p_.pitch * kBytes;
-    WEFT_UNROLL
-    for (int i = 0; i < kRowCopies; ++i) {
-      WEFT_UNROLL
-      for (int k = 0; k < G::kBlockK; k += kDepthStep) {
-        const bool inside = !kFirst || depth_ + k < steps;
-        t.template CpAsync<kAlignment>(
-            shared + shared_ + (k * kPitch + i * G::kThreads * kVector) * kBytes,
-            inside ? source_[i] + k * pitch : p_.data, inside ? kAlignment : 0);
-      }
-      source_[i] += steps * pitch;
-    }
-  }
-
   const MatrixParams& p_;
   int depth_;
   std::uint32_t shared_;
-  const std::uint8_t* source_[kRowCopies];
+  const std::uint8_t* line_[kRowCopies];
+  std::int64_t offset_ = 0;
 };
 
 }  // namespace WEFT_BACKEND
