@@ -5,21 +5,25 @@
 # Stages, each with a log $OUT/<stage>.log ($OUT is build/h200 unless set):
 #   tests      every GPU test
 #   demo       weft_demo --backend=cuda
-#   bench      nc4_bench on the list `anchors` at N = 1, 16, 64; writes $OUT/anchors-nc4-n*.json
-#   perf       weft_perf, all layouts and peers, on the list WEFT_LIST (anchors) at the batches WEFT_BATCH
-#              (1,16,64), as many rows as there is time for; writes $OUT/<list>-n*.json, all.csv and
+#   nc4        weft_perf over NCxHWx<4> against cuDNN's INT8x4 path, list `anchors`; anchors-nc4-n*.json
+#   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
+#              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, all.csv, tuning.txt and
 #              `choices`, from which a second run (put it into carry/) knows each peer's best variant
+#   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
+#              Each of the three takes the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
-#   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile ...)
-# Without arguments: tests demo bench sanitizer. WEFT_LIMIT_S (570) is the time for all of it.
+#   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile[:layout] ...)
+# Without arguments: tests demo nc4 sanitizer. WEFT_LIMIT_S (570) is the time for all of it. The JSON files
+# come in $OUT/json.tar, too, for places that return few files.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck disable=SC2317  # the stages are called by name
-bin=carry/bin
+carry=${WEFT_CARRY:-carry}
+bin=$carry/bin
 out=${OUT:-build/h200}
 mkdir -p "$out"
 stages=("$@")
-[ $# -gt 0 ] || stages=(tests demo bench sanitizer)
+[ $# -gt 0 ] || stages=(tests demo nc4 sanitizer)
 export PATH=$PATH:/usr/local/cuda/bin
 limit=${WEFT_LIMIT_S:-570}
 ncu_cases=${WEFT_NCU:-c64h56w56k64r3s1:64:simt_128x64x32_64x32x32_8x8 c256h14w14k1024r1s1:64:simt_128x128x32_64x32x32_8x8}
@@ -65,27 +69,35 @@ demo() {
   bounded 120 $bin/weft_demo --backend=cuda
 }
 
-bench() {
+# weft <arguments>: weft_perf, as many rows as there is time for.
+weft() {
   gpu_state
   (
     use_wheel_cudnn
-    bounded 290 $bin/nc4_bench --list="${WEFT_LIST:-anchors}" --batch="${WEFT_BATCH:-1,16,64}" \
-      --json="$out" --commit="$(cat carry/commit)" --stop_after_s=240
+    [ -f "$out/choices" ] || [ ! -f "$carry/choices" ] || cp "$carry/choices" "$out/choices"
+    bounded $((limit - 10)) $bin/weft_perf --batch="${WEFT_BATCH:-1,16,64}" --threads="$(nproc)" --json="$out" \
+      --commit="$(cat "$carry/commit")" --stop_after_s=$((limit - 30 - SECONDS)) "$@"
   )
   local status=$?
   gpu_state
   return $status
 }
 
+nc4() {
+  weft --list=anchors --name=anchors-nc4 --layout=nc4 --peer=cudnn_int8x4
+}
+
 perf() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    [ ! -f carry/choices ] || cp carry/choices "$out/choices"
-    bounded $((limit - 10)) $bin/weft_perf --list="${WEFT_LIST:-anchors}" --batch="${WEFT_BATCH:-1,16,64}" --sweep \
-      --threads="$(nproc)" --cache="$out/choices" --json="$out" --csv="$out/all.csv" \
-      --commit="$(cat carry/commit)" --stop_after_s=$((limit - 40 - SECONDS))
-  )
+  weft --list="${WEFT_LIST:-anchors,t4_17,resnet50,small_k,reformat}" --tensors=nc32 --sweep \
+    --tuning="$out/tuning.txt" --cache="$out/choices" --csv="$out/all.csv"
+}
+
+epilogues() {
+  local status=0 epilogue
+  for epilogue in residual hswish; do
+    weft --list=resnet50 --name=resnet50-$epilogue --epilogue=$epilogue --cache="$out/choices" || status=$?
+  done
+  return $status
 }
 
 # check <tool> <command>...: compute-sanitizer must find nothing.
@@ -104,7 +116,7 @@ sanitizer() {
   # $small is split on purpose.
   for tool in memcheck racecheck; do
     # shellcheck disable=SC2086
-    check $tool $bin/nc4_bench $small --batch=2 || failed=1
+    check $tool $bin/weft_perf $small --layout=nc4 --batch=2 || failed=1
   done
   check memcheck $bin/gpu_conv_problems_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check memcheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
@@ -122,14 +134,14 @@ sanitizer() {
 }
 
 ncu_stage() {
-  local failed=0 case layer batch tile
+  local failed=0 case layer batch tile layout
   for case in $ncu_cases; do
-    IFS=: read -r layer batch tile <<<"$case"
-    bounded 90 ncu --clock-control none --kernel-name-base demangled -k regex:SimtKernel -c 1 \
+    IFS=: read -r layer batch tile layout <<<"$case"
+    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:(Simt|Mma)' -c 1 \
       --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats \
       --section SchedulerStats --section MemoryWorkloadAnalysis --section InstructionStats \
       --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
-      $bin/nc4_bench --once --layer="$layer" --batch="$batch" --tile="$tile" || failed=1
+      $bin/weft_perf --once --layer="$layer" --batch="$batch" --layout="${layout:-nc4}" --tile="$tile" || failed=1
   done
   return $failed
 }
@@ -138,9 +150,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | demo | bench | perf | sanitizer) run=$stage ;;
+    tests | demo | nc4 | perf | epilogues | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, demo, bench, perf, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, demo, nc4, perf, epilogues, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
@@ -151,13 +163,12 @@ for stage in "${stages[@]}"; do
   case $stage in
     tests) grep -E '^===|FAILED|PASSED' "$out/tests.log" | tail -40 ;;
     demo) tail -30 "$out/demo.log" ;;
-    bench)
-      cut -c1-98 "$out/bench.log" | head -n -9 | tail -80
-      tail -9 "$out/bench.log"
+    nc4 | perf | epilogues)
+      cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|NVIDIA|cuDNN|cuBLAS|  worker)' |
+        grep -v ' 0.00  .* 0.00 ' | tail -110
       ;;
-    perf) cut -c1-170 "$out/perf.log" | grep -E '^(layer|N=|c[0-9])|NVIDIA|cuDNN|cuBLAS|worker' | grep -v ' 0.00  .* 0.00 ' | tail -95 ;;
     sanitizer) grep -E '^===|ERROR SUMMARY|RACECHECK SUMMARY|Error:|hazard' "$out/sanitizer.log" | grep -v 'COMPUTE-SANITIZER' | tail -40 ;;
-    ncu) grep -E 'SimtKernel|Duration|Throughput|Registers Per|Achieved Occ|Issue Slots|No Eligible|stall' "$out/ncu.log" | cut -c1-120 | head -60 ;;
+    ncu) grep -E 'Kernel|Duration|Throughput|Registers Per|Achieved Occ|Issue Slots|No Eligible|stall' "$out/ncu.log" | cut -c1-120 | head -60 ;;
   esac
 done
 # What comes back is limited in size.
@@ -166,6 +177,7 @@ for log in "$out"/*.log; do
     tail -c 8000000 "$log" >"$log.tail" && mv "$log.tail" "$log"
   fi
 done
+(cd "$out" && find . -maxdepth 1 -name '*.json' -print0 | xargs -0r tar -cf json.tar)
 printf '\n##### summary\n'
 printf '%s\n' "${summary[@]}"
 exit $failures
