@@ -141,6 +141,16 @@ TEST(Golden, MmaM16N8K16) {
 
 TEST(Golden, FmaOuter) {
   TestGolden<FmaFloatKernel>("fma_float", 32 * 8, 32 * 4);
+  TestGolden<FmaDoubleKernel>("fma_double", 32 * 16, 32 * 8);
+}
+
+TEST(Golden, PackSaturated) {
+  TestGolden<PackKernel<int8_t>>("pack_saturated_s8", 32 * 4, 32);
+  TestGolden<PackKernel<uint8_t>>("pack_saturated_u8", 32 * 4, 32);
+}
+
+TEST(Golden, StoreSharedAt) {
+  TestGolden<StoreAtKernel>("store_shared_at", 32 * 8, 32 * 8);
 }
 
 TEST(Golden, BytePermute) {

@@ -98,6 +98,30 @@ struct FmaFloatKernel {
   }
 };
 
+// in: 32 lanes x (2 of a, 2 of b, 4 of c), the bits of doubles, low word first; out: 32 lanes x 4,
+// likewise.
+struct FmaDoubleKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  // A finite number from 2^-19 to 2^13.
+  static constexpr uint32_t Input(int index, uint32_t noise) {
+    return index % 2 == 0 ? noise : (noise & 0x800FFFFFu) | (1004 + (noise >> 20 & 31)) << 20;
+  }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 16 * t.lane();
+    double a[2], b[2], c[2][2];
+    std::memcpy(a, in, sizeof(a));
+    std::memcpy(b, in + 4, sizeof(b));
+    std::memcpy(c, in + 8, sizeof(c));
+    Thread::FmaOuter(c, a, b);
+    std::memcpy(p.out + 8 * t.lane(), c, sizeof(c));
+  }
+};
+
 // Of 16-bit floats, integers up to 7 and sums that a float holds exactly: how the hardware rounds
 // within a sum is nobody's promise.
 template <bool kBf16>

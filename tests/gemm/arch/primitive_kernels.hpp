@@ -4,7 +4,9 @@
 // their outputs be compared, word for word, with a plain definition or with what a GPU gave.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "weft/gemm/arch/arch.hpp"
 
@@ -264,6 +266,45 @@ struct StoreAtKernel {
     t.SyncThreads();
     const int other = kThreads - 1 - t.tid();
     for (int i = 0; i < 8; ++i) p.out[8 * other + i] = shared.value[other][i / 4].w[i % 4];
+  }
+};
+
+// in: 32 lanes x 4, the bits of floats; out: 32 words of 4 bytes of type T.
+template <class T>
+struct PackKernel {
+  static constexpr int kThreads = 32;
+  static constexpr int kMinComputeCapability = 75;
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  // Half-way cases, values about the ends of both ranges, what is no number, and any other.
+  static constexpr uint32_t Input(int, uint32_t noise) {
+    constexpr uint32_t kSpecial[] = {0x7FC00000, 0x7F800000, 0xFF800000, 0xFFC12345,
+                                     0x80000000, 0x42FF0000, 0x42FEFFFF, 0xC3008000,
+                                     0x437F8000, 0x437E8000, 0x4F000000, 0xCF000001,
+                                     0x3EFFFFFF, 0x3F000000, 0x3F000001, 0xBF000000};
+    const int small = static_cast<int>(noise >> 4 & 1023) - 512;
+    switch (noise & 7) {
+      case 0:
+      case 3:
+      case 6:
+        return std::bit_cast<uint32_t>(0.5f * static_cast<float>(small));
+      case 1:
+      case 4:
+        return std::bit_cast<uint32_t>(0.03125f * static_cast<float>(small * 11));
+      case 2:
+        return kSpecial[noise >> 28];
+      case 5:
+        return (noise & 0x807FFFFFu) | (126 + (noise >> 23 & 7)) << 23;  // 0.5 to 128
+      default:
+        return noise;
+    }
+  }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    float v[4];
+    std::memcpy(v, p.in + 4 * t.lane(), sizeof(v));
+    p.out[t.lane()] = Thread::template PackSaturated<T>(v);
   }
 };
 

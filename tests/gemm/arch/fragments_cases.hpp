@@ -1,0 +1,166 @@
+// The tensor-core instructions of arch::Thread against plain products, and the tables of their
+// fragments against the PTX manual. On both back ends, as primitives_cases.hpp.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/gemm/arch/expect_output.hpp"
+#include "tests/gemm/arch/noise.hpp"
+#include "weft/gemm/arch/fragments.hpp"
+#include "weft/layouts/float16.hpp"
+
+namespace weft::arch::testing {
+namespace {
+
+// Where the PTX manual puts elements, byte by byte: the tables must say the same.
+TEST(Fragments, AgreeWithTheManual) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane >> 2;
+    const int in_group = lane % 4;
+    for (int i = 0; i < 16; ++i) {  // a[i] of m16n8k32
+      const int row = i < 4 || (i >= 8 && i < 12) ? group : group + 8;
+      const int col = in_group * 4 + (i & 3) + (i >= 8 ? 16 : 0);
+      const FragmentPlace place = kMmaM16N8K32S8A.place[lane][i / 4];
+      EXPECT_EQ(place.row, row);
+      EXPECT_EQ(place.word * 4 + i % 4, col);
+    }
+    for (int i = 0; i < 8; ++i) {  // b[i]: row is k, col is n
+      const int row = in_group * 4 + (i & 3) + (i >= 4 ? 16 : 0);
+      const FragmentPlace place = kMmaM16N8K32S8B.place[lane][i / 4];
+      EXPECT_EQ(place.row, group);
+      EXPECT_EQ(place.word * 4 + i % 4, row);
+    }
+    for (int i = 0; i < 4; ++i) {  // c[i]
+      const FragmentPlace place = kMmaM16N8K32S8C.place[lane][i];
+      EXPECT_EQ(place.row, i < 2 ? group : group + 8);
+      EXPECT_EQ(place.word, in_group * 2 + (i & 1));
+    }
+    for (int i = 0; i < 4; ++i) {  // a[i] and b[i] of m8n8k16
+      EXPECT_EQ(kMmaM8N8K16S8A.place[lane][0].row, group);
+      EXPECT_EQ(kMmaM8N8K16S8A.place[lane][0].word * 4 + i, in_group * 4 + i);
+      EXPECT_EQ(kMmaM8N8K16S8B.place[lane][0].row, group);
+      EXPECT_EQ(kMmaM8N8K16S8B.place[lane][0].word * 4 + i, in_group * 4 + i);
+    }
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(kMmaM8N8K16S8C.place[lane][i].row, group);
+      EXPECT_EQ(kMmaM8N8K16S8C.place[lane][i].word, in_group * 2 + i);
+    }
+  }
+}
+
+// d = a * b + c, element by element, with each lane's registers laid out as `in` of the kernels.
+template <const auto& kA, const auto& kB, const auto& kC>
+std::vector<uint32_t> PlainProduct(const std::vector<uint32_t>& in) {
+  constexpr int kPerLane = kA.kRegisters + kB.kRegisters + kC.kRegisters;
+  constexpr int kDepth = kA.kWords * 4;
+  int32_t a[kA.kRows][kDepth];
+  int32_t b[kB.kRows][kDepth];
+  for (int lane = 0; lane < 32; ++lane) {
+    const uint32_t* registers = &in[kPerLane * lane];
+    for (int r = 0; r < kA.kRegisters; ++r) {
+      const FragmentPlace place = kA.place[lane][r];
+      for (int k = 0; k < 4; ++k) a[place.row][place.word * 4 + k] = SignedByte(registers[r], k);
+    }
+    for (int r = 0; r < kB.kRegisters; ++r) {
+      const FragmentPlace place = kB.place[lane][r];
+      for (int k = 0; k < 4; ++k) {
+        b[place.row][place.word * 4 + k] = SignedByte(registers[kA.kRegisters + r], k);
+      }
+    }
+  }
+  std::vector<uint32_t> out;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < kC.kRegisters; ++r) {
+      const FragmentPlace place = kC.place[lane][r];
+      uint32_t sum = in[kPerLane * lane + kA.kRegisters + kB.kRegisters + r];  // may wrap around
+      for (int k = 0; k < kDepth; ++k) {
+        sum += static_cast<uint32_t>(a[place.row][k] * b[place.word][k]);
+      }
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+TEST(Mma, M16N8K32) {
+  std::vector<uint32_t> in = Noise(5).Words(32 * 10);
+  const auto product = &PlainProduct<kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C>;
+  ExpectOutput<MmaM16N8K32Kernel>(in, product(in));
+  for (int i = 0; i < 32 * 10; ++i) in[i] = i % 10 < 6 ? 0x80808080u : 0x7FFFFFFFu;  // extremes
+  ExpectOutput<MmaM16N8K32Kernel>(in, product(in));
+}
+
+TEST(Mma, M8N8K16) {
+  std::vector<uint32_t> in = Noise(6).Words(32 * 4);
+  const auto product = &PlainProduct<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>;
+  ExpectOutput<MmaM8N8K16Kernel>(in, product(in));
+  for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x80808080u : 0x7FFFFFFFu;
+  ExpectOutput<MmaM8N8K16Kernel>(in, product(in));
+}
+
+// Integers that both formats hold, and sums that float holds: exact in any order.
+template <class Element, bool kBf16>
+void TestSixteenBitMma() {
+  const std::vector<uint32_t> noise = Noise(9).Words(32 * 10);
+  std::vector<uint32_t> in(noise.size());
+  int a[16][16], b[8][16];
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 10; ++r) {
+      const uint32_t random = noise[10 * lane + r];
+      uint32_t& word = in[10 * lane + r];
+      if (r >= 6) {
+        word = static_cast<uint32_t>(static_cast<int32_t>(random) >> 16);
+        continue;
+      }
+      for (int half = 0; half < 2; ++half) {
+        const int value = SignedByte(random, half);
+        word |= uint32_t{Element::FromFloat(static_cast<float>(value)).bits} << 16 * half;
+        const FragmentPlace place =
+            r < 4 ? kMmaM16N8K16A.place[lane][r] : kMmaM16N8K16B.place[lane][r - 4];
+        (r < 4 ? a : b)[place.row][place.word * 2 + half] = value;
+      }
+    }
+  }
+  std::vector<uint32_t> expected;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 4; ++r) {
+      const FragmentPlace place = kMmaM16N8K16C.place[lane][r];
+      auto sum = static_cast<int32_t>(in[10 * lane + 6 + r]);
+      for (int k = 0; k < 16; ++k) sum += a[place.row][k] * b[place.word][k];
+      expected.push_back(static_cast<uint32_t>(sum));
+    }
+  }
+  ExpectOutput<MmaM16N8K16Kernel<kBf16>>(in, expected);
+}
+
+TEST(Mma, M16N8K16) {
+  TestSixteenBitMma<Half, false>();
+  TestSixteenBitMma<Bfloat16, true>();
+}
+
+// Where the PTX manual puts the 16-bit elements.
+TEST(Fragments, SixteenBitAgreesWithTheManual) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane >> 2;
+    const int in_group = lane % 4;
+    for (int i = 0; i < 8; ++i) {  // a[i]
+      const int row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
+      const int col = in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+      EXPECT_EQ(kMmaM16N8K16A.place[lane][i / 2].row, row);
+      EXPECT_EQ(kMmaM16N8K16A.place[lane][i / 2].word * 2 + i % 2, col);
+    }
+    for (int i = 0; i < 4; ++i) {  // b[i], c[i]
+      EXPECT_EQ(kMmaM16N8K16B.place[lane][i / 2].row, group);
+      EXPECT_EQ(kMmaM16N8K16B.place[lane][i / 2].word * 2 + i % 2,
+                in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0));
+      EXPECT_EQ(kMmaM16N8K16C.place[lane][i].row, i < 2 ? group : group + 8);
+      EXPECT_EQ(kMmaM16N8K16C.place[lane][i].word, in_group * 2 + (i & 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::arch::testing
