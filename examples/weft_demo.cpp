@@ -1,10 +1,12 @@
 // weft_demo: lists of convolution layers through operators of its own (weft_demo/operators.hpp), on
-// the GPU or the CPU, every output compared with the plain reference.
+// the GPU or the CPU, every output compared with the plain reference, and with cuDNN's where it is
+// installed.
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "examples/support/backend.hpp"
+#include "examples/weft_demo/cudnn.hpp"
 #include "examples/weft_demo/kernels.hpp"
 #include "examples/weft_demo/table.hpp"
 #include "perf/support/layers.hpp"
@@ -37,6 +40,7 @@ ABSL_FLAG(std::string, tile, "",
           "use this tile, such as 64x64 or 32x32x256; by default a model chooses");
 ABSL_FLAG(std::string, csv, "", "also write the table to this file; - for standard output");
 ABSL_FLAG(bool, check, true, "compare every output with the reference");
+ABSL_FLAG(bool, cudnn, true, "on a GPU: also time cuDNN, if it is installed, and compare with it");
 
 namespace weft_demo {
 namespace {
@@ -163,8 +167,56 @@ absl::StatusOr<std::vector<Job>> Plan(const Machine& machine) {
   return jobs;
 }
 
+// cuDNN's answers, one for all of our operators that compute the same.
+class CudnnColumn {
+ public:
+  explicit CudnnColumn(Backend backend) {
+    if (!absl::GetFlag(FLAGS_cudnn)) {
+      missing_ = "--cudnn=false";
+    } else if (backend == Backend::kCpu) {
+      missing_ = "it needs a GPU";
+    }
+  }
+
+  // Fills the row's columns; they stay empty where cuDNN gave no answer. `want` is our output, or
+  // empty.
+  void Fill(Operator op, const LayerData& data, const std::vector<std::int8_t>& want, Row* row) {
+    if (!missing_.empty()) return;
+    const Key key = {weft::perf::LayerName(data.problem, true), IsRelu(op)};
+    auto place = answers_.find(key);
+    if (place == answers_.end()) {
+      answers_.clear();  // one layer's operators follow each other
+      place = answers_.emplace(key, RunCudnn(op, data)).first;
+    }
+    const absl::StatusOr<CudnnAnswer>& answer = place->second;
+    if (absl::IsNotFound(answer.status())) missing_ = std::string(answer.status().message());
+    if (!answer.ok()) {
+      ++refused_;
+      return;
+    }
+    row->cudnn_milliseconds = answer->milliseconds;
+    if (want.empty()) return;
+    const CudnnDifferences differences = Compare(want, answer->dst);
+    row->cudnn_differences = differences.count;
+    row->cudnn_largest = differences.largest;
+  }
+
+  // One line on empty columns; empty if there is nothing to say.
+  std::string Note() const {
+    if (!missing_.empty()) return absl::StrCat("cuDNN was not run: ", missing_);
+    if (refused_ > 0) return absl::StrCat("cuDNN has no answer for ", refused_, " of the rows");
+    return "";
+  }
+
+ private:
+  using Key = std::pair<std::string, bool>;
+  std::map<Key, absl::StatusOr<CudnnAnswer>> answers_;
+  std::string missing_;
+  int refused_ = 0;
+};
+
 absl::StatusOr<Row> RunJob(const Job& job, Backend backend, const std::string& place,
-                           Table* table) {
+                           CudnnColumn* cudnn, Table* table) {
   const Kernel& kernel = job.kernel;
   Row row;
   row.layer = weft::perf::LayerName(job.problem);
@@ -188,6 +240,8 @@ absl::StatusOr<Row> RunJob(const Job& job, Backend backend, const std::string& p
   row.milliseconds = measured->milliseconds;
   row.tops = 2.0 * job.problem.macs() / (measured->milliseconds * 1e-3) * 1e-12;
   row.mismatches = measured->mismatches;
+  table->Live(absl::StrCat(place, row.layer, ": cuDNN"));
+  cudnn->Fill(kernel.op, data, want, &row);
   return row;
 }
 
@@ -210,14 +264,16 @@ absl::StatusOr<std::int64_t> Run() {
                                  choice->why.empty() ? "" : absl::StrCat(" (", choice->why, ")"))
                   : absl::StrCat("On the GPU, ", machine.gpu.limits.sm_count, " multiprocessors"));
   table.PrintHeader();
+  CudnnColumn cudnn(choice->backend);
   std::int64_t mismatches = 0;
   for (std::size_t i = 0; i < jobs->size(); ++i) {
     const std::string place = absl::StrCat("[", i + 1, "/", jobs->size(), "] ");
-    const auto row = RunJob((*jobs)[i], choice->backend, place, &table);
+    const auto row = RunJob((*jobs)[i], choice->backend, place, &cudnn, &table);
     if (!row.ok()) return row.status();
     table.PrintRow(*row);
     mismatches += std::max<std::int64_t>(0, row->mismatches);
   }
+  if (const std::string note = cudnn.Note(); !note.empty()) table.Print(note);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   const std::string verdict = !absl::GetFlag(FLAGS_check) ? "not compared with the reference"
                               : mismatches == 0
@@ -241,7 +297,7 @@ int main(int argc, char** argv) {
   if (arguments.size() > 1) {
     std::cerr << "weft_demo: '" << arguments[1]
               << "' is not a flag; accepted are --layers, --batch, --backend, --tile, --csv, "
-                 "--check, --layout\n";
+                 "--check, --cudnn, --layout\n";
     return 1;
   }
   const absl::StatusOr<std::int64_t> mismatches = weft_demo::Run();

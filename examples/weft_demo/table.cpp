@@ -17,7 +17,7 @@ std::string Time(double milliseconds) {
   return absl::StrFormat(milliseconds < 100.0 ? "%.1f ms" : "%.0f ms", milliseconds);
 }
 
-constexpr char kFormat[] = "%-24s %4s  %-22s %-14s %-4s %9s %9s %11s";
+constexpr char kFormat[] = "%-24s %4s  %-22s %-18s %-4s %9s %9s %10s %9s  %s";
 
 }  // namespace
 
@@ -37,7 +37,8 @@ absl::Status Table::Open(const std::string& csv) {
     }
     csv_ = &csv_file_;
   }
-  *csv_ << "layer,n,src_layout,dst_layout,kernel,backend,milliseconds,tops,mismatches\n";
+  *csv_ << "layer,n,src_layout,dst_layout,kernel,backend,milliseconds,tops,mismatches,"
+           "cudnn_milliseconds,cudnn_differences,cudnn_largest\n";
   return absl::OkStatus();
 }
 
@@ -60,19 +61,28 @@ void Table::Print(const std::string& line) {
 
 void Table::PrintHeader() {
   Print(absl::StrFormat(kFormat, "layer", "N", "layouts", "kernel", "on", "time", "TOPS",
-                        "mismatches"));
+                        "mismatches", "cuDNN", "differs (by)"));
 }
 
 void Table::PrintRow(const Row& row) {
   const std::string mismatches = row.mismatches < 0 ? "-" : absl::StrCat(row.mismatches);
+  const bool ran = row.cudnn_milliseconds > 0.0, compared = row.cudnn_differences >= 0;
   Print(absl::StrFormat(kFormat, row.layer, absl::StrCat(row.images),
                         absl::StrCat(row.src_layout, "->", row.dst_layout), row.kernel, row.backend,
                         Time(row.milliseconds),
-                        absl::StrFormat(row.tops < 1.0 ? "%.4f" : "%.1f", row.tops), mismatches));
+                        absl::StrFormat(row.tops < 1.0 ? "%.4f" : "%.1f", row.tops), mismatches,
+                        ran ? Time(row.cudnn_milliseconds) : "-",
+                        !compared ? "-"
+                        : row.cudnn_differences == 0
+                            ? "0"
+                            : absl::StrCat(row.cudnn_differences, " (", row.cudnn_largest, ")")));
   if (csv_ == nullptr) return;
-  *csv_ << absl::StrFormat("%s,%d,%s,%s,%s,%s,%.6f,%.6f,%s\n", row.layer, row.images,
+  *csv_ << absl::StrFormat("%s,%d,%s,%s,%s,%s,%.6f,%.6f,%s,%s,%s,%s\n", row.layer, row.images,
                            row.src_layout, row.dst_layout, row.kernel, row.backend,
-                           row.milliseconds, row.tops, row.mismatches < 0 ? "" : mismatches)
+                           row.milliseconds, row.tops, row.mismatches < 0 ? "" : mismatches,
+                           ran ? absl::StrFormat("%.6f", row.cudnn_milliseconds) : "",
+                           compared ? absl::StrCat(row.cudnn_differences) : "",
+                           compared ? absl::StrCat(row.cudnn_largest) : "")
         << std::flush;
 }
 

@@ -17,8 +17,11 @@ struct Row {
   std::string kernel;  // operator, tile
   std::string backend;
   double milliseconds = 0.0;
-  double tops = 0.0;             // 10^12 operations a second; a multiply-add is two
-  std::int64_t mismatches = -1;  // -1: not compared
+  double tops = 0.0;                    // 10^12 operations a second; a multiply-add is two
+  std::int64_t mismatches = -1;         // -1: not compared
+  double cudnn_milliseconds = 0.0;      // 0: it was not run
+  std::int64_t cudnn_differences = -1;  // outputs of cuDNN that are not ours; -1: not compared
+  int cudnn_largest = 0;                // the largest of them
 };
 
 class Table {

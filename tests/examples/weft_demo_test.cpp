@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/weft_demo/cudnn.cpp"
 #include "examples/weft_demo/kernels.cpp"
 
 namespace weft_demo {
@@ -37,6 +38,23 @@ TEST(Kernels, EachDifferenceIsCounted) {
     EXPECT_EQ(measured->mismatches, 2);
   }
 }
+
+TEST(Cudnn, DifferencesAreCounted) {
+  const CudnnDifferences none = Compare({1, 2, -128}, {1, 2, -128});
+  EXPECT_EQ(none.count, 0);
+  EXPECT_EQ(none.largest, 0);
+  const CudnnDifferences some = Compare({1, 2, -128, 5}, {2, 2, 127, 4});
+  EXPECT_EQ(some.count, 3);
+  EXPECT_EQ(some.largest, 255);
+}
+
+#if !WEFT_HAVE_CUDA
+TEST(Cudnn, IsMissingHere) {
+  const LayerData data(weft::conv::SquareProblem(1, 4, 5, 8, 3, 1, 1));
+  EXPECT_EQ(RunCudnn(Operator::kRelu, data).status(),
+            absl::NotFoundError("this build has no CUDA back end"));
+}
+#endif
 
 TEST(LayerData, OutputsAreSpreadOverTheRange) {
   const LayerData data(weft::conv::SquareProblem(1, 64, 14, 32, 3, 1, 1));
