@@ -173,18 +173,23 @@ def span(row):
     return f"{row['ours_p10_us']:.2f} to {row['ours_p90_us']:.2f}" if "ours_p10_us" in row else "-"
 
 
+def noise(row):
+    return f"<td>{100 * row['noise']:.1f}%</td>" if "noise" in row else "<td>-</td>"
+
+
 def table(rows):
     cell = lambda row, field, digits=2: f"<td>{row[field]:.{digits}f}</td>" if field in row else "<td>-</td>"  # noqa: E731
     body = ""
     for row in rows:
         body += (f"<tr><td class=text>{escape(row['layer'])}</td>{cell(row, 'ours_us')}"
                  f"<td>{span(row)}</td>{cell(row, 'peer_us')}"
-                 f"{cell(row, 'ratio')}{cell(row, 'floor_us')}{cell(row, 'tops', 0)}{cell(row, 'gb_s', 0)}"
-                 f"<td class=text>{escape(row['layout'])} {escape(row['kernel'].removeprefix('mma_'))}</td>"
+                 f"{cell(row, 'ratio')}{noise(row)}{cell(row, 'ours_with_reformat_us')}"
+                 f"{cell(row, 'peer_with_reformat_us')}{cell(row, 'floor_us')}{cell(row, 'tops', 0)}{cell(row, 'gb_s', 0)}"
+                 f"<td class=text>{escape(row['layout'])} {escape(row['kernel'].removeprefix('mma_').removeprefix('simt_'))}</td>"
                  f"<td class=text>{escape(row['peer'].split(':')[0])}</td><td>{row['mismatches']}</td>"
                  f"<td class=status>{escape(row['status'])}</td></tr>\n")
     return ("<div class=wide><table><tr><th class=text>layer</th><th>ours us</th><th>p10 to p90</th><th>peer us</th><th>ratio</th>"
-            "<th>floor us</th><th>TOPS</th><th>GB/s</th><th class=text>kernel</th><th class=text>peer</th>"
+            "<th>noise</th><th>ours with reformat</th><th>peer with reformat</th><th>floor us</th><th>TOPS</th><th>GB/s</th><th class=text>kernel</th><th class=text>peer</th>"
             f"<th>wrong</th><th class=text>status</th></tr>\n{body}</table></div>\n")
 
 
@@ -197,7 +202,9 @@ def page(results):
         f"{escape(e['list'])}</h1>\n<p>{escape(e['operator'])}. The ratio is the time of the fastest answer of cuDNN and "
         "cuBLASLt over ours, measured in turns in one run: above 1 we are faster. "
         f"Method: {escape(e['method'])}.</p>\n<p class=small>{escape(e['device'])}, driver {escape(e['driver'])}, CUDA "
-        f"{escape(e['cuda'])}; {escape('; '.join(e.get('libraries', [])))}; {e['last_clock_mhz']} MHz under load; commit "
+        f"{escape(e['cuda'])}; {escape('; '.join(e.get('libraries', [])))}; {e['last_clock_mhz']} MHz under load, throttling "
+        f"{escape(e.get('throttle_reasons', '-'))}; ceilings of the run: copy {e['copy_tb_s']} TB/s, int8 tensor cores {e['tensor_tops']} "
+        f"TOPS ({escape(e.get('tensor_tops_source', 'a constant'))}); commit "
         f"{escape(e['commit'])}, {escape(e['date'])}. docs/performance.md says how to read this page.</p>\n",
         summary(results),
         "<h2>Roofline</h2><p class=small>A dot is a layer: how many operations it has for each byte that must move, and "
