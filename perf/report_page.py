@@ -72,7 +72,8 @@ def bars(rows):
             parts.append(f'<rect x="{left}" y="{y}" width="{x(ratio) - left:.1f}" height="13" fill="{colour}">'
                          f"<title>{escape(row['kernel'])} against {escape(row['peer'])}</title></rect>")
             words = f"{ratio:.2f}  ({row['ours_us']:.2f} us)"
-            inside = x(ratio) - left > 110
+            # Within the bar if it has room and the line at 1 does not cross the words.
+            inside = x(ratio) - left > 110 and not x(ratio) - 100 < x(1) < x(ratio)
             parts.append(f'<text x="{x(ratio) + (-5 if inside else 5):.1f}" y="{y + 11}" text-anchor='
                          f'"{"end" if inside else "start"}"{" style=" + chr(34) + "fill:#fff" + chr(34) if inside else ""}'
                          f">{words}</text>")
@@ -189,7 +190,7 @@ def table(rows):
                  f"<td class=text>{escape(row['peer'].split(':')[0])}</td><td>{row['mismatches']}</td>"
                  f"<td class=status>{escape(row['status'])}</td></tr>\n")
     return ("<div class=wide><table><tr><th class=text>layer</th><th>ours us</th><th>p10 to p90</th><th>peer us</th><th>ratio</th>"
-            "<th>noise</th><th>ours with reformat</th><th>peer with reformat</th><th>floor us</th><th>TOPS</th><th>GB/s</th><th class=text>kernel</th><th class=text>peer</th>"
+            "<th>noise</th><th>ours + ref.</th><th>peer + ref.</th><th>floor us</th><th>TOPS</th><th>GB/s</th><th class=text>kernel</th><th class=text>peer</th>"
             f"<th>wrong</th><th class=text>status</th></tr>\n{body}</table></div>\n")
 
 
@@ -205,7 +206,8 @@ def page(results):
         f"{escape(e['cuda'])}; {escape('; '.join(e.get('libraries', [])))}; {e['last_clock_mhz']} MHz under load, throttling "
         f"{escape(e.get('throttle_reasons', '-'))}; ceilings of the run: copy {e['copy_tb_s']} TB/s, int8 tensor cores {e['tensor_tops']} "
         f"TOPS ({escape(e.get('tensor_tops_source', 'a constant'))}); commit "
-        f"{escape(e['commit'])}, {escape(e['date'])}. docs/performance.md says how to read this page.</p>\n",
+        f"{escape(e['commit'])}, {escape(e['date'])}. "
+        "ours + ref., peer + ref.: between tensors in the user's format. docs/performance.md says how to read this page.</p>\n",
         summary(results),
         "<h2>Roofline</h2><p class=small>A dot is a layer: how many operations it has for each byte that must move, and "
         "how many it does a second. The line is what the GPU can do at most.</p>", roofline(results),
