@@ -4,13 +4,15 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "perf/gemm_bench/cublas.hpp"
 #include "perf/gemm_bench/policies.hpp"
@@ -19,6 +21,7 @@
 #include "perf/support/json.hpp"
 #include "perf/support/random.hpp"
 #include "perf/support/statistics.hpp"
+#include "perf/support/stopwatch.hpp"
 #include "weft/gemm/gemm.hpp"
 
 ABSL_FLAG(int, size, 4096, "m, n and k");
@@ -28,7 +31,7 @@ ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON file");
 ABSL_FLAG(int, rounds, 15, "samples of each contestant");
 ABSL_FLAG(bool, peer, true, "measure cuBLASLt too");
 
-#if WEFT_HAVE_CUDA
+#if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
 
 namespace weft::perf {
 namespace {
@@ -41,55 +44,17 @@ struct Set {
   DeviceBuffer a, b, c;
 };
 
-struct Contestant {
-  std::string name;
-  std::function<absl::Status(int set)> enqueue;
-  CudaGraph graph;
-  int runs = 0;
-  std::vector<double> samples;
-};
-
-class Stopwatch {
- public:
-  absl::Status Init() {
-    if (absl::Status s = stream_.Init(); !s.ok()) return s;
-    return timer_.Init();
-  }
-  cudaStream_t stream() const { return stream_.get(); }
-
-  absl::Status Prepare(Contestant& c, int sets, double target_us) const {
-    const auto enqueue = [&](int runs) {
-      for (int i = 0; i < runs; ++i) {
-        if (absl::Status s = c.enqueue(i % sets); !s.ok()) return s;
-      }
-      return absl::OkStatus();
-    };
-    if (absl::Status s = enqueue(1); !s.ok()) return s;
-    const absl::StatusOr<double> once = timer_.Time(stream(), [&] { return enqueue(sets); });
-    if (!once.ok()) return once.status();
-    c.runs = sets * std::clamp(static_cast<int>(target_us / *once), 1, 64);
-    absl::StatusOr<CudaGraph> graph = CudaGraph::Capture(stream(), [&] { return enqueue(c.runs); });
-    if (!graph.ok()) return graph.status();
-    c.graph = std::move(*graph);
-    if (absl::Status s = c.graph.Upload(stream()); !s.ok()) return s;
-    return Sample(c, false);
-  }
-  absl::Status Sample(Contestant& c, bool keep = true) const {
-    const absl::StatusOr<double> time =
-        timer_.Time(stream(), [&] { return c.graph.Launch(stream()); });
-    if (!time.ok()) return time.status();
-    if (keep) c.samples.push_back(*time / c.runs);
-    return absl::OkStatus();
-  }
-
- private:
-  CudaStream stream_;
-  CudaTimer timer_;
+// An algorithm of cuBLASLt's that is measured.
+struct PeerRow {
+  std::string name, kernels;
+  Summary time;
 };
 
 struct Row {
-  std::string type, kernel, layout, peer, status = "ok";
-  Summary ours, theirs;
+  std::string type, kernel, layout, status = "ok";
+  Summary ours;
+  PeerRow peer;  // the fastest of those that the heuristic offers
+  PeerRow sm80;  // the fastest of all that run on sm_80 as well, of a product on tensor cores
   double floor_us = 0;
   long long mismatches = 0;
   double largest = 0;  // difference from the peer, over the peer's largest value
@@ -195,9 +160,13 @@ class Bench {
     if (row.mismatches != 0) row.status = "mismatch";
     std::printf("%-5s %-30s %-30s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  %s; %s\n",
                 row.type.c_str(), row.kernel.c_str(), row.layout.c_str(), row.ours.median,
-                2e-6 * size * size * size / std::max(row.ours.median, 1e-9), row.theirs.median,
-                row.ours.median > 0 ? row.theirs.median / row.ours.median : 0.0, row.peer.c_str(),
-                row.status.c_str());
+                2e-6 * size * size * size / std::max(row.ours.median, 1e-9), row.peer.time.median,
+                Ratio(row.peer, row), row.peer.name.c_str(), row.status.c_str());
+    if (!row.peer.kernels.empty()) std::printf("%39s%s\n", "", row.peer.kernels.c_str());
+    if (!row.sm80.name.empty()) {
+      std::printf("%39s%-51ssm80 %9.1f us  ratio %.3f  %s\n%39s%s\n", "", "", row.sm80.time.median,
+                  Ratio(row.sm80, row), row.sm80.name.c_str(), "", row.sm80.kernels.c_str());
+    }
     std::fflush(stdout);
     rows_.push_back(row);
   }
@@ -219,7 +188,9 @@ class Bench {
     json.Field("method",
                std::string("random data; buffers rotated past the L2; CUDA graphs; medians of "
                            "interleaved samples; the peer is the fastest algorithm of cuBLASLt's "
-                           "heuristic, TF32 off; floor_us is from bytes alone"));
+                           "heuristic, TF32 off; sm80: the fastest of all tiles and stages of "
+                           "its algorithms whose kernel's name says sm_80; floor_us is from bytes "
+                           "alone"));
     json.EndObject();
     json.Key("rows");
     json.BeginArray();
@@ -232,9 +203,16 @@ class Bench {
       json.Field("ours_us", r.ours.median);
       json.Field("ours_p10", r.ours.p10);
       json.Field("ours_p90", r.ours.p90);
-      json.Field("peer_us", r.theirs.median);
-      json.Field("peer", r.peer);
-      json.Field("ratio", r.ours.median > 0 ? r.theirs.median / r.ours.median : 0.0);
+      json.Field("peer_us", r.peer.time.median);
+      json.Field("peer", r.peer.name);
+      json.Field("peer_kernels", r.peer.kernels);
+      json.Field("ratio", Ratio(r.peer, r));
+      if (!r.sm80.name.empty()) {
+        json.Field("sm80_us", r.sm80.time.median);
+        json.Field("sm80", r.sm80.name);
+        json.Field("sm80_kernels", r.sm80.kernels);
+        json.Field("sm80_ratio", Ratio(r.sm80, r));
+      }
       json.Field("floor_us", r.floor_us);
       json.Field("mismatches", r.mismatches);
       json.Field("largest_difference", r.largest, 9);
@@ -285,55 +263,114 @@ class Bench {
     std::vector<Sum> result(count);
     cudaMemcpy(result.data(), sets[0].c.data(), count * sizeof(Sum), cudaMemcpyDeviceToHost);
 
-    Contestant peer;
-    absl::StatusOr<CublasProduct> cublas = absl::NotFoundError("not asked for");
+    Algorithms found;
     if (absl::GetFlag(FLAGS_peer)) {
-      cublas = CublasProduct::Create({size, size, size, gemm::kLinesOfA<P>, !gemm::kLinesOfB<P>,
-                                      CudaType(Element{}),
-                                      std::is_same_v<Sum, float> ? CUDA_R_32F : CUDA_R_32I});
+      const absl::StatusOr<Algorithms> search = Search<P>(size, sets);
+      if (!search.ok()) return search.status();
+      found = *search;
     }
-    bool with_peer = false;
-    if (cublas.ok()) {
-      double best = 0;
-      for (int i = 0; i < cublas->algorithms(); ++i) {
-        Contestant one;
-        one.enqueue = [&, i](int set) {
-          const Set& s = sets[set];
-          return cublas->Run(i, s.a.data(), s.b.data(), s.c.data(), watch_.stream());
-        };
-        if (!watch_.Prepare(one, count_sets, 1000).ok() || !watch_.Sample(one).ok()) {
-          (void)cudaGetLastError();
-          continue;
-        }
-        if (best != 0 && one.samples[0] >= best) continue;
-        best = one.samples[0];
-        one.samples.clear();
-        one.name = cublas->Name(i);
-        peer = std::move(one);
-        with_peer = true;
-      }
-      row->peer = with_peer ? peer.name : "cuBLASLt has no algorithm";
-    } else {
-      row->peer = std::string(cublas.status().message());
+    std::vector<Contestant> peers;
+    std::vector<Contestant*> contestants = {&ours};
+    const auto add = [&](int algorithm, PeerRow& out) {
+      if (algorithm < 0) return absl::OkStatus();
+      out.name = found.product->Name(algorithm);
+      const Set& first = sets[0];
+      out.kernels =
+          found.product->Kernels(algorithm, first.a.data(), first.b.data(), first.c.data());
+      Contestant c;
+      c.enqueue = [&, algorithm](int set) {
+        const Set& s = sets[set];
+        return found.product->Run(algorithm, s.a.data(), s.b.data(), s.c.data(), watch_.stream());
+      };
+      if (absl::Status s = watch_.Prepare(c, count_sets, kSampleMicroseconds); !s.ok()) return s;
+      peers.push_back(std::move(c));
+      return absl::OkStatus();
+    };
+    peers.reserve(2);
+    if (absl::Status s = add(found.best, row->peer); !s.ok()) return s;
+    const bool with_sm80 = found.sm80 >= 0 && found.sm80 != found.best;
+    if (with_sm80) {
+      if (absl::Status s = add(found.sm80, row->sm80); !s.ok()) return s;
     }
-    for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
-      if (absl::Status s = watch_.Sample(ours); !s.ok()) return s;
-      if (!with_peer) continue;
-      if (absl::Status s = watch_.Sample(peer); !s.ok()) return s;
-    }
+    for (Contestant& c : peers) contestants.push_back(&c);
+    const int rounds = absl::GetFlag(FLAGS_rounds);
+    if (absl::Status s = watch_.Interleave(contestants, rounds, 1e9); !s.ok()) return s;
     row->ours = Summarize(ours.samples);
-    if (!with_peer) return absl::OkStatus();
-    row->theirs = Summarize(peer.samples);
+    if (found.best < 0) return absl::OkStatus();
+    row->peer.time = Summarize(peers[0].samples);
+    if (with_sm80) {
+      row->sm80.time = Summarize(peers[1].samples);
+    } else if (found.sm80 >= 0) {
+      row->sm80 = row->peer;
+    }
+    Contestant& peer = peers[0];
     // Once more with nothing of ours left in the buffers.
     for (const Set& set : sets) {
       if (absl::Status s = set.c.Fill(0x7f); !s.ok()) return s;
     }
-    if (absl::Status s = watch_.Sample(peer, false); !s.ok()) return s;
+    if (absl::Status s = watch_.Sample(peer); !s.ok()) return s;
     return Compare<Sum>(sets[0].c, result, size, row);
+  }
+
+  // What cuBLASLt has for a type and its layouts: `best` of what the heuristic offers, and `sm80`
+  // of all; -1 for none.
+  struct Algorithms {
+    std::shared_ptr<const CublasProduct> product;
+    int best = -1, sm80 = -1;
+  };
+
+  // Runs every algorithm once over the sets. Remembers what it found.
+  template <class P>
+  absl::StatusOr<Algorithms> Search(int size, const std::vector<Set>& sets) {
+    using Element = typename P::Element;
+    using Sum = typename gemm::SumOf<Element>::type;
+    constexpr bool kTensorCores = !std::is_same_v<Element, float>;
+    const std::string key =
+        absl::StrCat(TypeName(Element{}), gemm::kLinesOfA<P>, gemm::kLinesOfB<P>);
+    if (const auto known = searches_.find(key); known != searches_.end()) return known->second;
+    absl::StatusOr<CublasProduct> product = CublasProduct::Create(
+        {size, size, size, gemm::kLinesOfA<P>, !gemm::kLinesOfB<P>, CudaType(Element{}),
+         std::is_same_v<Sum, float> ? CUDA_R_32F : CUDA_R_32I},
+        kTensorCores);
+    if (!product.ok()) return product.status();
+    Algorithms found = {std::make_shared<const CublasProduct>(std::move(*product))};
+    double best = 0, sm80 = 0;
+    for (int i = 0; i < found.product->algorithms(); ++i) {
+      Contestant one;
+      one.want_graph = false;
+      one.enqueue = [&](int set) {
+        const Set& s = sets[set];
+        return found.product->Run(i, s.a.data(), s.b.data(), s.c.data(), watch_.stream());
+      };
+      if (!watch_.Prepare(one, static_cast<int>(sets.size()), 0).ok() || !watch_.Sample(one).ok()) {
+        (void)cudaGetLastError();
+        continue;
+      }
+      const double time = one.samples[0];
+      if (i < found.product->offered() && (best == 0 || time < best)) best = time, found.best = i;
+      if (!kTensorCores || (sm80 != 0 && time >= sm80)) continue;
+      const Set& s = sets[0];
+      if (RunsOnSm80(found.product->Kernels(i, s.a.data(), s.b.data(), s.c.data()))) {
+        sm80 = time, found.sm80 = i;
+      }
+    }
+    if (found.best < 0) return absl::NotFoundError("cuBLASLt has no algorithm that runs");
+    searches_[key] = found;
+    return found;
+  }
+
+  static bool RunsOnSm80(const std::string& kernels) {
+    return absl::StrContains(kernels, "sm80") || absl::StrContains(kernels, "_80_") ||
+           absl::StrContains(kernels, "ampere");
+  }
+
+  static double Ratio(const PeerRow& peer, const Row& row) {
+    return row.ours.median > 0 ? peer.time.median / row.ours.median : 0.0;
   }
 
   Stopwatch watch_;
   Ceilings ceilings_;
+  std::map<std::string, Algorithms> searches_;
   std::vector<Row> rows_;
 };
 
@@ -364,15 +401,15 @@ int Main() {
 }  // namespace
 }  // namespace weft::perf
 
-#endif  // WEFT_HAVE_CUDA
+#endif  // WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("matrix products against cuBLASLt (perf/README.md)");
   absl::ParseCommandLine(argc, argv);
-#if WEFT_HAVE_CUDA
+#if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
   return weft::perf::Main();
 #else
-  std::fprintf(stderr, "gemm_bench: built without CUDA\n");
+  std::fprintf(stderr, "gemm_bench: built without CUDA or cuBLASLt's header\n");
   return 3;
 #endif
 }

@@ -7,69 +7,15 @@
 
 #if WEFT_HAVE_CUBLASLT
 
-#include <cublasLt.h>
-
 #include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "perf/peers/convert.hpp"
-#include "perf/peers/libraries.hpp"
+#include "perf/peers/cublaslt_api.hpp"
 
 namespace weft::perf::internal {
 namespace {
-
-#define WEFT_LT_FUNCTIONS(X) \
-  X(GetVersion)              \
-  X(GetStatusString)         \
-  X(Create)                  \
-  X(Matmul)                  \
-  X(MatmulAlgoGetHeuristic)  \
-  X(MatmulDescCreate)        \
-  X(MatmulDescDestroy)       \
-  X(MatmulDescSetAttribute)  \
-  X(MatrixLayoutCreate)      \
-  X(MatrixLayoutDestroy)     \
-  X(MatmulPreferenceCreate)  \
-  X(MatmulPreferenceDestroy) \
-  X(MatmulPreferenceSetAttribute)
-
-struct LtApi {
-#define WEFT_DECLARE(name) decltype(&::cublasLt##name) name = nullptr;
-  WEFT_LT_FUNCTIONS(WEFT_DECLARE)
-#undef WEFT_DECLARE
-  cublasLtHandle_t handle = nullptr;
-
-  absl::Status Check(cublasStatus_t status, const std::string& what) const {
-    if (status == CUBLAS_STATUS_SUCCESS) return absl::OkStatus();
-    const std::string message = absl::StrCat(what, ": ", GetStatusString(status));
-    return status == CUBLAS_STATUS_NOT_SUPPORTED ? absl::UnimplementedError(message)
-                                                 : absl::InternalError(message);
-  }
-
-  static absl::StatusOr<LtApi> Load() {
-    const absl::StatusOr<Library> library =
-        Library::Open({"libcublasLt.so.13", "libcublasLt.so.12"});
-    if (!library.ok()) return library.status();
-    LtApi api;
-#define WEFT_LOAD(name) \
-  if (absl::Status s = library->Find("cublasLt" #name, &api.name); !s.ok()) return s;
-    WEFT_LT_FUNCTIONS(WEFT_LOAD)
-#undef WEFT_LOAD
-    if (absl::Status s = api.Check(api.Create(&api.handle), "cublasLtCreate"); !s.ok()) return s;
-    const auto v = api.GetVersion();
-    NoteLibrary(absl::StrCat("cuBLASLt ", v / 10000, ".", v / 100 % 100, ".", v % 100, " (",
-                             Library::PathOf(reinterpret_cast<const void*>(api.GetVersion)), ")"));
-    return api;
-  }
-};
-
-// Opened by the first call; closed with the process.
-absl::StatusOr<const LtApi*> Lt() {
-  static const absl::StatusOr<LtApi>* const api = new absl::StatusOr<LtApi>(LtApi::Load());
-  if (!api->ok()) return api->status();
-  return &**api;
-}
 
 // What is left of the epilogue.
 struct Form {
