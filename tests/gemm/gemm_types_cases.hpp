@@ -369,6 +369,41 @@ TEST(GemmFloat, AsyncWithFewerSlicesThanStages) {
     ExpectProduct<P>({.m = 33, .n = 132, .k = k, .lda = 64}, 19000 + k, false);
   }
 }
+#if !defined(WEFT_CUDA_BACKEND)
+// Passes that shared memory needs for each that the loads' bytes need; the executor does not count
+// asynchronous copies.
+template <class A, class B, class TileT>
+double WavefrontsPerPhase() {
+  using P = TypedGemm<float, A, B, RowMajor, Chain<ToSums<float>>, TileT>;
+  constexpr int kSize = 256;
+  const std::vector<float> zeros(kSize * kSize);
+  std::vector<float> c(kSize * kSize, 1.0f);
+  GemmParams<P> p;
+  p.a = p.b = {zeros.data(), kSize, kSize, kSize};
+  p.tiles_n = FastDivmod(kSize / P::config.threadblock.n);
+  p.slices = kSize / P::config.threadblock.k;
+  p.output.dst = c.data();
+  p.output.pixels = p.output.k = p.output.padded_k = kSize;
+  p.output.image_pixels = p.output.row_pixels = FastDivmod(kSize);
+  p.output.extents = {.n = 1, .c = kSize, .h = kSize, .w = kSize};
+  const int blocks = kSize / P::config.threadblock.m * (kSize / P::config.threadblock.n);
+  const arch::CpuReport report =
+      arch::LaunchOnCpu<GemmKernel<P>>({blocks, 1, 1}, p, arch::CpuOptions{});
+  EXPECT_TRUE(report.ok()) << report.error;
+  EXPECT_EQ(c, zeros);
+  EXPECT_GT(report.stats.shared_phases, 1000);
+  return static_cast<double>(report.stats.shared_wavefronts) /
+         static_cast<double>(report.stats.shared_phases);
+}
+
+TEST(GemmFloat, AsyncLoadsWithoutBankConflicts) {
+  EXPECT_EQ((WavefrontsPerPhase<RowMajor, ColumnMajor, AsyncLargeTile>()), 1.0);
+  EXPECT_EQ((WavefrontsPerPhase<ColumnMajor, RowMajor, AsyncLargeTile>()), 1.0);
+  EXPECT_EQ((WavefrontsPerPhase<RowMajor, ColumnMajor, AsyncFmaTile<16, 16>>()), 1.0);
+  EXPECT_EQ((WavefrontsPerPhase<ColumnMajor, ColumnMajor, AsyncWideTile<16, 16>>()), 1.0);
+}
+#endif
+
 TEST(GemmDouble, AsyncInAllLayouts) {
   ExpectAllLayouts<double, double, AsyncFmaTile<16, 8>>(20000, false);
   ExpectAllLayouts<double, double, AsyncWideTile<8, 8>>(21000, false);
