@@ -1,6 +1,8 @@
 // The class behind ours.hpp. Only with WEFT_HAVE_CUDA.
 #pragma once
 
+#if WEFT_HAVE_CUDA
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -229,3 +231,5 @@ class Ours : public OurPeer {
 };
 
 }  // namespace weft::perf::internal
+
+#endif  // WEFT_HAVE_CUDA
