@@ -36,13 +36,14 @@ def differences(row):
 def table(results):
     """One line for each batch."""
     result = results[-1]
-    text = ("| batch | ours ms | images/s | cuDNN ms | images/s | cuDNN / ours | the model's tiles ms | "
+    text = ("| batch | ours ms | images/s | cuDNN ms | images/s | cuDNN / ours | without conv1 | the model's tiles ms | "
             "wrong outputs | differs from cuDNN's chain | status |\n"
-            "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n")
+            "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n")
     for row in sorted(result["rows"], key=lambda r: r["batch"]):
         text += (f"| {row['batch']} | {number(row, 'ours_ms', '.3f')} | "
                  f"{number(row, 'ours_images_per_s', '.0f')} | {number(row, 'cudnn_ms', '.3f')} | "
                  f"{number(row, 'cudnn_images_per_s', '.0f')} | {number(row, 'ratio', '.2f')} | "
+                 f"{number(row, 'ratio_without_first', '.2f')} | "
                  f"{number(row, 'model_choice_ms', '.3f')} | {row['mismatches']} | {differences(row)} | "
                  f"{row['status'].replace('|', '/')} |\n")
     layers = [layer for row in result["rows"] for layer in row["layers"]]

@@ -61,18 +61,15 @@ Range RangeOf(const NetworkRow& row, Member member) {
 
 std::string NetworkMethod() {
   return "53 convolutions with their scales, biases, ReLUs and residual additions, int8; the 3x3/2 "
-         "max "
-         "pooling after conv1 is left out on both sides (the next layers read an input of their "
-         "own); "
-         "every layer has an output buffer of its own on both sides; one CUDA graph an inference; "
-         "ours, ours with the model's tiles and cuDNN interleaved A/B/C/A/B/C; medians; weights "
-         "and "
+         "max pooling after conv1 is left out on both sides (the next layers read an input of "
+         "their own); every layer has an output buffer of its own on both sides; one CUDA graph an "
+         "inference; ours, ours with the model's tiles and cuDNN interleaved; medians; weights and "
          "activations stay where consecutive inferences leave them (for N = 1 mostly in the L2). "
-         "Ours: "
-         "NCxHWx<4> image, NCxHWx<32> from the first layer's output on, tile of each layer chosen "
-         "by "
-         "measuring all; cuDNN: NHWC int8, graph API, plan of each layer chosen by measuring all, "
-         "residual fused";
+         "Ours: NCxHWx<4> image, NCxHWx<32> from the first layer's output on, tile of each layer "
+         "chosen by measuring all; cuDNN: NHWC int8, graph API, plan of each layer chosen by "
+         "measuring all, residual fused; conv1 also from copies of the image made beforehand, with "
+         "more channels or in half precision, and if faster with a half result that a second graph "
+         "converts";
 }
 
 std::string NetworkRow::Status() const {
@@ -168,6 +165,11 @@ std::string NetworkTableLine(const NetworkRow& row) {
       "     activations: %.0f%% to %.0f%% zeros, at most %.2f%% saturated; %d images of "
       "each layer checked against the reference\n",
       100 * zeros.least, 100 * zeros.most, 100 * saturated.most, row.checked_images);
+  if (row.RestRatio() > 0) {
+    absl::StrAppendFormat(&text,
+                          "     without the first layer: ours %.4f ms, cuDNN %.4f ms, ratio %.3f\n",
+                          row.ours_rest.us / 1000.0, row.cudnn_rest.us / 1000.0, row.RestRatio());
+  }
   if (row.output_differences >= 0) {
     absl::StrAppendFormat(
         &text, "     cuDNN's chain differs from ours at %d of %d final outputs, by at most %d\n",
