@@ -20,6 +20,7 @@
 #include "weft/conv/params.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/launch_on_gpu.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 #if defined(WEFT_CPU_BACKEND)
@@ -92,25 +93,12 @@ class Convolution {
   // GPU, if it is too old, or if this program holds no GPU code for P; Internal if CUDA refuses.
   absl::Status Run(const Arguments& args, Stream stream) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    if (!HasGpuCode<P>()) {
-      return absl::FailedPreconditionError(
-          "conv: this program holds no GPU code for the policy; put "
-          "WEFT_INSTANTIATE_CONVOLUTION(Policy) in a .cu file or call weft_add_operators() in "
-          "CMake, or use RunOnCpu");
-    }
-    const arch::DeviceQuery device = arch::QueryDevice();
-    if (!device.result.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("conv: no usable GPU: ", device.result.message, "; use RunOnCpu"));
-    }
-    if (absl::Status s = CheckDevice(Facts(), device.limits); !s.ok()) return s;
-    const arch::LaunchResult result =
-        LaunchOnGpu<P>(MakeParams(args), geometry_.pointwise, Grid(), stream);
-    if (!result.ok()) {
-      return absl::InternalError(
-          absl::StrCat("conv: launch failed: ", result.message, " (", result.cuda_error, ")"));
-    }
-    return absl::OkStatus();
+    return gemm::LaunchOnThisGpu(
+        "conv", HasGpuCode<P>(),
+        "put WEFT_INSTANTIATE_CONVOLUTION(Policy) in a .cu file or call weft_add_operators() in "
+        "CMake",
+        [](const arch::DeviceLimits& limits) { return CheckDevice(Facts(), limits); },
+        [&] { return LaunchOnGpu<P>(MakeParams(args), geometry_.pointwise, Grid(), stream); });
   }
 
 #if defined(WEFT_CPU_BACKEND)

@@ -14,13 +14,10 @@ template <class P>
 [[gnu::weak]] arch::LaunchResult LaunchOnGpu(const KernelParams<P>& params, bool pointwise,
                                              arch::Dim3 grid, Stream stream);
 
-// Whether this program holds that code. GCC folds `&LaunchOnGpu<P> == nullptr` to false before it
-// looks at the attribute, so the address takes a detour.
+// Whether this program holds that code.
 template <class P>
 bool HasGpuCode() {
-  using Launcher = arch::LaunchResult(const KernelParams<P>&, bool, arch::Dim3, Stream);
-  Launcher* volatile launcher = &LaunchOnGpu<P>;
-  return launcher != nullptr;
+  return arch::IsLinked(&LaunchOnGpu<P>);
 }
 
 }  // namespace weft::conv

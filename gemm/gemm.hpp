@@ -27,8 +27,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/arch/launch_result.hpp"
 #include "weft/gemm/gemm_checks.hpp"
 #include "weft/gemm/gemm_kernels.hpp"
+#include "weft/gemm/launch_on_gpu.hpp"
 
 #if defined(WEFT_CPU_BACKEND)
 #include "weft/gemm/arch/cpu_launch.hpp"
@@ -153,24 +155,11 @@ class Gemm {
   // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    using Launcher = arch::LaunchResult(const GemmParams<P>&, arch::Dim3, Stream);
-    Launcher* volatile launcher = &LaunchGemmOnGpu<P>;  // see conv::HasGpuCode
-    if (launcher == nullptr) {
-      return absl::FailedPreconditionError(
-          "gemm: this program holds no GPU code for the policy; put WEFT_INSTANTIATE_GEMM(Policy) "
-          "in a .cu file, or use RunOnCpu");
-    }
-    const arch::DeviceQuery device = arch::QueryDevice();
-    if (!device.result.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("gemm: no usable GPU: ", device.result.message, "; use RunOnCpu"));
-    }
-    const arch::LaunchResult result = LaunchGemmOnGpu<P>(MakeParams(args), Grid(), stream);
-    if (!result.ok()) {
-      return absl::InternalError(
-          absl::StrCat("gemm: launch failed: ", result.message, " (", result.cuda_error, ")"));
-    }
-    return absl::OkStatus();
+    return LaunchOnThisGpu(
+        "gemm", arch::IsLinked(&LaunchGemmOnGpu<P>),
+        "put WEFT_INSTANTIATE_GEMM(Policy) in a .cu file",
+        [](const arch::DeviceLimits&) { return absl::OkStatus(); },
+        [&] { return LaunchGemmOnGpu<P>(MakeParams(args), Grid(), stream); });
   }
 
 #if defined(WEFT_CPU_BACKEND)

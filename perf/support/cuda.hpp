@@ -28,7 +28,10 @@ absl::Status CheckGpu();
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  ~DeviceBuffer() { cudaFree(data_); }
+  ~DeviceBuffer() {
+    // cudaFree(nullptr) would set CUDA up, in a process that is still to fork, say.
+    if (data_ != nullptr) cudaFree(data_);
+  }
   DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
     std::swap(data_, other.data_);
