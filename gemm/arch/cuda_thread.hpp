@@ -282,15 +282,14 @@ struct Thread {
 
   // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
   //
-  // Wide products go column by column, down and up again: ptxas keeps to that order, and a product
-  // that finds one operand in the cache of the previous one's leaves the registers' ports free.
+  // Wide products go along the rows, forth and back: ptxas keeps to that order, and a product that
+  // finds an operand in the cache of the previous one's needs fewer ports of the register file.
   template <class T, int M, int N>
   WEFT_DEVICE static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
     WEFT_UNROLL
     for (int n = 0; n < M * N; ++n) {
-      const bool up = N > M && n / M % 2 == 1;
-      const int i = N <= M ? n / N : up ? M - 1 - n % M : n % M;
-      const int j = N <= M ? n % N : n / M;
+      const int i = n / N;
+      const int j = N > M && i % 2 == 1 ? N - 1 - n % N : n % N;
       if constexpr (std::is_same_v<T, float>) {
         acc[i][j] = __fmaf_rn(a[i], b[j], acc[i][j]);
       } else {
