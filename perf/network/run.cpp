@@ -46,7 +46,8 @@ enum Ending : int { kFinished = 0, kNoGpu = 10, kGpuLost = 11 };
 
 struct Job {
   const NetworkRun& run;
-  std::vector<Network> networks;  // of each batch
+  const MakeNetworkBench& make_bench;
+  std::vector<Network> networks = {};  // of each batch
   Clock::time_point start = Clock::now();
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -65,7 +66,7 @@ void PrintRow(const Job& job, const NetworkRow& row) {
 }
 
 int Work(const Job& job, Board* board, int first) {
-  absl::StatusOr<std::unique_ptr<NetworkBench>> created = NetworkBench::Create(&board->environment);
+  absl::StatusOr<std::unique_ptr<NetworkBench>> created = job.make_bench(&board->environment);
   if (!created.ok()) {
     board->failure.Set(created.status().ToString());
     return kNoGpu;
@@ -198,7 +199,11 @@ int Report(const Job& job, const Board& board) {
 }  // namespace
 
 int RunNetwork(const NetworkRun& run) {
-  Job job{run, {}};
+  return RunNetwork(run, &NetworkBench::Create);
+}
+
+int RunNetwork(const NetworkRun& run, const MakeNetworkBench& make_bench) {
+  Job job{run, make_bench};
   for (const std::string& text : run.batches) {
     int batch = 0;
     if (!absl::SimpleAtoi(text, &batch) || batch < 1) {

@@ -1,8 +1,13 @@
 // weft_perf --network.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "absl/status/statusor.h"
+#include "perf/network/bench.hpp"
 
 namespace weft::perf {
 
@@ -20,5 +25,10 @@ struct NetworkRun {
 // Measures in child processes, prints a table and writes the file. 0 if every row is exact and
 // measured, 1 if one is not, 2 for bad options, 3 without a GPU. Touches CUDA in children only.
 int RunNetwork(const NetworkRun& run);
+
+// The same with another bench, made in each child.
+using MakeNetworkBench =
+    std::function<absl::StatusOr<std::unique_ptr<NetworkBench>>(Environment* environment)>;
+int RunNetwork(const NetworkRun& run, const MakeNetworkBench& make_bench);
 
 }  // namespace weft::perf

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/network/run.hpp"
-
 namespace weft::perf {
 namespace {
 
@@ -109,18 +107,6 @@ TEST(NetworkRow, Tables) {
   EXPECT_THAT(line,
               HasSubstr("without the first layer: ours 0.4500 ms, cuDNN 0.3150 ms, ratio 0.700"));
   EXPECT_THAT(NetworkLayerTable(Measured()), HasSubstr("c4h224w224k64r7s2"));
-}
-
-TEST(NetworkRun, RefusesBadOptions) {
-  NetworkRun run;
-  run.network = "resnet18";
-  run.batches = {"1"};
-  EXPECT_EQ(RunNetwork(run), 2);
-  run.network = "resnet50";
-  run.batches = {"1", "0"};
-  EXPECT_EQ(RunNetwork(run), 2);
-  run.batches = {};
-  EXPECT_EQ(RunNetwork(run), 2);
 }
 
 }  // namespace

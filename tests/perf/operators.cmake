@@ -10,6 +10,6 @@ if(WEFT_PYTHON)
   endif()
 endif()
 
-foreach(test network network_chain network_rows)
+foreach(test network network_chain network_rows network_run)
   target_link_libraries(perf_${test}_test PRIVATE weft_perf_network)
 endforeach()
