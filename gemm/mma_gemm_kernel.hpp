@@ -19,15 +19,17 @@ struct MmaGemmKernel {
   static constexpr int kAlignment = P::config.alignment.src;
   using Atom = typename MmaAtomFor<typename P::Element>::type;
   using Geometry = MmaGeometry<CheckedMmaTiles<P, kElementBytes>, 32 / kElementBytes>;
-  using MainloopType = MmaSm80Mainloop<Geometry, Atom>;
-  using TileA =
-      std::conditional_t<kLinesOfA<P>,
-                         MmaLineTile<Geometry, Geometry::kBlockM, kAlignment, kElementBytes, true>,
-                         MmaCrossTile<Geometry, Geometry::kBlockM, kElementBytes, true>>;
-  using TileB =
-      std::conditional_t<kLinesOfB<P>,
-                         MmaLineTile<Geometry, Geometry::kBlockN, kAlignment, kElementBytes, false>,
-                         MmaCrossTile<Geometry, Geometry::kBlockN, kElementBytes, false>>;
+  using MainloopType = MmaSm80Mainloop<Geometry, Atom, true>;
+  template <bool kWhole>
+  using TileA = std::conditional_t<
+      kLinesOfA<P>,
+      MmaLineTile<Geometry, Geometry::kBlockM, kAlignment, kElementBytes, true, kWhole>,
+      MmaCrossTile<Geometry, Geometry::kBlockM, kElementBytes, true>>;
+  template <bool kWhole>
+  using TileB = std::conditional_t<
+      kLinesOfB<P>,
+      MmaLineTile<Geometry, Geometry::kBlockN, kAlignment, kElementBytes, false, kWhole>,
+      MmaCrossTile<Geometry, Geometry::kBlockN, kElementBytes, false>>;
 
   using Params = GemmParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;
@@ -43,14 +45,26 @@ struct MmaGemmKernel {
     int tile_n = 0;
     const int tile_m = p.tiles_n.Divmod(t.block_x(), tile_n);
 
-    TileA a(t, p.a, tile_m);
-    TileB b(t, p.b, tile_n);
     typename MainloopType::Accumulators acc = {};
-    MainloopType::Run(t, shared, a, b, p.slices, acc);
+    if ((kLinesOfA<P> || kLinesOfB<P>)&&p.a.k * kElementBytes % kAlignment != 0) {
+      Multiply<false>(t, p, shared, tile_m, tile_n, acc);
+    } else {
+      Multiply<true>(t, p, shared, tile_m, tile_n, acc);
+    }
 
     using Epilogue =
         FragmentEpilogue<GemmEpiloguePolicy<P>, MmaMap<Geometry, Atom>, OutputParams<P>>;
     Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
+  }
+
+ private:
+  template <bool kWhole>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, SharedStorage& shared,
+                                   int tile_m, int tile_n,
+                                   typename MainloopType::Accumulators& acc) {
+    TileA<kWhole> a(t, p.a, tile_m);
+    TileB<kWhole> b(t, p.b, tile_n);
+    MainloopType::Run(t, shared, a, b, p.slices, acc);
   }
 };
 

@@ -64,6 +64,14 @@ constexpr int PacketOffset(int row, int half) {
   return layouts::Swizzle<1, 4, 3>{}(row * 32 + half * 16);
 }
 
+// The place of row `row` of packet `packet` where packets are spread: within each four rows, other
+// packets start at another one. Eight lanes that bring neighbouring packets of one row, 128
+// adjacent bytes of a matrix, then write to 8 different groups of 4 banks; ldmatrix reads as
+// before.
+constexpr int SpreadRow(int row, int packet) {
+  return row ^ packet % 4;
+}
+
 // Where output channel n of a group of 32 lies among the rows of operand B: an mma hands each lane
 // two adjacent columns of each of four instructions; in this order they are 8 adjacent channels.
 //   n = 8 lane + 2 instruction + e  ->  8 instruction + 2 lane + e

@@ -15,33 +15,51 @@ inline namespace WEFT_BACKEND {
 // k runs along memory: cp.async brings halves of packets as they are.
 //
 // kExtent: lines (rows of A, columns of B) of the threadblock tile. kAlignment: 4, 8 or 16 bytes,
-// to which data and pitch are aligned. Neighbouring threads take the halves of one packet, then of
-// four lines, then the packets: eight of them fill 128 bytes of shared memory, all its banks.
-template <class G, int kExtent, int kAlignment, int kElementBytes, bool kIsA>
+// to which data and pitch are aligned. Eight neighbouring threads take the packets of one line as
+// far as there are (four of them are 128 adjacent bytes, one request to L2), then of further lines,
+// so that together they fill 128 bytes of shared memory, all its banks (SpreadRow). kWhole: a
+// line's k elements are a multiple of kAlignment bytes, so that no access is cut.
+template <class G, int kExtent, int kAlignment, int kElementBytes, bool kIsA, bool kWhole>
 class MmaLineTile {
   static_assert(kAlignment == 4 || kAlignment == 8 || kAlignment == 16);
   static constexpr int kTotal = kExtent * G::kPackets * 2;
   static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
   static constexpr int kSliceBytes = G::kPackets * 32;
+  static_assert(kTotal < G::kThreads || G::kThreads % (8 * G::kPackets) == 0,
+                "weft: the threads of a GEMM block must be a multiple of 8 for each packet of k");
+  static_assert(G::kPackets < 4 || G::kPackets % 4 == 0,
+                "weft: config.threadblock.k of a GEMM must be up to 3 packets of 32 bytes, or a "
+                "multiple of 4");
+
+  // A thread's accesses have the same place in k, and their lines are kLineStep apart; for B that
+  // holds for whole groups of 32, within which RowChannel permutes. One address serves such a
+  // share.
+  static constexpr int kLineStep = G::kThreads / (8 * G::kPackets) * 4;
+  static constexpr int kLists = kIsA || kLineStep % 32 == 0 ? 1 : kShare;
 
   struct Place {
     int half, packet, row;
   };
   WEFT_DEVICE static Place At(int index) {
-    return {index % 2, index / 8 % G::kPackets, index / (8 * G::kPackets) * 4 + index / 2 % 4};
+    constexpr int kNear = G::kPackets < 4 ? G::kPackets : 4;
+    const int near = index / 2 % kNear, rest = index / (2 * kNear);
+    // With two packets, the lines that share 128 bytes with these two are two further.
+    const int line = kNear == 2 ? rest % 2 * 2 + rest / 2 % 2 : rest % 4;
+    return {index % 2, rest / 4 % (G::kPackets / kNear) * kNear + near,
+            rest / 4 / (G::kPackets / kNear) * 4 + line};
   }
 
  public:
-  WEFT_DEVICE MmaLineTile(arch::Thread t, const MatrixParams& p, int tile) : data_(p.data) {
+  WEFT_DEVICE MmaLineTile(arch::Thread t, const MatrixParams& p, int tile)
+      : extent_(p.extent), step_(kLineStep * p.pitch * kElementBytes) {
     WEFT_UNROLL
-    for (int i = 0; i < kShare; ++i) {
+    for (int i = 0; i < kLists; ++i) {
       const Place at = At(t.tid() + i * G::kThreads);
-      const std::int32_t line = tile * kExtent + (kIsA ? at.row : RowChannel(at.row));
       const int offset = at.packet * 32 + at.half * 16;
-      const bool inside = line < p.extent;
-      source_[i] = static_cast<const std::uint8_t*>(p.data) + offset +
-                   (inside ? line * p.pitch * kElementBytes : 0);
-      valid_[i] = inside ? p.k * kElementBytes - offset : 0;
+      line_[i] = tile * kExtent + (kIsA ? at.row : RowChannel(at.row));
+      source_[i] = reinterpret_cast<std::uintptr_t>(p.data) + offset +
+                   static_cast<std::uintptr_t>(line_[i] * p.pitch * kElementBytes);
+      if (i == 0) left_ = p.k * kElementBytes - offset;
     }
   }
 
@@ -51,23 +69,35 @@ class MmaLineTile {
       const int index = t.tid() + i * G::kThreads;
       if (kTotal % G::kThreads != 0 && index >= kTotal) break;
       const Place at = At(index);
-      const std::uint32_t to = shared + at.packet * (kExtent * 32) + PacketOffset(at.row, at.half);
+      const std::uint32_t to =
+          shared + at.packet * (kExtent * 32) + PacketOffset(SpreadRow(at.row, at.packet), at.half);
+      const bool inside = kLists == 1 ? line_[0] < extent_ - i * kLineStep : line_[i] < extent_;
+      const std::uintptr_t source =
+          kLists == 1 ? source_[0] + static_cast<std::uintptr_t>(i * step_) : source_[i];
       WEFT_UNROLL
       for (int e = 0; e < 16; e += kAlignment) {
-        // What lies between k and the pitch is not the matrix's, and becomes zeros.
-        const int left = valid_[i] - e;
-        const int bytes = left < 0 ? 0 : left < kAlignment ? left : kAlignment;
-        t.template CpAsync<kAlignment>(to + e, bytes > 0 ? source_[i] + e : data_, bytes);
+        t.template CpAsync<kAlignment>(to + e, reinterpret_cast<const void*>(source + e),
+                                       inside ? Bytes(left_ - e) : 0);
       }
-      source_[i] += kSliceBytes;
-      valid_[i] -= kSliceBytes;
     }
+    WEFT_UNROLL
+    for (int i = 0; i < kLists; ++i) source_[i] += kSliceBytes;
+    left_ -= kSliceBytes;
   }
 
  private:
-  const void* data_;
-  const std::uint8_t* source_[kShare];
-  std::int32_t valid_[kShare];  // bytes from source_ to the end of the line
+  // Bytes of an access that are the matrix's. What lies between k and the pitch is not, and becomes
+  // zeros.
+  static constexpr int Bytes(int left) {
+    if (kWhole) return left > 0 ? kAlignment : 0;
+    return left < 0 ? 0 : left < kAlignment ? left : kAlignment;
+  }
+
+  std::int32_t extent_;
+  std::int64_t step_;  // from a line to the next one of a regular share
+  std::int32_t line_[kLists];
+  std::uintptr_t source_[kLists];
+  std::int32_t left_;  // bytes from source_ to the end of the line
 };
 
 // k does not run along memory: words of several lines are transposed in registers. Copy stores the
@@ -112,13 +142,14 @@ class MmaCrossTile {
     WEFT_UNROLL
     for (int i = 0; i < kShare; ++i) {
       if (!Has(t, i)) break;
-      const std::uint32_t to = shared + (Packet(t) + PacketStep(i)) * (kExtent * 32);
+      const int packet = Packet(t) + PacketStep(i);
+      const std::uint32_t to = shared + packet * (kExtent * 32);
       PacketVector<2> line[kLines];
       Transpose(t, word_[i], line);
       WEFT_UNROLL
       for (int e = 0; e < kLines; ++e) {
         const int n = (Group(t) + GroupStep(i)) * kLines + e;
-        const int row = kIsA ? n : ChannelRow(n);
+        const int row = SpreadRow(kIsA ? n : ChannelRow(n), packet);
         t.StoreSharedAt(to + PacketOffset(row, Octet(t) / 2) + Octet(t) % 2 * 8, line[e]);
       }
     }

@@ -5,13 +5,13 @@
 // from. A tile starts the copies of its next k slice:
 //
 //     struct Tile {
-//       // Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h); what
-//       lies
-//       // outside the operand must arrive as zeros. Moves on by one slice. Plain stores do as
-//       well:
-//       // there is a barrier between a slice's Copy and its use.
 //       WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared);
 //     };
+//
+// Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h), where packets are
+// spread with SpreadRow(r, p) instead of r; what lies outside the operand must arrive as zeros.
+// Copy moves on by one slice. Plain stores do as well: there is a barrier between a slice's Copy
+// and its use.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Atom: the instruction (mma_atoms.hpp).
-template <class Geometry, class Atom = MmaS8>
+// Atom: the instruction (mma_atoms.hpp). kSpread: packets are spread (SpreadRow).
+template <class Geometry, class Atom = MmaS8, bool kSpread = false>
 struct MmaSm80Mainloop {
   using G = Geometry;
   static constexpr int kBytesA = G::kPackets * G::kBlockM * 32;
@@ -125,20 +125,26 @@ struct MmaSm80Mainloop {
       LoadB(t, 0, 0, f.b);
     }
 
-    // Steps of 16 rows keep the swizzle's bit, so they are plain additions.
+    // Steps of 16 rows keep the swizzle's bits, so they are plain additions.
     WEFT_DEVICE void LoadA(arch::Thread t, int stage, int packet, int i,
                            std::uint32_t (&a)[4]) const {
-      t.LdMatrixX4(a, a_ + stage * kBytesA + (packet * G::kBlockM + i * 16) * 32);
+      t.LdMatrixX4(a, Spread(a_, packet) + stage * kBytesA + (packet * G::kBlockM + i * 16) * 32);
     }
     WEFT_DEVICE void LoadB(arch::Thread t, int stage, int packet,
                            std::uint32_t (&b)[G::kFragmentsN / 2][4]) const {
       WEFT_UNROLL
       for (int j = 0; j < G::kFragmentsN / 2; ++j) {
-        t.LdMatrixX4(b[j], b_ + stage * kBytesB + (packet * G::kBlockN + j * 16) * 32);
+        t.LdMatrixX4(b[j],
+                     Spread(b_, packet) + stage * kBytesB + (packet * G::kBlockN + j * 16) * 32);
       }
     }
 
    private:
+    // SpreadRow of an address: rows are 32 bytes, and the buffers 128-byte aligned.
+    WEFT_DEVICE static std::uint32_t Spread(std::uint32_t address, int packet) {
+      return kSpread ? address ^ packet % 4 * 32 : address;
+    }
+
     std::uint32_t a_, b_;
   };
 
