@@ -24,6 +24,7 @@ import pathlib
 import re
 import sys
 
+import report_gemm
 import report_network
 import report_page
 
@@ -234,13 +235,15 @@ RENDERERS = {
     "fused": (lambda found, root: fused(found), "reformat"),
     "residual": (lambda found, root: summary(found["resnet50-residual"]), "resnet50-residual"),
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
+    "gemm": (lambda found, root: report_gemm.table(found["gemm"]), "gemm"),
     "network": (lambda found, root: report_network.table(found["resnet50-network"]), "resnet50-network"),
 }
 
 
 def load_all(root):
     names = ("anchors-nc4", "anchors", *LISTS, "resnet50-residual", "resnet50-hswish")
-    return {**{name: load(root, name) for name in names}, "resnet50-network": report_network.load(root, RESULTS)}
+    return {**{name: load(root, name) for name in names}, "resnet50-network": report_network.load(root, RESULTS),
+            "gemm": report_gemm.load(root, RESULTS)}
 
 
 def rewritten(text, results, root=ROOT, page="page"):

@@ -62,6 +62,10 @@ using Gemms = TypeList<
     FloatGemm<Row, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
     FloatGemm<Col, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
     FloatGemm<Col, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
+    FloatGemm<Row, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
+    FloatGemm<Row, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
+    FloatGemm<Col, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
+    FloatGemm<Col, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
     HalfGemm<Half, Row, Col, 128, 256, 32, 64, 64, 4>,
     HalfGemm<Half, Row, Row, 128, 128, 32, 64, 32, 3>,
     HalfGemm<Bfloat16, Row, Col, 128, 256, 32, 64, 64, 4>>;
