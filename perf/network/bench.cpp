@@ -8,15 +8,13 @@
 #include <chrono>
 #include <deque>
 
-#include "absl/strings/match.h"
 #include "perf/network/chain.hpp"
 #include "perf/network/cudnn_chain.hpp"
 #include "perf/network/gpu.hpp"
-#include "perf/peers/peer.hpp"
+#include "perf/network/plan_choice.hpp"
+#include "perf/network/timing.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/nvml.hpp"
-#include "perf/support/schedule.hpp"
-#include "perf/support/stopwatch.hpp"
 #include "weft/gemm/arch/device.hpp"
 
 namespace weft::perf {
@@ -24,10 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kShortSample = 300.0;  // microseconds of a sample that finds the best tile or plan
-constexpr int kShortSamples = 3;
-constexpr double kLongSample = 8000.0;  // of a sample of the whole network
-constexpr int kRoundingAllowance = 1;   // a plan that is further off is none
+constexpr int kPoison = 0xB5;  // a byte that ReLU never gives
 
 const char* AfterText(After after) {
   return after == After::kRelu ? "relu" : after == After::kNothing ? "nothing" : "residual relu";
@@ -37,20 +32,11 @@ std::string Message(const absl::Status& status) {
   return std::string(status.message());
 }
 
-// The whole network on one side, as one graph.
-struct Contender {
-  std::function<absl::Status()> enqueue;
-  CudaGraph graph;
-  int launches = 1;  // of a sample
-  std::vector<double> samples;
-};
-
 class GpuNetworkBench : public NetworkBench {
  public:
   absl::Status Init(Environment* environment) {
     environment_ = environment;
     if (absl::Status s = CheckGpu(); !s.ok()) return s;
-    if (absl::Status s = watch_.Init(); !s.ok()) return s;
     if (absl::Status s = timer_.Init(); !s.ok()) return s;
     const arch::DeviceQuery query = arch::QueryDevice();
     if (!query.result.ok()) return absl::UnavailableError(query.result.message);
@@ -114,7 +100,7 @@ class GpuNetworkBench : public NetworkBench {
 #if WEFT_HAVE_CUDNN
     std::unique_ptr<CudnnChain> cudnn;
     if (options.cudnn) {
-      if (absl::Status s = PrepareCudnn(**ours, options, &cudnn, row); !s.ok()) {
+      if (absl::Status s = MakeCudnn(**ours, options, &cudnn, row); !s.ok()) {
         row->cudnn_note.Set(Message(s));
         cudnn.reset();
         if (absl::Status lost = CudaStatus(cudaDeviceSynchronize(), "cuDNN"); !lost.ok())
@@ -129,7 +115,7 @@ class GpuNetworkBench : public NetworkBench {
   }
 
   cudaStream_t stream() const {
-    return watch_.stream();
+    return timer_.stream();
   }
 
   // The first and the last image of every layer.
@@ -144,22 +130,6 @@ class GpuNetworkBench : public NetworkBench {
       }
     }
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<double> Time(const std::function<absl::Status()>& enqueue) {
-    Contestant contestant;
-    contestant.enqueue = [&](int) { return enqueue(); };
-    if (absl::Status s = watch_.Prepare(contestant, 1, kShortSample); !s.ok()) return s;
-    for (int i = 0; i < kShortSamples; ++i) {
-      if (absl::Status s = watch_.Sample(contestant); !s.ok()) return s;
-    }
-    return Quantile(contestant.samples, 0.5);
-  }
-
-  // The first `bytes` bytes.
-  absl::StatusOr<Differences> Differing(const std::int8_t* got, const std::int8_t* want,
-                                        std::int64_t bytes) {
-    return Compare(got, want, bytes, stream());
   }
 
   static int FirstAlike(const OurChain& ours, int layer) {
@@ -200,11 +170,12 @@ class GpuNetworkBench : public NetworkBench {
       if (absl::IsInvalidArgument(s) || absl::IsUnimplemented(s) || absl::IsOutOfRange(s)) continue;
       if (!s.ok()) return absl::Status(s.code(), absl::StrCat(name, ": ", Message(s)));
       const absl::StatusOr<Differences> found =
-          Differing(ours.Address(tensor), want_.as<std::int8_t>(), bytes);
+          Compare(ours.Address(tensor), want_.as<std::int8_t>(), bytes, stream());
       if (!found.ok()) return found.status();
       r.mismatches += found->count;
       row->mismatches += found->count;
-      const absl::StatusOr<double> time = Time([&] { return ours.Run(layer, tile, stream()); });
+      const absl::StatusOr<double> time =
+          timer_.Alone([&] { return ours.Run(layer, tile, stream()); });
       if (!time.ok()) return time.status();
       times[tile] = *time;
       ++r.tiles;
@@ -223,103 +194,17 @@ class GpuNetworkBench : public NetworkBench {
   }
 
 #if WEFT_HAVE_CUDNN
-  absl::Status PrepareCudnn(const OurChain& ours, const NetworkOptions& options,
-                            std::unique_ptr<CudnnChain>* made, NetworkRow* row) {
+  absl::Status MakeCudnn(const OurChain& ours, const NetworkOptions& options,
+                         std::unique_ptr<CudnnChain>* cudnn, NetworkRow* row) {
     if (options.skip.contains("cudnn/open")) {
       return absl::UnavailableError("it crashed when it was opened");
     }
     options.about_to("cudnn/open");
-    absl::StatusOr<std::unique_ptr<CudnnChain>> created = CudnnChain::Create(ours, stream());
-    if (!created.ok()) return created.status();
-    *made = *std::move(created);
-    CudnnChain& cudnn = **made;
-    for (int i = 0; i < ours.size(); ++i) {
-      const int first = cudnn.SameAs(i);
-      if (first == i) {
-        if (absl::Status s = ChoosePlan(ours, cudnn, i, options, row); !s.ok()) {
-          return absl::Status(s.code(),
-                              absl::StrCat("layer ", row->layer[i].name.chars, ": ", Message(s)));
-        }
-        continue;
-      }
-      NetworkLayerRow& r = row->layer[i];
-      const NetworkLayerRow& same = row->layer[first];
-      r.plan = same.plan, r.plan_us = same.plan_us, r.plans = same.plans;
-      const absl::StatusOr<Differences> found = TryPlan(ours, cudnn, i, plans_[first]);
-      if (!found.ok()) return found.status();
-      r.plan_differences = found->count;
-      r.plan_largest = found->largest;
-    }
-    return absl::OkStatus();
-  }
-
-  // Builds a plan, runs it on what our layer read, and compares with our output.
-  absl::StatusOr<Differences> TryPlan(const OurChain& ours, CudnnChain& cudnn, int layer,
-                                      int plan) {
-    absl::Status s = cudnn.Build(layer, plan);
-    if (s.ok()) s = cudnn.Poison(layer, stream());
-    if (s.ok()) s = cudnn.Run(layer, stream());
-    if (s.ok()) s = CudaStatus(cudaStreamSynchronize(stream()), "the plan's run");
-    if (s.ok()) s = cudnn.Output(layer, got_.as<std::int8_t>(), stream());
-    if (!s.ok()) return s;
-    const int tensor = ours.network().OutputOf(layer);
-    absl::StatusOr<Differences> found =
-        Differing(got_.as<std::int8_t>(), ours.Address(tensor), ours.Bytes(tensor));
-    // The next layers' plans are to read what ours read.
-    if (s = cudnn.CopyTensor(tensor, stream()); !s.ok()) return s;
-    return found;
-  }
-
-  absl::Status ChoosePlan(const OurChain& ours, CudnnChain& cudnn, int layer,
-                          const NetworkOptions& options, NetworkRow* row) {
-    NetworkLayerRow& r = row->layer[layer];
-    const std::string prefix = absl::StrCat("cudnn/", r.name.chars, "/");
-    PeerOptions peer;
-    peer.build_threads = options.skip.empty() ? options.build_threads : 1;
-    peer.about_to = [&](const std::string& what) { options.about_to(prefix + what); };
-    for (const std::string& skip : options.skip) {
-      if (absl::StartsWith(skip, prefix)) peer.skip.insert(skip.substr(prefix.size()));
-    }
-    if (const auto found = options.chosen.find(r.name.Get()); found != options.chosen.end()) {
-      peer.only = {found->second};
-    }
-    if (absl::Status s = cudnn.Prepare(layer, peer); !s.ok()) return s;
-    std::string why = "no plan ran";
-    int best = -1;
-    for (int i = 0; i < cudnn.variants(layer); ++i) {
-      const std::string name = cudnn.VariantName(layer, i);
-      peer.about_to(name);
-      const absl::StatusOr<Differences> found = TryPlan(ours, cudnn, layer, i);
-      absl::Status s = found.status();
-      if (s.ok() && found->largest > kRoundingAllowance) {
-        s = absl::DataLossError(
-            absl::StrCat("differs at ", found->count, " outputs, by up to ", found->largest));
-      }
-      absl::StatusOr<double> time = 0.0;
-      if (s.ok()) {
-        time = Time([&] { return cudnn.Run(layer, stream()); });
-      } else {
-        time = s;
-      }
-      if (!time.ok()) {
-        why = absl::StrCat(name, ": ", Message(time.status()));
-        if (absl::Status lost = CudaStatus(cudaDeviceSynchronize(), name.c_str()); !lost.ok()) {
-          return lost;
-        }
-        continue;
-      }
-      ++r.plans;
-      if (best >= 0 && *time >= r.plan_us) continue;
-      best = i;
-      r.plan.Set(name);
-      r.plan_us = *time;
-      r.plan_differences = found->count;
-      r.plan_largest = found->largest;
-    }
-    if (best < 0) return absl::UnimplementedError(why);
-    plans_[layer] = best;
-    options.chose(layer, r.plan.Get());
-    return TryPlan(ours, cudnn, layer, best).status();  // the chosen one stays built
+    absl::StatusOr<std::unique_ptr<CudnnChain>> made = CudnnChain::Create(ours, stream());
+    if (!made.ok()) return made.status();
+    *cudnn = *std::move(made);
+    return PlanChooser(ours, cudnn->get(), timer_, got_.as<std::int8_t>(), options, row)
+        .ChooseAll();
   }
 #endif
 
@@ -327,7 +212,7 @@ class GpuNetworkBench : public NetworkBench {
   template <class Other>
   absl::Status Compete(OurChain& ours, const std::vector<int>& model, Other* cudnn,
                        const NetworkOptions& options, NetworkRow* row) {
-    std::deque<Contender> all(cudnn != nullptr ? 5 : 3);
+    std::deque<Racer> all(cudnn != nullptr ? 5 : 3);
     all[0].enqueue = [&] { return ours.Enqueue(0, stream()); };
     all[1].enqueue = [&] {
       for (int i = 0; i < ours.size(); ++i) {
@@ -342,12 +227,7 @@ class GpuNetworkBench : public NetworkBench {
       }
     }
     options.about_to(cudnn != nullptr ? "cudnn/all/timing" : "timing");
-    for (Contender& c : all) {
-      if (absl::Status s = Prepare(c); !s.ok()) return s;
-    }
-    const absl::Status timed =
-        Interleave(static_cast<int>(all.size()), options.rounds, 1000.0 * options.budget_ms,
-                   [&](int i) { return Sample(all[i]); });
+    const absl::Status timed = timer_.Race(options.rounds, 1000.0 * options.budget_ms, &all);
     if (!timed.ok()) return timed;
     Timing* const times[] = {&row->ours, &row->model, &row->ours_rest, &row->cudnn,
                              &row->cudnn_rest};
@@ -374,7 +254,7 @@ class GpuNetworkBench : public NetworkBench {
       if (!s.ok()) return s;
     }
     const absl::StatusOr<Differences> models =
-        Differing(want_.as<std::int8_t>(), ours.Address(last), bytes);
+        Compare(want_.as<std::int8_t>(), ours.Address(last), bytes, stream());
     if (!models.ok()) return models.status();
     row->mismatches += models->count;
     if (s = CheckLayers(ours, row); !s.ok()) return s;
@@ -385,17 +265,17 @@ class GpuNetworkBench : public NetworkBench {
   }
 
 #if WEFT_HAVE_CUDNN
-  absl::Status CompareEnds(const OurChain& ours, CudnnChain& cudnn, const Contender& contender,
+  absl::Status CompareEnds(const OurChain& ours, CudnnChain& cudnn, const Racer& racer,
                            NetworkRow* row) {
     absl::Status s;
     for (int i = 0; i < ours.size() && s.ok(); ++i) s = cudnn.Poison(i, stream());
-    if (s.ok()) s = contender.graph.Launch(stream());
+    if (s.ok()) s = racer.graph.Launch(stream());
     if (s.ok()) s = CudaStatus(cudaStreamSynchronize(stream()), "cuDNN's last run");
     if (s.ok()) s = cudnn.Output(ours.size() - 1, got_.as<std::int8_t>(), stream());
     if (!s.ok()) return s;
     const int last = ours.network().OutputOf(ours.size() - 1);
     const absl::StatusOr<Differences> found =
-        Differing(got_.as<std::int8_t>(), ours.Address(last), ours.Bytes(last));
+        Compare(got_.as<std::int8_t>(), ours.Address(last), ours.Bytes(last), stream());
     if (!found.ok()) return found.status();
     const TensorExtents e = ours.network().Extents(last);
     row->outputs = e.n * e.c * e.h * e.w;
@@ -415,36 +295,10 @@ class GpuNetworkBench : public NetworkBench {
     return absl::OkStatus();
   }
 
-  absl::Status Prepare(Contender& c) {
-    absl::StatusOr<double> time = timer_.Time(stream(), c.enqueue);
-    if (!time.ok()) return time.status();
-    absl::StatusOr<CudaGraph> graph = CudaGraph::Capture(stream(), c.enqueue);
-    if (!graph.ok()) return graph.status();
-    c.graph = *std::move(graph);
-    if (absl::Status s = c.graph.Upload(stream()); !s.ok()) return s;
-    for (int i = 0; i < 3 && time.ok(); ++i) {
-      time = timer_.Time(stream(), [&] { return c.graph.Launch(stream()); });
-    }
-    if (!time.ok()) return time.status();
-    c.launches = std::max(1, static_cast<int>(kLongSample / *time));
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<double> Sample(Contender& c) {
-    const absl::StatusOr<double> time = timer_.Time(stream(), [&] {
-      for (int i = 0; i < c.launches; ++i) {
-        if (absl::Status s = c.graph.Launch(stream()); !s.ok()) return s;
-      }
-      return absl::OkStatus();
-    });
-    if (time.ok()) c.samples.push_back(*time / c.launches);
-    return time;
-  }
-
-  // The clock while `contender` keeps the GPU busy.
-  absl::Status ReadClock(const Contender& contender, NetworkRow* row) {
-    for (int i = 0; i < 3 * contender.launches; ++i) {
-      if (absl::Status s = contender.graph.Launch(stream()); !s.ok()) return s;
+  // The clock while `racer` keeps the GPU busy.
+  absl::Status ReadClock(const Racer& racer, NetworkRow* row) {
+    for (int i = 0; i < 3 * racer.launches; ++i) {
+      if (absl::Status s = racer.graph.Launch(stream()); !s.ok()) return s;
     }
     const GpuState state = nvml_.State();
     if (absl::Status s = CudaStatus(cudaStreamSynchronize(stream()), "clock"); !s.ok()) return s;
@@ -458,15 +312,11 @@ class GpuNetworkBench : public NetworkBench {
     return absl::OkStatus();
   }
 
-  static constexpr int kPoison = 0xB5;
-
   Environment* environment_ = nullptr;
-  Stopwatch watch_;
-  CudaTimer timer_;
+  ChainTimer timer_;
   Nvml nvml_;
   arch::DeviceLimits limits_;
   DeviceBuffer want_, got_;
-  std::map<int, int> plans_;  // of the first layer of each shape
 };
 
 }  // namespace
