@@ -4,6 +4,7 @@
 #
 # Stages, each with a log $OUT/<stage>.log ($OUT is build/h200 unless set):
 #   tests      every GPU test
+#   cudnn      the comparison with cuDNN's results, in full; docs/cudnn_differences.md is made from its log
 #   demo       weft_demo --backend=cuda
 #   nc4        weft_perf over NCxHWx<4> against cuDNN's INT8x4 path, list `anchors`; anchors-nc4-n*.json
 #   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
@@ -13,7 +14,7 @@
 #              Each of the three takes the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
 #   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile[:layout] ...)
-# Without arguments: tests demo nc4 sanitizer. WEFT_LIMIT_S (570) is the time for all of it. The JSON files
+# Without arguments: tests cudnn demo nc4 sanitizer. WEFT_LIMIT_S (570) is the time for all of it. The JSON files
 # come in $OUT/json.tar, too, for places that return few files.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
@@ -23,7 +24,7 @@ bin=$carry/bin
 out=${OUT:-build/h200}
 mkdir -p "$out"
 stages=("$@")
-[ $# -gt 0 ] || stages=(tests demo nc4 sanitizer)
+[ $# -gt 0 ] || stages=(tests cudnn demo nc4 sanitizer)
 export PATH=$PATH:/usr/local/cuda/bin
 limit=${WEFT_LIMIT_S:-570}
 ncu_cases=${WEFT_NCU:-c64h56w56k64r3s1:64:simt_128x64x32_64x32x32_8x8 c256h14w14k1024r1s1:64:simt_128x128x32_64x32x32_8x8}
@@ -60,13 +61,25 @@ tests() {
   local failed=0 test
   for test in $bin/gpu_*; do
     echo "=== ${test##*/}"
-    bounded 90 "$test" --gtest_brief=1 || { echo "=== ${test##*/} FAILED ($?)"; failed=1; }
+    (use_wheel_cudnn && bounded 90 "$test" --gtest_brief=1) ||
+      { echo "=== ${test##*/} FAILED ($?)"; failed=1; }
   done
   return $failed
 }
 
+cudnn() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 120 $bin/gpu_conv_cudnn_test
+  ) && ! grep -q SKIPPED "$out/cudnn.log"  # skipped is not passed
+}
+
 demo() {
-  bounded 120 $bin/weft_demo --backend=cuda
+  (
+    use_wheel_cudnn
+    bounded 120 $bin/weft_demo --backend=cuda
+  )
 }
 
 # weft <arguments>: weft_perf, as many rows as there is time for.
@@ -150,9 +163,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | demo | nc4 | perf | epilogues | sanitizer) run=$stage ;;
+    tests | cudnn | demo | nc4 | perf | epilogues | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, demo, nc4, perf, epilogues, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, demo, nc4, perf, epilogues, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
@@ -161,7 +174,8 @@ for stage in "${stages[@]}"; do
   [ $status -eq 0 ] || failures=1
   summary+=("$(printf '%-10s %s  %4d s' "$stage" "$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - start)))")
   case $stage in
-    tests) grep -E '^===|FAILED|PASSED' "$out/tests.log" | tail -40 ;;
+    tests) grep -E '^===|FAILED|PASSED|SKIPPED' "$out/tests.log" | tail -40 ;;
+    cudnn) grep -E 'SKIPPED|FAILED|PASSED' "$out/cudnn.log" | tail -10 ;;
     demo) tail -30 "$out/demo.log" ;;
     nc4 | perf | epilogues)
       cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|NVIDIA|cuDNN|cuBLAS|  worker)' |
