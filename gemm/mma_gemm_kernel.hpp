@@ -19,7 +19,7 @@ struct MmaGemmKernel {
   static constexpr int kAlignment = P::config.alignment.src;
   using Atom = typename MmaAtomFor<typename P::Element>::type;
   using Geometry = MmaGeometry<CheckedMmaTiles<P, kElementBytes>, 32 / kElementBytes>;
-  using MainloopType = MmaSm80Mainloop<Geometry, Atom, true>;
+  using MainloopType = MmaSm80Mainloop<Geometry, Atom, LineMajor>;
   template <bool kWhole>
   using TileA = std::conditional_t<
       kLinesOfA<P>,

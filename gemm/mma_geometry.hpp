@@ -64,13 +64,41 @@ constexpr int PacketOffset(int row, int half) {
   return layouts::Swizzle<1, 4, 3>{}(row * 32 + half * 16);
 }
 
-// The place of row `row` of packet `packet` where packets are spread: within each four rows, other
-// packets start at another one. Eight lanes that bring neighbouring packets of one row, 128
-// adjacent bytes of a matrix, then write to 8 different groups of 4 banks; ldmatrix reads as
-// before.
-constexpr int SpreadRow(int row, int packet) {
-  return row ^ packet % 4;
-}
+// Where the packets of an operand tile of kRows rows lie in shared memory: half `half` of packet
+// `packet` of row `row` at Offset(row, packet, half). Fragment(address, packet, row) is the address
+// of packet `packet`, `row` rows further, from that of packet 0 (row: a multiple of 16).
+//
+// Packets of one k index together, as NCxHWx<32> and CxRSKx<32> have them.
+template <int kRows, int kPackets>
+struct PacketMajor {
+  static constexpr int Offset(int row, int packet, int half) {
+    return packet * (kRows * 32) + PacketOffset(row, half);
+  }
+  static constexpr std::uint32_t Fragment(std::uint32_t address, int packet, int row) {
+    return address + static_cast<std::uint32_t>((packet * kRows + row) * 32);
+  }
+};
+
+// Packets of one row together, as matrices have them: cp.async brings the 128 bytes of eight lanes
+// with one request to L2 where they are adjacent in shared memory too. The 16-byte pieces of a row
+// are exchanged (exclusive or) so that those which ldmatrix reads at once, of 8 rows, lie in 8
+// different groups of 4 banks.
+template <int kRows, int kPackets>
+struct LineMajor {
+  static_assert((kPackets & (kPackets - 1)) == 0,
+                "weft: config.threadblock.k of a GEMM must be a power of two packets of 32 bytes");
+  static constexpr int kPieces = kPackets < 4 ? 2 * kPackets : 8;  // that change places
+  static constexpr int kRowsPerLine = 8 / kPieces;                 // rows in 128 bytes
+
+  static constexpr int Offset(int row, int packet, int half) {
+    const int piece = (packet * 2 + half) ^ (row / kRowsPerLine % kPieces);
+    return row * (kPackets * 32) + piece * 16;
+  }
+  static constexpr std::uint32_t Fragment(std::uint32_t address, int packet, int row) {
+    return (address ^ static_cast<std::uint32_t>(packet * 32)) +
+           static_cast<std::uint32_t>(row * (kPackets * 32));
+  }
+};
 
 // Where output channel n of a group of 32 lies among the rows of operand B: an mma hands each lane
 // two adjacent columns of each of four instructions; in this order they are 8 adjacent channels.

@@ -12,41 +12,34 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// k runs along memory: cp.async brings halves of packets as they are.
+// k runs along memory: cp.async brings halves of packets as they are, to LineMajor places.
 //
 // kExtent: lines (rows of A, columns of B) of the threadblock tile. kAlignment: 4, 8 or 16 bytes,
-// to which data and pitch are aligned. Eight neighbouring threads take the packets of one line as
-// far as there are (four of them are 128 adjacent bytes, one request to L2), then of further lines,
-// so that together they fill 128 bytes of shared memory, all its banks (SpreadRow). kWhole: a
-// line's k elements are a multiple of kAlignment bytes, so that no access is cut.
+// to which data and pitch are aligned. kWhole: a line's k elements are a multiple of kAlignment
+// bytes, so that no access is cut. Neighbouring threads take neighbouring pieces of a line.
 template <class G, int kExtent, int kAlignment, int kElementBytes, bool kIsA, bool kWhole>
 class MmaLineTile {
   static_assert(kAlignment == 4 || kAlignment == 8 || kAlignment == 16);
   static constexpr int kTotal = kExtent * G::kPackets * 2;
   static constexpr int kShare = CeilDiv(kTotal, G::kThreads);
   static constexpr int kSliceBytes = G::kPackets * 32;
-  static_assert(kTotal < G::kThreads || G::kThreads % (8 * G::kPackets) == 0,
-                "weft: the threads of a GEMM block must be a multiple of 8 for each packet of k");
-  static_assert(G::kPackets < 4 || G::kPackets % 4 == 0,
-                "weft: config.threadblock.k of a GEMM must be up to 3 packets of 32 bytes, or a "
-                "multiple of 4");
+  using Layout = LineMajor<kExtent, G::kPackets>;
+  static constexpr int kPieces = 2 * G::kPackets;  // of 16 bytes, of one line
+  static_assert(kTotal < G::kThreads || G::kThreads % kPieces == 0,
+                "weft: the threads of a GEMM block must be a multiple of the 16-byte pieces of "
+                "config.threadblock.k");
 
   // A thread's accesses have the same place in k, and their lines are kLineStep apart; for B that
   // holds for whole groups of 32, within which RowChannel permutes. One address serves such a
   // share.
-  static constexpr int kLineStep = G::kThreads / (8 * G::kPackets) * 4;
+  static constexpr int kLineStep = G::kThreads / kPieces;
   static constexpr int kLists = kIsA || kLineStep % 32 == 0 ? 1 : kShare;
 
   struct Place {
     int half, packet, row;
   };
   WEFT_DEVICE static Place At(int index) {
-    constexpr int kNear = G::kPackets < 4 ? G::kPackets : 4;
-    const int near = index / 2 % kNear, rest = index / (2 * kNear);
-    // With two packets, the lines that share 128 bytes with these two are two further.
-    const int line = kNear == 2 ? rest % 2 * 2 + rest / 2 % 2 : rest % 4;
-    return {index % 2, rest / 4 % (G::kPackets / kNear) * kNear + near,
-            rest / 4 / (G::kPackets / kNear) * 4 + line};
+    return {index % 2, index / 2 % G::kPackets, index / kPieces};
   }
 
  public:
@@ -69,8 +62,7 @@ class MmaLineTile {
       const int index = t.tid() + i * G::kThreads;
       if (kTotal % G::kThreads != 0 && index >= kTotal) break;
       const Place at = At(index);
-      const std::uint32_t to =
-          shared + at.packet * (kExtent * 32) + PacketOffset(SpreadRow(at.row, at.packet), at.half);
+      const std::uint32_t to = shared + Layout::Offset(at.row, at.packet, at.half);
       const bool inside = kLists == 1 ? line_[0] < extent_ - i * kLineStep : line_[i] < extent_;
       const std::uintptr_t source =
           kLists == 1 ? source_[0] + static_cast<std::uintptr_t>(i * step_) : source_[i];
@@ -109,6 +101,7 @@ class MmaLineTile {
 template <class G, int kExtent, int kElementBytes, bool kIsA>
 class MmaCrossTile {
   static_assert(kElementBytes == 1 || kElementBytes == 2);
+  using Layout = LineMajor<kExtent, G::kPackets>;
   static constexpr int kLines = 4 / kElementBytes;
   static constexpr int kDepth = 8 / kElementBytes;  // of a unit, in k
   static constexpr int kGroups = kExtent / kLines;
@@ -143,14 +136,14 @@ class MmaCrossTile {
     for (int i = 0; i < kShare; ++i) {
       if (!Has(t, i)) break;
       const int packet = Packet(t) + PacketStep(i);
-      const std::uint32_t to = shared + packet * (kExtent * 32);
       PacketVector<2> line[kLines];
       Transpose(t, word_[i], line);
       WEFT_UNROLL
       for (int e = 0; e < kLines; ++e) {
         const int n = (Group(t) + GroupStep(i)) * kLines + e;
-        const int row = SpreadRow(kIsA ? n : ChannelRow(n), packet);
-        t.StoreSharedAt(to + PacketOffset(row, Octet(t) / 2) + Octet(t) % 2 * 8, line[e]);
+        const int row = kIsA ? n : ChannelRow(n);
+        t.StoreSharedAt(shared + Layout::Offset(row, packet, Octet(t) / 2) + Octet(t) % 2 * 8,
+                        line[e]);
       }
     }
     Load(t);

@@ -8,10 +8,9 @@
 //       WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared);
 //     };
 //
-// Row r, half h of packet p goes to shared + p * kRows * 32 + PacketOffset(r, h), where packets are
-// spread with SpreadRow(r, p) instead of r; what lies outside the operand must arrive as zeros.
-// Copy moves on by one slice. Plain stores do as well: there is a barrier between a slice's Copy
-// and its use.
+// Packets go to the places that Layout gives them (PacketMajor or LineMajor); what lies outside the
+// operand must arrive as zeros. Copy moves on by one slice. Plain stores do as well: there is a
+// barrier between a slice's Copy and its use.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +22,12 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Atom: the instruction (mma_atoms.hpp). kSpread: packets are spread (SpreadRow).
-template <class Geometry, class Atom = MmaS8, bool kSpread = false>
+// Atom: the instruction (mma_atoms.hpp). Layout: of the operands in shared memory.
+template <class Geometry, class Atom = MmaS8, template <int, int> class Layout = PacketMajor>
 struct MmaSm80Mainloop {
   using G = Geometry;
+  using LayoutA = Layout<G::kBlockM, G::kPackets>;
+  using LayoutB = Layout<G::kBlockN, G::kPackets>;
   static constexpr int kBytesA = G::kPackets * G::kBlockM * 32;
   static constexpr int kBytesB = G::kPackets * G::kBlockN * 32;
   struct SharedStorage {
@@ -113,9 +114,9 @@ struct MmaSm80Mainloop {
    public:
     WEFT_DEVICE Reader(arch::Thread t, std::uint32_t a0, std::uint32_t b0) {
       const int lane = t.lane();
-      a_ = a0 + PacketOffset(G::WarpM(t.warp()) * G::kWarpM + lane % 16, lane / 16);
-      b_ = b0 +
-           PacketOffset(G::WarpN(t.warp()) * G::kWarpN + lane % 8 + lane / 16 * 8, lane / 8 % 2);
+      a_ = a0 + LayoutA::Offset(G::WarpM(t.warp()) * G::kWarpM + lane % 16, 0, lane / 16);
+      b_ = b0 + LayoutB::Offset(G::WarpN(t.warp()) * G::kWarpN + lane % 8 + lane / 16 * 8, 0,
+                                lane / 8 % 2);
     }
 
     // Packet 0 of stage 0.
@@ -125,26 +126,20 @@ struct MmaSm80Mainloop {
       LoadB(t, 0, 0, f.b);
     }
 
-    // Steps of 16 rows keep the swizzle's bits, so they are plain additions.
+    // Buffers are 128-byte aligned, so that the stage may be added first.
     WEFT_DEVICE void LoadA(arch::Thread t, int stage, int packet, int i,
                            std::uint32_t (&a)[4]) const {
-      t.LdMatrixX4(a, Spread(a_, packet) + stage * kBytesA + (packet * G::kBlockM + i * 16) * 32);
+      t.LdMatrixX4(a, LayoutA::Fragment(a_ + stage * kBytesA, packet, i * 16));
     }
     WEFT_DEVICE void LoadB(arch::Thread t, int stage, int packet,
                            std::uint32_t (&b)[G::kFragmentsN / 2][4]) const {
       WEFT_UNROLL
       for (int j = 0; j < G::kFragmentsN / 2; ++j) {
-        t.LdMatrixX4(b[j],
-                     Spread(b_, packet) + stage * kBytesB + (packet * G::kBlockN + j * 16) * 32);
+        t.LdMatrixX4(b[j], LayoutB::Fragment(b_ + stage * kBytesB, packet, j * 16));
       }
     }
 
    private:
-    // SpreadRow of an address: rows are 32 bytes, and the buffers 128-byte aligned.
-    WEFT_DEVICE static std::uint32_t Spread(std::uint32_t address, int packet) {
-      return kSpread ? address ^ packet % 4 * 32 : address;
-    }
-
     std::uint32_t a_, b_;
   };
 
