@@ -17,19 +17,22 @@ template <class P>
 struct MmaGemmKernel {
   static constexpr int kElementBytes = sizeof(typename P::Element);
   static constexpr int kAlignment = P::config.alignment.src;
+  // Adjacent columns of C that a thread holds: 16 bytes, so that the four threads of a row write
+  // whole sectors together.
+  static constexpr int kRun = sizeof(typename P::Epilogue::Output) == 4 ? 4 : 8;
   using Atom = typename MmaAtomFor<typename P::Element>::type;
   using Geometry = MmaGeometry<CheckedMmaTiles<P, kElementBytes>, 32 / kElementBytes>;
   using MainloopType = MmaSm80Mainloop<Geometry, Atom, LineMajor>;
   template <bool kWhole>
   using TileA = std::conditional_t<
       kLinesOfA<P>,
-      MmaLineTile<Geometry, Geometry::kBlockM, kAlignment, kElementBytes, true, kWhole>,
-      MmaCrossTile<Geometry, Geometry::kBlockM, kElementBytes, true>>;
+      MmaLineTile<Geometry, Geometry::kBlockM, kAlignment, kElementBytes, true, kRun, kWhole>,
+      MmaCrossTile<Geometry, Geometry::kBlockM, kElementBytes, true, kRun>>;
   template <bool kWhole>
   using TileB = std::conditional_t<
       kLinesOfB<P>,
-      MmaLineTile<Geometry, Geometry::kBlockN, kAlignment, kElementBytes, false, kWhole>,
-      MmaCrossTile<Geometry, Geometry::kBlockN, kElementBytes, false>>;
+      MmaLineTile<Geometry, Geometry::kBlockN, kAlignment, kElementBytes, false, kRun, kWhole>,
+      MmaCrossTile<Geometry, Geometry::kBlockN, kElementBytes, false, kRun>>;
 
   using Params = GemmParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;
@@ -53,7 +56,7 @@ struct MmaGemmKernel {
     }
 
     using Epilogue =
-        FragmentEpilogue<GemmEpiloguePolicy<P>, MmaMap<Geometry, Atom>, OutputParams<P>>;
+        FragmentEpilogue<GemmEpiloguePolicy<P>, MmaMap<Geometry, Atom, kRun>, OutputParams<P>>;
     Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
   }
 

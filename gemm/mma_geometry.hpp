@@ -101,18 +101,26 @@ struct LineMajor {
 };
 
 // Where output channel n of a group of 32 lies among the rows of operand B: an mma hands each lane
-// two adjacent columns of each of four instructions; in this order they are 8 adjacent channels.
-//   n = 8 lane + 2 instruction + e  ->  8 instruction + 2 lane + e
+// two adjacent columns of each of four instructions; in this order they are kRun = 8 adjacent
+// channels, or twice 4 where those are 16 bytes already.
+//   8: n = 8 lane + 2 instruction + e             ->  8 instruction + 2 lane + e
+//   4: n = 16 half + 4 lane + 2 instruction + e   ->  16 half + 8 instruction + 2 lane + e
+template <int kRun = 8>
 constexpr int ChannelRow(int n) {
+  static_assert(kRun == 8 || kRun == 4);
   using layouts::kInt;
-  constexpr auto kOrder = layouts::MakeLayout(layouts::MakeTuple(kInt<2>, kInt<4>, kInt<4>),
-                                              layouts::MakeTuple(kInt<1>, kInt<8>, kInt<2>));
+  constexpr auto kOrder =
+      layouts::MakeLayout(layouts::MakeTuple(kInt<2>, kInt<kRun / 2>, kInt<4>, kInt<8 / kRun>),
+                          layouts::MakeTuple(kInt<1>, kInt<8>, kInt<2>, kInt<16>));
   return n / 32 * 32 + kOrder(n % 32);
 }
 
 // The inverse of ChannelRow.
+template <int kRun = 8>
 constexpr int RowChannel(int row) {
-  return row / 32 * 32 + row % 8 / 2 * 8 + row / 8 % 4 * 2 + row % 2;
+  constexpr int kInstructions = kRun / 2;
+  return row / 32 * 32 + row % 32 / (8 * kInstructions) * 16 + row % 8 / 2 * kRun +
+         row / 8 % kInstructions * 2 + row % 2;
 }
 
 }  // namespace weft::gemm

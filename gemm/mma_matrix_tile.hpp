@@ -16,8 +16,9 @@ inline namespace WEFT_BACKEND {
 //
 // kExtent: lines (rows of A, columns of B) of the threadblock tile. kAlignment: 4, 8 or 16 bytes,
 // to which data and pitch are aligned. kWhole: a line's k elements are a multiple of kAlignment
-// bytes, so that no access is cut. Neighbouring threads take neighbouring pieces of a line.
-template <class G, int kExtent, int kAlignment, int kElementBytes, bool kIsA, bool kWhole>
+// bytes, so that no access is cut. kRun: of ChannelRow, for B. Neighbouring threads take
+// neighbouring pieces of a line.
+template <class G, int kExtent, int kAlignment, int kElementBytes, bool kIsA, int kRun, bool kWhole>
 class MmaLineTile {
   static_assert(kAlignment == 4 || kAlignment == 8 || kAlignment == 16);
   static constexpr int kTotal = kExtent * G::kPackets * 2;
@@ -49,7 +50,7 @@ class MmaLineTile {
     for (int i = 0; i < kLists; ++i) {
       const Place at = At(t.tid() + i * G::kThreads);
       const int offset = at.packet * 32 + at.half * 16;
-      line_[i] = tile * kExtent + (kIsA ? at.row : RowChannel(at.row));
+      line_[i] = tile * kExtent + (kIsA ? at.row : RowChannel<kRun>(at.row));
       source_[i] = reinterpret_cast<std::uintptr_t>(p.data) + offset +
                    static_cast<std::uintptr_t>(line_[i] * p.pitch * kElementBytes);
       if (i == 0) left_ = p.k * kElementBytes - offset;
@@ -98,7 +99,7 @@ class MmaLineTile {
 //
 // A unit is kLines lines (the elements of a word) by 8 bytes of k. Neighbouring threads take the
 // four units of a packet, then neighbouring lines: 32 bytes of memory for each k.
-template <class G, int kExtent, int kElementBytes, bool kIsA>
+template <class G, int kExtent, int kElementBytes, bool kIsA, int kRun>
 class MmaCrossTile {
   static_assert(kElementBytes == 1 || kElementBytes == 2);
   using Layout = LineMajor<kExtent, G::kPackets>;
@@ -141,7 +142,7 @@ class MmaCrossTile {
       WEFT_UNROLL
       for (int e = 0; e < kLines; ++e) {
         const int n = (Group(t) + GroupStep(i)) * kLines + e;
-        const int row = kIsA ? n : ChannelRow(n);
+        const int row = kIsA ? n : ChannelRow<kRun>(n);
         t.StoreSharedAt(shared + Layout::Offset(row, packet, Octet(t) / 2) + Octet(t) % 2 * 8,
                         line[e]);
       }

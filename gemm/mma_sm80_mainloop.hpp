@@ -163,22 +163,22 @@ struct MmaSm80Mainloop {
 };
 
 // Which outputs a thread holds (fragment_epilogue.hpp): rows lane / 4 + 8 i, and of each group of
-// 32 channels the 8 adjacent ones that ChannelRow gives its column pairs.
-template <class G, class Atom = MmaS8>
+// 4 kRun channels the kRun adjacent ones that ChannelRow<kRun> gives its column pairs.
+template <class G, class Atom = MmaS8, int kRun = 8>
 struct MmaMap {
   static constexpr int kPixels = 2 * G::kFragmentsM;
-  static constexpr int kGroups = G::kWarpN / 32;
-  static constexpr int kChannels = 8;
+  static constexpr int kGroups = G::kWarpN / (4 * kRun);
+  static constexpr int kChannels = kRun;
   using Accumulators = typename MmaSm80Mainloop<G, Atom>::Accumulators;
 
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
     return G::WarpM(t.warp()) * G::kWarpM + t.lane() / 4 + 8 * i;
   }
   WEFT_DEVICE static int Channel(arch::Thread t, int g) {
-    return G::WarpN(t.warp()) * G::kWarpN + g * 32 + t.lane() % 4 * 8;
+    return G::WarpN(t.warp()) * G::kWarpN + g * 4 * kRun + t.lane() % 4 * kRun;
   }
   static constexpr typename Atom::Sum Get(const Accumulators& acc, int i, int g, int j) {
-    return acc[i / 2][g * 4 + j / 2][i % 2 * 2 + j % 2];
+    return acc[i / 2][(g * kRun + j) / 2][i % 2 * 2 + j % 2];
   }
 };
 
