@@ -10,6 +10,7 @@
 #   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
 #              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, all.csv, tuning.txt and
 #              `choices`, from which a second run (put it into carry/) knows each peer's best variant
+#   gemm       gemm_bench against cuBLASLt; gemm.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              Each of the three takes the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
@@ -73,6 +74,14 @@ cudnn() {
     use_wheel_cudnn
     bounded 120 $bin/gpu_conv_cudnn_test
   ) && ! grep -q SKIPPED "$out/cudnn.log"  # skipped is not passed
+}
+
+gemm() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 150 $bin/gemm_bench --json="$out/gemm.json" --commit="$(cat "$carry/commit")"
+  )
 }
 
 demo() {
@@ -142,6 +151,7 @@ sanitizer() {
       failed=1
     check $tool $bin/gpu_conv_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32*' || failed=1
     check $tool $bin/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1
+    check $tool $bin/gpu_gemm_gemm_types_test --gtest_brief=1 --gtest_filter='*Async*' || failed=1
   done
   return $failed
 }
@@ -163,9 +173,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | demo | nc4 | perf | epilogues | sanitizer) run=$stage ;;
+    tests | cudnn | gemm | demo | nc4 | perf | epilogues | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, demo, nc4, perf, epilogues, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, gemm, demo, nc4, perf, epilogues, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
@@ -176,6 +186,7 @@ for stage in "${stages[@]}"; do
   case $stage in
     tests) grep -E '^===|FAILED|PASSED|SKIPPED' "$out/tests.log" | tail -40 ;;
     cudnn) grep -E 'SKIPPED|FAILED|PASSED' "$out/cudnn.log" | tail -10 ;;
+    gemm) grep -E 'ratio' "$out/gemm.log" | cut -c1-140 ;;
     demo) tail -30 "$out/demo.log" ;;
     nc4 | perf | epilogues)
       cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|NVIDIA|cuDNN|cuBLAS|  worker)' |
