@@ -6,15 +6,23 @@
 namespace weft::conv {
 namespace {
 
-constexpr double kLanesPerClock = 128.0;  // instruction lanes of a multiprocessor
-constexpr double kStartAndEnd = 1200.0;   // clocks of a block outside its main loop
-constexpr double kLatency = 730.0;        // clocks from a global load to its use, and a barrier
-constexpr double kLaunch = 2.4;           // microseconds
-constexpr double kWarpsForFullRate = 9.0;
-constexpr double kEpilogue = 27.0;  // instructions for an output
-constexpr double kLone = 0.62;      // of a block's work that its own latency does not hide
+constexpr double kLanesPerClock = 128.0;      // instruction lanes of a multiprocessor
+constexpr double kLaunch = 2.4;               // microseconds
 constexpr double kSharedBytesPerClock = 128;  // of a multiprocessor
-constexpr double kL2BytesPerClock = 48;       // for a multiprocessor
+
+// What is fitted for each kind of mainloop.
+struct Costs {
+  double start_and_end;        // clocks of a block outside its main loop
+  double latency;              // clocks from a global load to its use, and a barrier
+  double warps_for_full_rate;  // of a multiprocessor
+  double epilogue;             // instructions for an output
+  double lone;                 // of a block's work that its own latency does not hide
+};
+constexpr Costs kSimtCosts = {1200.0, 730.0, 9.0, 27.0, 0.62};
+constexpr Costs kMmaCosts = {1700.0, 620.0, 4.9, 25.0, 0.75};
+constexpr double kMmaClocks = 1.36;      // of an mma_sm80 slice, the instructions' own = 1
+constexpr double kL2BytesPerClock = 30;  // for a multiprocessor
+constexpr double kCopy = 5.0;            // instructions for an asynchronous copy
 
 bool IsSimt(const Config& config) {
   return config.mainloop == gemm::Mainloop::kSimt;
@@ -47,17 +55,17 @@ double SimtSliceClocks(const Config& config, bool pointwise) {
   return arithmetic + gather + filter;
 }
 
-double MmaSliceClocks(const Config& config, int compute_capability, int threads, bool pointwise) {
+double MmaSliceClocks(const Config& config, int compute_capability, int threads) {
   const gemm::TileShape& t = config.threadblock;
   const gemm::TileShape& i = config.instruction;
   const double k = t.k, copies = k / config.alignment.src;  // for each row
-  const double arithmetic = 1.15 * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
+  const double arithmetic =
+      kMmaClocks * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
   const double read = threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
   const double brought = (t.m + t.n) * k;
   const double shared = (read + brought) / kSharedBytesPerClock;
-  const double issue = (t.m * copies * (pointwise ? 5.0 : 14.0) + t.n * copies * 5.0 +
-                        t.m * t.n * k / (i.m * i.n * i.k) * 32.0) /
-                       kLanesPerClock;
+  const double issue =
+      ((t.m + t.n) * copies * kCopy + t.m * t.n * k / (i.m * i.n * i.k) * 32.0) / kLanesPerClock;
   return std::max({arithmetic, shared, brought / kL2BytesPerClock}) + 0.5 * issue;
 }
 
@@ -134,23 +142,24 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
   }
   result.waves = result.blocks / (double(result.processors) * result.blocks_per_sm);
 
-  const bool pointwise = IsPointwise(problem);
   const bool simt = IsSimt(config);
-  const double slice =
-      simt ? SimtSliceClocks(config, pointwise)
-           : MmaSliceClocks(config, gpu.limits.compute_capability, tile.threads, pointwise);
+  const Costs& costs = simt ? kSimtCosts : kMmaCosts;
+  const double slice = simt ? SimtSliceClocks(config, IsPointwise(problem))
+                            : MmaSliceClocks(config, gpu.limits.compute_capability, tile.threads);
   // Copies that are started stages - 1 slices ahead have that long to arrive.
-  const double latency = kLatency / std::max(1, config.stages - 1);
+  const double latency = costs.latency / std::max(1, config.stages - 1);
   const double sum_of_parts = simt ? 37.0 * (t.k / config.warp.k - 1) : 0.0;
   const double epilogue =
-      t.m * t.n * (kEpilogue + NarrowStores(tile) + sum_of_parts) / kLanesPerClock;
+      t.m * t.n * (costs.epilogue + NarrowStores(tile) + sum_of_parts) / kLanesPerClock;
   // Clocks that `blocks` blocks take together on a multiprocessor.
   const auto wave = [&](double blocks) {
-    const auto rate = [](double warps) { return std::min(1.0, warps / kWarpsForFullRate); };
+    const auto rate = [&](double warps) {
+      return std::min(1.0, warps / costs.warps_for_full_rate);
+    };
     const double warps = tile.threads / 32.0;
     const double shared = blocks * slice / rate(blocks * warps);
-    const double lone = latency + kLone * slice / rate(warps);
-    return kStartAndEnd + counts.slices * std::max(shared, lone) + blocks * epilogue;
+    const double lone = latency + costs.lone * slice / rate(warps);
+    return costs.start_and_end + counts.slices * std::max(shared, lone) + blocks * epilogue;
   };
   const double full_waves = std::floor(counts.per_sm / result.blocks_per_sm);
   const double rest = counts.per_sm - full_waves * result.blocks_per_sm;

@@ -2,9 +2,9 @@
 // measuring.
 //
 // It counts the waves of blocks and, for each, the slower of the work that the multiprocessor's
-// blocks share and the latency that one block cannot hide. The constants of the simt family are
-// fitted to measurements of an H200 (perf/results/h200/; docs/performance.md says how well it
-// chooses), those of the tensor-core families are estimates for Hopper.
+// blocks share and the latency that one block cannot hide. The constants of the simt and mma_sm80
+// families are fitted to measurements of an H200 (perf/results/h200/; docs/performance.md says how
+// well it chooses); those of mma_sm75 and of older GPUs follow from them and from data sheets.
 #pragma once
 
 #include <cstdint>
