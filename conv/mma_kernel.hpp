@@ -42,7 +42,15 @@ struct MmaSm80Kernel {
   using Params = KernelParams<P>;
   using SharedStorage = typename MainloopType::SharedStorage;
   static constexpr int kThreads = Geometry::kThreads;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  // ptxas gives epilogues with a residual more registers for these targets.
+  static constexpr int kRegisters =
+      P::Epilogue::kHasResidual ? Geometry::kRegisters * 5 / 4 : Geometry::kRegisters;
+  static constexpr int kMinBlocksPerSm =
+      65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
+#else
   static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
+#endif
   static constexpr int kMinComputeCapability = 80;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {

@@ -50,24 +50,41 @@ struct Tile32x32Deepest {
   static constexpr Config config = SimtConfig({32, 32, 256}, {32, 16, 32}, {4, 4, 4});
 };
 
-// The same for the mma_sm80 mainloop.
+// The same for the mma_sm80 mainloop: tiles that weft_perf measures, so that its tuning tables name
+// them.
+struct Mma128x64 {
+  static constexpr Config config = MmaSm80Config({128, 64, 64}, {64, 32, 64}, 4);
+};
 struct Mma128x128 {
   static constexpr Config config = kMma128x128;
 };
-struct Mma128x64 {
-  static constexpr Config config = kMma128x64;
+// Fewer warps, each with more sums.
+struct Mma128x128Wide {
+  static constexpr Config config = MmaSm80Config({128, 128, 64}, {64, 64, 64}, 4);
+};
+struct Mma256x128 {
+  static constexpr Config config = MmaSm80Config({256, 128, 64}, {64, 64, 64}, 3);
+};
+struct Mma128x256 {
+  static constexpr Config config = MmaSm80Config({128, 256, 64}, {64, 64, 64}, 3);
+};
+struct Mma256x64 {
+  static constexpr Config config = MmaSm80Config({256, 64, 64}, {64, 32, 64}, 3);
 };
 struct Mma128x32 {
-  static constexpr Config config = kMma128x32;
+  static constexpr Config config = MmaSm80Config({128, 32, 64}, {32, 32, 64}, 4);
 };
 struct Mma64x64 {
   static constexpr Config config = kMma64x64;
+};
+struct Mma64x64Deep {
+  static constexpr Config config = MmaSm80Config({64, 64, 128}, {32, 32, 128}, 4);
 };
 struct Mma64x32 {
   static constexpr Config config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 4);
 };
 struct Mma64x32Deep {
-  static constexpr Config config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 4);
+  static constexpr Config config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 5);
 };
 struct Mma32x32Deep {
   static constexpr Config config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
@@ -141,10 +158,12 @@ using S8Conv4Family =
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
 using S8Conv32Family =
-    Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128>,
-           S8Conv32<Epilogue, Dst, Mma128x32>, S8Conv32<Epilogue, Dst, Mma64x64>,
-           S8Conv32<Epilogue, Dst, Mma64x32Deep>, S8Conv32<Epilogue, Dst, Mma32x32Deep>,
-           S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>, S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>;
+    Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128Wide>,
+           S8Conv32<Epilogue, Dst, Mma128x128>, S8Conv32<Epilogue, Dst, Mma128x256>,
+           S8Conv32<Epilogue, Dst, Mma256x64>, S8Conv32<Epilogue, Dst, Mma64x64>,
+           S8Conv32<Epilogue, Dst, Mma64x64Deep>, S8Conv32<Epilogue, Dst, Mma128x32>,
+           S8Conv32<Epilogue, Dst, Mma32x32Deep>, S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>,
+           S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>;
 
 namespace internal {
 
@@ -154,6 +173,7 @@ struct NhwcFamily {
   using type = Family<S8ConvNhwc<E, Dst, Mma64x32, 4>, S8ConvNhwc<E, Dst, Mma128x64, 4>,
                       S8ConvNhwc<E, Dst, Mma64x32, 8>, S8ConvNhwc<E, Dst, Mma128x64, 8>,
                       S8ConvNhwc<E, Dst, Mma128x64>, S8ConvNhwc<E, Dst, Mma128x128>,
+                      S8ConvNhwc<E, Dst, Mma256x128>, S8ConvNhwc<E, Dst, Mma64x64Deep>,
                       S8ConvNhwc<E, Dst, Mma128x32>, S8ConvNhwc<E, Dst, Mma64x64>,
                       S8ConvNhwc<E, Dst, Mma64x32>, S8ConvNhwc<E, Dst, Mma64x32Deep>>;
 };
@@ -163,7 +183,8 @@ struct NhwcFamily<E, Dst, true> {
                       S8ConvNhwc<E, Dst, Mma64x32, 4, 4>, S8ConvNhwc<E, Dst, Mma128x64, 4, 4>,
                       S8ConvNhwc<E, Dst, Mma64x32, 8, 4>, S8ConvNhwc<E, Dst, Mma128x64, 8, 4>,
                       S8ConvNhwc<E, Dst, Mma64x32, 16, 4>, S8ConvNhwc<E, Dst, Mma128x64>,
-                      S8ConvNhwc<E, Dst, Mma128x128>, S8ConvNhwc<E, Dst, Mma128x32>,
+                      S8ConvNhwc<E, Dst, Mma128x128>, S8ConvNhwc<E, Dst, Mma256x128>,
+                      S8ConvNhwc<E, Dst, Mma64x64Deep>, S8ConvNhwc<E, Dst, Mma128x32>,
                       S8ConvNhwc<E, Dst, Mma64x64>, S8ConvNhwc<E, Dst, Mma64x32>,
                       S8ConvNhwc<E, Dst, Mma64x32Deep>>;
 };
