@@ -20,7 +20,8 @@ struct Config {
   TileShape warp;         // one warp's share; with .k below threadblock.k, warps share the slice
   TileShape thread;  // simt: one thread's accumulators (m x n), .k of the instruction; else zeros
   TileShape instruction;  // {1, 1, 4} for dp4a; {8, 8, 16} for kMmaSm75, {16, 8, 32} for kMmaSm80
-  int stages = 0;         // shared-memory buffers; 2 for kSimt and kMmaSm75
+  int stages = 0;  // shared-memory buffers; 2 for kMmaSm75 and kSimt, where products of floats and
+                   // doubles take 3 and more, too: cp.async, sm_80 and newer
   Alignment alignment;
 };
 
