@@ -54,20 +54,20 @@ using FloatGemm =
     BenchGemm<float, A, B, FloatTile<m, n, k, warp_m, warp_n, thread_m, thread_n, stages>>;
 
 // operators.cmake compiles what is named between here and the end.
-using Gemms = TypeList<
-    S8Gemm<Row, Col, 128, 128, 64, 64, 32, 3>, S8Gemm<Row, Col, 128, 256, 64, 64, 64, 4>,
-    S8Gemm<Row, Row, 128, 128, 64, 64, 32, 3>, S8Gemm<Col, Row, 128, 128, 64, 64, 32, 3>,
-    FloatGemm<Row, Row, 128, 128, 8, 64, 32, 8, 8, 2>,
-    FloatGemm<Row, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
-    FloatGemm<Row, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
-    FloatGemm<Col, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
-    FloatGemm<Col, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
-    FloatGemm<Row, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
-    FloatGemm<Row, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
-    FloatGemm<Col, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
-    FloatGemm<Col, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
-    HalfGemm<Half, Row, Col, 128, 256, 32, 64, 64, 4>,
-    HalfGemm<Half, Row, Row, 128, 128, 32, 64, 32, 3>,
-    HalfGemm<Bfloat16, Row, Col, 128, 256, 32, 64, 64, 4>>;
+using Gemms =
+    TypeList<S8Gemm<Row, Col, 128, 128, 64, 64, 32, 3>, S8Gemm<Row, Col, 128, 256, 64, 64, 64, 4>,
+             S8Gemm<Row, Row, 128, 128, 64, 64, 32, 3>, S8Gemm<Col, Row, 128, 128, 64, 64, 32, 3>,
+             FloatGemm<Row, Row, 128, 128, 8, 64, 32, 8, 8, 2>,
+             FloatGemm<Row, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
+             FloatGemm<Row, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
+             FloatGemm<Col, Row, 128, 256, 16, 64, 64, 8, 16, 4>,
+             FloatGemm<Col, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
+             FloatGemm<Row, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
+             FloatGemm<Row, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
+             FloatGemm<Col, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
+             FloatGemm<Col, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
+             HalfGemm<Half, Row, Col, 128, 256, 32, 64, 64, 4>,
+             HalfGemm<Half, Row, Row, 128, 128, 32, 64, 32, 3>,
+             HalfGemm<Bfloat16, Row, Col, 128, 256, 32, 64, 64, 4>>;
 
 }  // namespace weft::perf
