@@ -24,6 +24,12 @@ struct Nc32 {
       conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kStages);
 };
 
+// The same through mma_sm75, whose ring has two stages.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN>
+struct Nc32Sm75 : Nc32<64, 64, 64, 32, 32, 4> {
+  static constexpr conv::Config config = gemm::MmaSm75Config({kM, kN, kK}, {kWarpM, kWarpN, kK});
+};
+
 // The same for NHWC, with loads of kSrcBytes: C is a multiple of it.
 template <int kSrcBytes, int kM, int kN, int kK, int kWarpM, int kWarpN, int kStages>
 struct Nhwc {
@@ -70,6 +76,8 @@ using MoreTiles = std::tuple<Nc32<128, 128, 64, 64, 64, 4>,      //
                              Nc32<64, 32, 128, 32, 32, 4>,       //
                              Nc32<32, 32, 256, 16, 32, 4>,       //
                              Nc32<256, 32, 64, 64, 32, 3>,       //
+                             Nc32Sm75<128, 64, 64, 64, 32>,      //
+                             Nc32Sm75<64, 32, 64, 32, 32>,       //
                              Nhwc<16, 128, 128, 64, 64, 64, 4>,  //
                              Nhwc<16, 256, 128, 64, 64, 64, 3>,  //
                              Nhwc<16, 128, 64, 64, 64, 32, 4>,   //
