@@ -150,6 +150,7 @@ sanitizer() {
     check $tool $bin/gpu_conv_mma_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*SmallK' ||
       failed=1
     check $tool $bin/gpu_conv_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32*' || failed=1
+    check $tool $bin/gpu_conv_nhwc_test --gtest_brief=1 --gtest_filter='*EveryPolicy*:*ToBlocked*' || failed=1
     check $tool $bin/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1
     check $tool $bin/gpu_gemm_gemm_types_test --gtest_brief=1 --gtest_filter='*Async*' || failed=1
   done
