@@ -24,6 +24,7 @@ foreach(list tiles simt_tiles)
     endforeach()
   endforeach()
 endforeach()
+list(REMOVE_DUPLICATES policies)  # a tile that another is derived from
 weft_add_operators(weft_perf "perf/weft_perf/tiles.hpp" ${policies})
 include(${CMAKE_CURRENT_LIST_DIR}/network/operators.cmake)
 
