@@ -38,7 +38,7 @@ struct MmaSm75Geometry : MmaGeometry<Owner> {
   static constexpr int kStagedRegisters =
       Base::kPackets * 8 * (Base::kBlockM + Base::kBlockN) / Base::kThreads;
   static constexpr int kHeld = kAccumulators + kStagedRegisters + (kWideStores ? 24 : 0);
-  static constexpr int kRegisters = kHeld <= 48 ? 96 : kHeld <= 80 ? 128 : kHeld <= 112 ? 168 : 232;
+  static constexpr int kRegisters = kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 112 ? 168 : 232;
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * Base::kThreads) < 1 ? 1 : 65536 / (kRegisters * Base::kThreads);
 };

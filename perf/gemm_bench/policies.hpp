@@ -55,7 +55,7 @@ using FloatGemm =
 
 // operators.cmake compiles what is named between here and the end.
 using Gemms =
-    TypeList<S8Gemm<Row, Col, 128, 128, 64, 64, 32, 3>, S8Gemm<Row, Col, 128, 256, 64, 64, 64, 4>,
+    TypeList<S8Gemm<Row, Col, 128, 256, 128, 64, 64, 3>, S8Gemm<Row, Col, 256, 128, 128, 64, 64, 3>,
              S8Gemm<Row, Row, 128, 128, 64, 64, 32, 3>, S8Gemm<Col, Row, 128, 128, 64, 64, 32, 3>,
              FloatGemm<Row, Row, 128, 128, 8, 64, 32, 8, 8, 2>,
              FloatGemm<Row, Col, 128, 256, 16, 64, 64, 8, 16, 4>,
@@ -66,8 +66,8 @@ using Gemms =
              FloatGemm<Row, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
              FloatGemm<Col, Row, 128, 256, 32, 64, 64, 8, 16, 3>,
              FloatGemm<Col, Col, 128, 256, 32, 64, 64, 8, 16, 3>,
-             HalfGemm<Half, Row, Col, 128, 256, 32, 64, 64, 4>,
+             HalfGemm<Half, Row, Col, 128, 256, 64, 64, 64, 3>,
              HalfGemm<Half, Row, Row, 128, 128, 32, 64, 32, 3>,
-             HalfGemm<Bfloat16, Row, Col, 128, 256, 32, 64, 64, 4>>;
+             HalfGemm<Bfloat16, Row, Col, 128, 256, 64, 64, 64, 3>>;
 
 }  // namespace weft::perf
