@@ -14,6 +14,8 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/mma_atoms.hpp"
@@ -65,13 +67,13 @@ struct MmaSm80Mainloop {
     int read = 0, write = G::kStages - 1;
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
-      WEFT_UNROLL
-      for (int packet = 0; packet < G::kPackets; ++packet) {
+      const auto step = [&](auto index) {
+        constexpr int packet = index();
         constexpr int kLast = G::kPackets - 1;
         if (!kPrefetchB) reader.LoadB(t, read, packet, f.b);
-        if (packet == kLast) {
+        if constexpr (packet == kLast) {
           // Buffer `write` is free: the last barrier came after its last read.
-          if (packet == 0) CopyBoth(t, tile_a, tile_b, a0, b0, write);
+          if constexpr (packet == 0) CopyBoth(t, tile_a, tile_b, a0, b0, write);
           t.CpAsyncCommit();
           t.template CpAsyncWait<G::kStages - 2>();
           t.SyncThreads();  // the next slice has arrived for all threads
@@ -84,7 +86,7 @@ struct MmaSm80Mainloop {
         for (int i = 0; i < G::kFragmentsM; ++i) {
           MultiplyRow(t, f, i, acc);
           reader.LoadA(t, read, next_packet, i, f.a[i]);
-          if (packet == 0 && kLast > 0) {
+          if constexpr (packet == 0 && kLast > 0) {
             if (i == 0) tile_a.Copy(t, a0 + write * kBytesA);
             if (i == G::kFragmentsM / 2) tile_b.Copy(t, b0 + write * kBytesB);
           }
@@ -96,13 +98,21 @@ struct MmaSm80Mainloop {
             for (int e = 0; e < 4; ++e) f.b[j][e] = next_b[j][e];
           }
         }
-      }
+      };
+      Unrolled(step, std::make_integer_sequence<int, G::kPackets>());
       write = write + 1 == G::kStages ? 0 : write + 1;
     }
     t.template CpAsyncWait<0>();
   }
 
  private:
+  // step(0), step(1), ...: the compiler gives a loop of many packets up before it has dropped the
+  // copies from all of them but one.
+  template <class Step, int... kIndices>
+  WEFT_DEVICE static void Unrolled(const Step& step, std::integer_sequence<int, kIndices...>) {
+    (step(std::integral_constant<int, kIndices>()), ...);
+  }
+
   struct Fragments {
     std::uint32_t a[G::kFragmentsM][4];
     std::uint32_t b[G::kFragmentsN / 2][4];  // of two instructions each
