@@ -19,9 +19,9 @@ struct Costs {
   double lone;                 // of a block's work that its own latency does not hide
 };
 constexpr Costs kSimtCosts = {1200.0, 730.0, 9.0, 27.0, 0.62};
-constexpr Costs kMmaCosts = {1700.0, 620.0, 4.9, 25.0, 0.75};
-constexpr double kMmaClocks = 1.36;      // of an mma_sm80 slice, the instructions' own = 1
-constexpr double kL2BytesPerClock = 30;  // for a multiprocessor
+constexpr Costs kMmaCosts = {2620.0, 620.0, 4.2, 25.0, 0.49};
+constexpr double kMmaClocks = 0.935;     // of an mma_sm80 slice, TensorMacsPerClock alone = 1
+constexpr double kL2BytesPerClock = 36;  // for a multiprocessor
 constexpr double kCopy = 5.0;            // instructions for an asynchronous copy
 
 bool IsSimt(const Config& config) {
