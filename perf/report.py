@@ -24,6 +24,7 @@ import pathlib
 import re
 import sys
 
+import report_cutlass
 import report_gemm
 import report_network
 import report_page
@@ -230,6 +231,7 @@ RENDERERS = {
     "anchors": (lambda found, root: summary(found["anchors"]), "anchors"),
     "anchors-layers": (lambda found, root: layers(found["anchors"]), "anchors"),
     "check": (lambda found, root: check(found["anchors"], read_anchors(root)), "anchors"),
+    "cutlass": (lambda found, root: report_cutlass.table(found["anchors"], report_cutlass.read(root)), "anchors"),
     "lists": (lambda found, root: lists({k: found[k] for k in LISTS if found.get(k)}), "resnet50"),
     "reformat": (lambda found, root: reformat({k: v for k, v in found.items() if k != "anchors-nc4"}), "reformat"),
     "fused": (lambda found, root: fused(found), "reformat"),
