@@ -68,7 +68,8 @@ struct MmaSm80Kernel {
       Multiply<typename Operands::Source>(t, p, shared, tile_m, tile_n, acc);
     }
 
-    using Epilogue = gemm::FragmentEpilogue<P, gemm::MmaMap<Geometry>, gemm::OutputParams<P>>;
+    using Epilogue = gemm::FragmentEpilogue<P, gemm::MmaMap<Geometry, gemm::MmaS8, Geometry::kRun>,
+                                            gemm::OutputParams<P>>;
     Epilogue::Run(t, p.output, tile_m * Geometry::kBlockM, tile_n * Geometry::kBlockN, acc);
   }
 

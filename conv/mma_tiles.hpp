@@ -103,7 +103,7 @@ class MmaFilterTile {
       const int packet = Share::First(t) + k * Share::kStep;
       WEFT_UNROLL
       for (int i = 0; i < Share::kRows; ++i) {
-        const int row = gemm::ChannelRow(Share::Row(t, i));
+        const int row = gemm::ChannelRow<G::kRun>(Share::Row(t, i));
         t.template CpAsync<16>(shared + Share::Target(t, packet, row),
                                reinterpret_cast<const void*>(source_ + i * (Share::kGroups * 32)),
                                packet_ < end_[i] ? 16 : 0);

@@ -66,7 +66,7 @@ class KrscFilterTile {
       WEFT_UNROLL
       for (int i = 0; i < Share::kRows; ++i) {
         const bool inside = inside_[i] && kp_ < p_.packets;
-        const int row = gemm::ChannelRow(Share::Row(t, i));
+        const int row = gemm::ChannelRow<G::kRun>(Share::Row(t, i));
         t.template CpAsync<kBytes>(shared + Share::Target(t, packet, row),
                                    inside ? line_[i] + static_cast<std::int64_t>(kp_) * kBytes
                                           : static_cast<const std::uint8_t*>(p_.filter),

@@ -74,6 +74,10 @@ struct Mma256x64 {
 struct Mma128x32 {
   static constexpr Config config = MmaSm80Config({128, 32, 64}, {32, 32, 64}, 4);
 };
+// For 16 output channels and fewer.
+struct Mma128x16 {
+  static constexpr Config config = MmaSm80Config({128, 16, 128}, {32, 16, 128}, 3, 4);
+};
 struct Mma64x64 {
   static constexpr Config config = kMma64x64;
 };
@@ -122,7 +126,8 @@ struct S8Conv32 {
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
   static constexpr int kRunBytes = Dst::kChannelRun * sizeof(typename EpilogueT::Output);
-  static constexpr Config config = WithDstAlignment(TileT::config, kRunBytes >= 8   ? 8
+  static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
+  static constexpr Config config = WithDstAlignment(TileT::config, kRunBytes >= 8   ? kWidest
                                                                    : kRunBytes == 1 ? 1
                                                                                     : 4);
 };

@@ -41,18 +41,19 @@ struct CheckedMmaTiles {
   static_assert(config.thread == TileShape{},
                 "weft: config.thread is for the simt mainloop; leave it empty");
   static_assert(
-      config.warp.m % 16 == 0 && config.warp.n % 32 == 0 &&
+      config.warp.m % 16 == 0 && (config.warp.n % 32 == 0 || config.warp.n == 16) &&
           config.threadblock.k % kPacketElements == 0,
-      "weft: config.warp must be a multiple of 16 in m and of 32 in n, and threadblock.k a "
-      "multiple of config.instruction.k");
+      "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
+      "threadblock.k a multiple of config.instruction.k");
   static_assert(config.stages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
   static_assert(internal::StoreWidth(config.alignment.dst) && config.alignment.dst <= 8 * 4,
                 "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
-  static_assert(8 * static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
+  static_assert((config.warp.n == 16 ? 4 : 8) *
+                        static_cast<int>(sizeof(typename Owner::Epilogue::Output)) %
                         config.alignment.dst ==
                     0,
-                "weft: config.alignment.dst is wider than the 8 output channels that one thread "
-                "holds side by side");
+                "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
+                "16) that one thread holds side by side");
   static constexpr int kThreads =
       config.threadblock.m / config.warp.m * (config.threadblock.n / config.warp.n) * 32;
   static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");

@@ -17,12 +17,12 @@ template <class P>
 struct MmaGemmKernel {
   static constexpr int kElementBytes = sizeof(typename P::Element);
   static constexpr int kAlignment = P::config.alignment.src;
-  // Adjacent columns of C that a thread holds: 16 bytes, so that the four threads of a row write
-  // whole sectors together.
-  static constexpr int kRun = sizeof(typename P::Epilogue::Output) == 4 ? 4 : 8;
   using Atom = typename MmaAtomFor<typename P::Element>::type;
   using Geometry = MmaGeometry<CheckedMmaTiles<P, kElementBytes>, 32 / kElementBytes>;
   using MainloopType = MmaSm80Mainloop<Geometry, Atom, LineMajor>;
+  // Adjacent columns of C that a thread holds: 16 bytes, so that the four threads of a row write
+  // whole sectors together.
+  static constexpr int kRun = sizeof(typename P::Epilogue::Output) == 4 ? 4 : Geometry::kRun;
   template <bool kWhole>
   using TileA = std::conditional_t<
       kLinesOfA<P>,

@@ -28,6 +28,9 @@ struct MmaGeometry {
   static constexpr int kFragmentsM = kWarpM / 16;
   static constexpr int kFragmentsN = kWarpN / 8;
 
+  // Adjacent output channels that a thread holds (ChannelRow).
+  static constexpr int kRun = kWarpN % 32 == 0 ? 8 : 4;
+
   static constexpr int WarpM(int warp) { return warp % kWarpsM; }
   static constexpr int WarpN(int warp) { return warp / kWarpsM; }
 

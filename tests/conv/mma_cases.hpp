@@ -154,5 +154,19 @@ TEST(MmaSm80, SmallK) {
   RunRandom<P>(15, 5);
 }
 
+// Warps of 16 channels, for K of 8 and 16.
+TEST(MmaSm80, SmallerK) {
+  using T = MmaTile<128, 16, 128, 32, 16, 3, 4>;
+  const reference::ReluActivation relu;
+  for (const std::int64_t k : {1, 8, 12, 16}) {
+    const Problem p = SquareProblem(2, 72, 9, k, 3, 1, 1);
+    ExpectMatchesReference<MmaPolicy<NCxHWx<4>, BiasRelu<>, T>>(p, relu);
+    ExpectMatchesReference<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(p, relu);
+    if (k % 4 == 0) ExpectMatchesReference<MmaPolicy<NHWC, BiasRelu<>, T>>(p, relu);
+  }
+  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(15, 12);
+  RunRandomNhwc<NhwcPolicy<NCxHWx<4>, BiasRelu<>, T>>(15, 13, 16);
+}
+
 }  // namespace
 }  // namespace weft::conv
