@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${WEFT_CARRY:-carry}
 build=build/$out
-limit_mb=50
+limit_mb=60
 
 # Debian's Abseil comes as shared and as static libraries, but its CMake package names the shared
 # ones. A copy of the package that names the others:
