@@ -53,8 +53,9 @@ class MmaLineTile {
       line_[i] = tile * kExtent + (kIsA ? at.row : RowChannel<kRun>(at.row));
       source_[i] = reinterpret_cast<std::uintptr_t>(p.data) + offset +
                    static_cast<std::uintptr_t>(line_[i] * p.pitch * kElementBytes);
-      if (i == 0) left_ = p.k * kElementBytes - offset;
     }
+    const Place first = At(t.tid());
+    left_ = p.k * kElementBytes - (first.packet * 32 + first.half * 16);
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t shared) {

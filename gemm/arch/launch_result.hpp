@@ -17,8 +17,8 @@ struct LaunchResult {
   bool ok() const { return code == LaunchCode::kOk; }
 };
 
-// Whether a [[gnu::weak]] function is part of this program. GCC folds `&function == nullptr` to false
-// before it looks at the attribute, so the address takes a detour.
+// Whether a [[gnu::weak]] function is part of this program. GCC folds `&function == nullptr` to
+// false before it looks at the attribute, so the address takes a detour.
 template <class Function>
 bool IsLinked(Function* function) {
   Function* volatile address = function;

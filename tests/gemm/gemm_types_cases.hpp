@@ -15,82 +15,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/gemm/gemm_types_policies.hpp"
 #include "tests/operator_memory.hpp"
 #include "tests/reference/reference.hpp"
-#include "weft/gemm/gemm.hpp"
 
 #if !defined(WEFT_CUDA_BACKEND)
 #include "tests/gemm/arch/harness.hpp"
 #endif
 
 namespace weft::gemm {
-
-using epilogues::Bias;
-using epilogues::Chain;
-using epilogues::ClampTo;
-using epilogues::Relu;
-using epilogues::Residual;
-using epilogues::RoundTo;
-using epilogues::Scale;
-using epilogues::ToFloat;
-using epilogues::ToSums;
-using layouts::ColumnMajor;
-using layouts::RowMajor;
-
-// Tiles as types: nvcc 13.0 cannot write class-type template arguments into its host code.
-template <int src, int dst>
-struct MmaTile {  // 2 x 1 warps, several fragments each way
-  static constexpr Config config = {
-      Mainloop::kMmaSm80, {64, 32, 64}, {32, 32, 64}, {}, {16, 8, 32}, 3, {src, dst}};
-};
-template <int src, int dst>
-struct MmaWideTile {  // more threads than rows, 4 stages
-  static constexpr Config config = {
-      Mainloop::kMmaSm80, {32, 128, 128}, {16, 32, 128}, {}, {16, 8, 32}, 4, {src, dst}};
-};
-template <int src, int dst>
-struct HalfTile {
-  static constexpr Config config = {
-      Mainloop::kMmaSm80, {64, 32, 32}, {32, 32, 32}, {}, {16, 8, 16}, 3, {src, dst}};
-};
-template <int src, int dst>
-struct Dp4aTile {
-  static constexpr Config config = {
-      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, {1, 1, 4}, 2, {src, dst}};
-};
-template <int src, int dst>
-struct FmaTile {
-  static constexpr Config config = {Mainloop::kSimt, {64, 32, 8}, {32, 32, 8}, {8, 4, 1},
-                                    {1, 1, 1},       2,           {src, dst}};
-};
-// The same through cp.async: 3 stages and 2 warps, and 4 with more columns than rows.
-template <int src, int dst>
-struct AsyncFmaTile {
-  static constexpr Config config =
-      SimtAsyncConfig({64, 32, 8}, {32, 32, 8}, {8, 4, 1}, 3, {src, dst});
-};
-template <int src, int dst>
-struct AsyncWideTile {
-  static constexpr Config config =
-      SimtAsyncConfig({32, 128, 16}, {16, 64, 16}, {4, 8, 1}, 4, {src, dst});
-};
-struct AsyncLargeTile {
-  static constexpr Config config = kSimtFloat128x256;
-};
-// The tile of kSimtFloat128x128.
-struct LargeFmaTile {
-  static constexpr Config config = kSimtFloat128x128;
-};
-
-template <class ElementT, class A, class B, class C, class EpilogueT, class TileT>
-struct TypedGemm {
-  using Element = ElementT;
-  using LayoutA = A;
-  using LayoutB = B;
-  using LayoutC = C;
-  using Epilogue = EpilogueT;
-  static constexpr Config config = TileT::config;
-};
 
 namespace {
 
@@ -369,41 +302,6 @@ TEST(GemmFloat, AsyncWithFewerSlicesThanStages) {
     ExpectProduct<P>({.m = 33, .n = 132, .k = k, .lda = 64}, 19000 + k, false);
   }
 }
-#if !defined(WEFT_CUDA_BACKEND)
-// Passes that shared memory needs for each that the loads' bytes need; the executor does not count
-// asynchronous copies.
-template <class A, class B, class TileT>
-double WavefrontsPerPhase() {
-  using P = TypedGemm<float, A, B, RowMajor, Chain<ToSums<float>>, TileT>;
-  constexpr int kSize = 256;
-  const std::vector<float> zeros(kSize * kSize);
-  std::vector<float> c(kSize * kSize, 1.0f);
-  GemmParams<P> p;
-  p.a = p.b = {zeros.data(), kSize, kSize, kSize};
-  p.tiles_n = FastDivmod(kSize / P::config.threadblock.n);
-  p.slices = kSize / P::config.threadblock.k;
-  p.output.dst = c.data();
-  p.output.pixels = p.output.k = p.output.padded_k = kSize;
-  p.output.image_pixels = p.output.row_pixels = FastDivmod(kSize);
-  p.output.extents = {.n = 1, .c = kSize, .h = kSize, .w = kSize};
-  const int blocks = kSize / P::config.threadblock.m * (kSize / P::config.threadblock.n);
-  const arch::CpuReport report =
-      arch::LaunchOnCpu<GemmKernel<P>>({blocks, 1, 1}, p, arch::CpuOptions{});
-  EXPECT_TRUE(report.ok()) << report.error;
-  EXPECT_EQ(c, zeros);
-  EXPECT_GT(report.stats.shared_phases, 1000);
-  return static_cast<double>(report.stats.shared_wavefronts) /
-         static_cast<double>(report.stats.shared_phases);
-}
-
-TEST(GemmFloat, AsyncLoadsWithoutBankConflicts) {
-  EXPECT_EQ((WavefrontsPerPhase<RowMajor, ColumnMajor, AsyncLargeTile>()), 1.0);
-  EXPECT_EQ((WavefrontsPerPhase<ColumnMajor, RowMajor, AsyncLargeTile>()), 1.0);
-  EXPECT_EQ((WavefrontsPerPhase<RowMajor, ColumnMajor, AsyncFmaTile<16, 16>>()), 1.0);
-  EXPECT_EQ((WavefrontsPerPhase<ColumnMajor, ColumnMajor, AsyncWideTile<16, 16>>()), 1.0);
-}
-#endif
-
 TEST(GemmDouble, AsyncInAllLayouts) {
   ExpectAllLayouts<double, double, AsyncFmaTile<16, 8>>(20000, false);
   ExpectAllLayouts<double, double, AsyncWideTile<8, 8>>(21000, false);

@@ -1,0 +1,71 @@
+// Bank conflicts of the matrix products' shared-memory accesses, as the executor counts them; it
+// does not count asynchronous copies.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/gemm/gemm_types_policies.hpp"
+
+namespace weft::gemm {
+namespace {
+
+// One product of zeros, 256 x 256 x 256.
+template <class Element, class A, class B, class TileT>
+arch::CpuStats Count() {
+  using Sum = typename SumOf<Element>::type;
+  using P = TypedGemm<Element, A, B, RowMajor, Chain<ToSums<Sum>>, TileT>;
+  constexpr int kSize = 256;
+  const std::vector<Element> zeros(kSize * kSize);
+  std::vector<Sum> c(kSize * kSize, Sum{1});
+  GemmParams<P> p;
+  p.a = p.b = {zeros.data(), kSize, kSize, kSize};
+  p.tiles_n = FastDivmod(kSize / P::config.threadblock.n);
+  p.slices = kSize / P::config.threadblock.k;
+  p.output.dst = c.data();
+  p.output.pixels = p.output.k = p.output.padded_k = kSize;
+  p.output.image_pixels = p.output.row_pixels = FastDivmod(kSize);
+  p.output.extents = {.n = 1, .c = kSize, .h = kSize, .w = kSize};
+  const int blocks = kSize / P::config.threadblock.m * (kSize / P::config.threadblock.n);
+  const arch::CpuReport report =
+      arch::LaunchOnCpu<GemmKernel<P>>({blocks, 1, 1}, p, arch::CpuOptions{});
+  EXPECT_TRUE(report.ok()) << report.error;
+  EXPECT_EQ(c, std::vector<Sum>(kSize * kSize));
+  return report.stats;
+}
+
+template <class A, class B, class TileT>
+void ExpectNoneInLoads() {
+  const arch::CpuStats stats = Count<float, A, B, TileT>();
+  EXPECT_GT(stats.shared_phases, 1000);
+  EXPECT_EQ(stats.shared_wavefronts, stats.shared_phases);
+}
+
+TEST(GemmBankConflicts, NoneInAsyncLoadsOfFloat) {
+  ExpectNoneInLoads<RowMajor, ColumnMajor, AsyncLargeTile>();
+  ExpectNoneInLoads<ColumnMajor, RowMajor, AsyncLargeTile>();
+  ExpectNoneInLoads<RowMajor, ColumnMajor, AsyncFmaTile<16, 16>>();
+  ExpectNoneInLoads<ColumnMajor, ColumnMajor, AsyncWideTile<16, 16>>();
+}
+
+// One, two, four and eight packets of a row side by side (LineMajor).
+template <int k>
+struct LineTile {
+  static constexpr Config config = MmaSm80Config({64, 64, k}, {32, 32, k}, 3, 16);
+};
+
+template <int k>
+void ExpectNoneInLdMatrix() {
+  const arch::CpuStats stats = Count<std::int8_t, RowMajor, ColumnMajor, LineTile<k>>();
+  EXPECT_GT(stats.ldmatrix_phases, 1000) << "k = " << k;
+  EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases) << "k = " << k;
+}
+
+TEST(GemmBankConflicts, NoneInLdMatrixOfLines) {
+  ExpectNoneInLdMatrix<32>();
+  ExpectNoneInLdMatrix<64>();
+  ExpectNoneInLdMatrix<128>();
+  ExpectNoneInLdMatrix<256>();
+}
+
+}  // namespace
+}  // namespace weft::gemm
