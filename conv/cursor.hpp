@@ -14,6 +14,21 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
+// Row far above the image: every tap of a pixel there falls outside.
+inline constexpr std::int32_t kFarOutside = -(1 << 30);
+
+// Output pixel m: its image, and the input row and column that stride alone gives it.
+struct PixelPlace {
+  std::int32_t n, h, w;
+
+  WEFT_DEVICE PixelPlace(const ActivationParams& p, std::int32_t m) {
+    std::int32_t pq = 0, q = 0;
+    n = p.image_pixels.Divmod(m, pq);
+    h = p.row_pixels.Divmod(pq, q) * p.stride_h;
+    w = q * p.stride_w;
+  }
+};
+
 // Any filter, stride, dilation and padding. Moves on by kStep packets.
 template <int kPixels, int kStep>
 class Im2colCursor {
@@ -24,13 +39,10 @@ class Im2colCursor {
       : p_(params) {
     WEFT_UNROLL
     for (int i = 0; i < kPixels; ++i) {
-      std::int32_t pq = 0, q = 0;
-      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
-      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
-      // A row far above the image makes every tap of a surplus pixel fall outside.
-      h_[i] = m[i] < p_.pixels ? p * p_.stride_h + p_.base_h : kFarOutside;
-      w_[i] = q * p_.stride_w + p_.base_w;
-      origin_[i] = n * p_.image_packets + static_cast<std::int64_t>(h_[i]) * p_.w + w_[i];
+      const PixelPlace at(p_, m[i]);
+      h_[i] = m[i] < p_.pixels ? at.h + p_.base_h : kFarOutside;
+      w_[i] = at.w + p_.base_w;
+      origin_[i] = at.n * p_.image_packets + static_cast<std::int64_t>(h_[i]) * p_.w + w_[i];
     }
     kp_ = first;
     std::int32_t tap = 0, step_tap = 0;
@@ -70,8 +82,6 @@ class Im2colCursor {
   }
 
  private:
-  static constexpr std::int32_t kFarOutside = -(1 << 30);
-
   const ActivationParams& p_;
   std::int32_t h_[kPixels];  // input row and column of tap (0, 0)
   std::int32_t w_[kPixels];
@@ -92,12 +102,10 @@ class PointwiseCursor {
       : p_(params), kp_(first) {
     WEFT_UNROLL
     for (int i = 0; i < kPixels; ++i) {
-      std::int32_t pq = 0, q = 0;
-      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
-      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      const PixelPlace at(p_, m[i]);
       inside_[i] = m[i] < p_.pixels;
-      offset_[i] = n * p_.image_packets + static_cast<std::int64_t>(p * p_.stride_h) * p_.w +
-                   q * p_.stride_w + static_cast<std::int64_t>(first) * p_.plane;
+      offset_[i] = at.n * p_.image_packets + static_cast<std::int64_t>(at.h) * p_.w + at.w +
+                   static_cast<std::int64_t>(first) * p_.plane;
     }
   }
 
@@ -128,12 +136,10 @@ class NhwcCursor {
       : p_(params) {
     WEFT_UNROLL
     for (int i = 0; i < kPixels; ++i) {
-      std::int32_t pq = 0, q = 0;
-      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
-      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
-      h_[i] = m[i] < p_.pixels ? p * p_.stride_h + p_.base_h : kFarOutside;
-      w_[i] = q * p_.stride_w + p_.base_w;
-      origin_[i] = n * p_.image_packets +
+      const PixelPlace at(p_, m[i]);
+      h_[i] = m[i] < p_.pixels ? at.h + p_.base_h : kFarOutside;
+      w_[i] = at.w + p_.base_w;
+      origin_[i] = at.n * p_.image_packets +
                    (static_cast<std::int64_t>(h_[i]) * p_.w + w_[i]) * p_.channel_packets;
     }
     kp_ = first;
@@ -171,8 +177,6 @@ class NhwcCursor {
   }
 
  private:
-  static constexpr std::int32_t kFarOutside = -(1 << 30);
-
   const ActivationParams& p_;
   std::int32_t h_[kPixels];  // input row and column of tap (0, 0)
   std::int32_t w_[kPixels];
@@ -191,13 +195,10 @@ class NhwcPointwiseCursor {
       : p_(params), kp_(first) {
     WEFT_UNROLL
     for (int i = 0; i < kPixels; ++i) {
-      std::int32_t pq = 0, q = 0;
-      const std::int32_t n = p_.image_pixels.Divmod(m[i], pq);
-      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
+      const PixelPlace at(p_, m[i]);
       inside_[i] = m[i] < p_.pixels;
-      origin_[i] = n * p_.image_packets +
-                   (static_cast<std::int64_t>(p * p_.stride_h) * p_.w + q * p_.stride_w) *
-                       p_.channel_packets;
+      origin_[i] = at.n * p_.image_packets +
+                   (static_cast<std::int64_t>(at.h) * p_.w + at.w) * p_.channel_packets;
     }
   }
 

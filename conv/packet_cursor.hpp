@@ -28,16 +28,13 @@ class TapCursor {
     WEFT_UNROLL
     for (int i = 0; i < Share::kRows; ++i) {
       const std::int32_t m = first + i * Share::kGroups;
-      std::int32_t pq = 0, q = 0;
-      const std::int32_t n = p_.image_pixels.Divmod(m, pq);
-      const std::int32_t p = p_.row_pixels.Divmod(pq, q);
-      h[i] = p * p_.stride_h + p_.base_h;
-      w[i] = q * p_.stride_w + p_.base_w;
+      const PixelPlace at(p_, m);
+      h[i] = at.h + p_.base_h;
+      w[i] = at.w + p_.base_w;
       const std::int64_t packet =
-          n * p_.image_packets + static_cast<std::int64_t>(h[i]) * p_.w + w[i];
+          at.n * p_.image_packets + static_cast<std::int64_t>(h[i]) * p_.w + w[i];
       source_[i] =
           reinterpret_cast<std::uintptr_t>(source) + static_cast<std::uintptr_t>(packet * 32);
-      // A row far above the image makes every tap of a surplus pixel fall outside.
       if (m >= p_.pixels) h[i] = kFarOutside;
       inside_[i] = 0;
     }
@@ -72,8 +69,6 @@ class TapCursor {
   }
 
  private:
-  static constexpr std::int32_t kFarOutside = -(1 << 30);
-
   // Without branches: instructions of the mainloop move across.
   WEFT_DEVICE void Step() {
     const std::int64_t bytes = static_cast<std::int64_t>(p_.next_tap[tap_]) * 32;
@@ -128,12 +123,10 @@ class PlaneCursor {
     WEFT_UNROLL
     for (int i = 0; i < Share::kRows; ++i) {
       const std::int32_t m = first + i * Share::kGroups;
-      std::int32_t pq = 0, q = 0;
-      const std::int32_t n = params.image_pixels.Divmod(m, pq);
-      const std::int32_t p = params.row_pixels.Divmod(pq, q);
-      const std::int64_t packet =
-          n * params.image_packets + static_cast<std::int64_t>(p * params.stride_h) * params.w +
-          q * params.stride_w + static_cast<std::int64_t>(skip) * params.plane;
+      const PixelPlace at(params, m);
+      const std::int64_t packet = at.n * params.image_packets +
+                                  static_cast<std::int64_t>(at.h) * params.w + at.w +
+                                  static_cast<std::int64_t>(skip) * params.plane;
       source_[i] =
           reinterpret_cast<std::uintptr_t>(source) + static_cast<std::uintptr_t>(packet * 32);
       end_[i] = m < params.pixels ? params.packets : 0;
