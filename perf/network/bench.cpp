@@ -13,9 +13,8 @@
 #include "perf/network/gpu.hpp"
 #include "perf/network/plan_choice.hpp"
 #include "perf/network/timing.hpp"
+#include "perf/support/gpu_info.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/support/nvml.hpp"
-#include "weft/gemm/arch/device.hpp"
 
 namespace weft::perf {
 namespace {
@@ -38,19 +37,9 @@ class GpuNetworkBench : public NetworkBench {
     environment_ = environment;
     if (absl::Status s = CheckGpu(); !s.ok()) return s;
     if (absl::Status s = timer_.Init(); !s.ok()) return s;
-    const arch::DeviceQuery query = arch::QueryDevice();
-    if (!query.result.ok()) return absl::UnavailableError(query.result.message);
-    limits_ = query.limits;
-    Environment& e = *environment;
-    cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) e.device.Set(properties.name);
-    e.multiprocessors = limits_.sm_count;
-    e.l2_mb = static_cast<double>(limits_.l2_bytes) / (1 << 20);
-    e.driver.Set(nvml_.DriverVersion());
-    int runtime = 0;
-    (void)cudaRuntimeGetVersion(&runtime);
-    e.cuda.Set(absl::StrCat(runtime / 1000, ".", runtime % 1000 / 10));
-    e.max_clock_mhz = nvml_.State().max_sm_clock_mhz;
+    const absl::StatusOr<arch::DeviceLimits> limits = DescribeGpu(nvml_, environment);
+    if (!limits.ok()) return limits.status();
+    limits_ = *limits;
     return absl::OkStatus();
   }
 
@@ -303,12 +292,7 @@ class GpuNetworkBench : public NetworkBench {
     const GpuState state = nvml_.State();
     if (absl::Status s = CudaStatus(cudaStreamSynchronize(stream()), "clock"); !s.ok()) return s;
     row->clock_mhz = state.sm_clock_mhz;
-    Environment& e = *environment_;
-    if (e.first_clock_mhz == 0.0) e.first_clock_mhz = state.sm_clock_mhz;
-    e.last_clock_mhz = state.sm_clock_mhz;
-    e.watts = state.watts;
-    e.celsius = state.celsius;
-    e.throttle_reasons |= state.throttle_reasons;
+    NoteState(state, environment_);
     return absl::OkStatus();
   }
 

@@ -12,25 +12,15 @@ absl::Status Machine::Init(Environment* environment) {
   environment_ = environment;
   if (absl::Status s = CheckGpu(); !s.ok()) return s;
   if (absl::Status s = watch_.Init(); !s.ok()) return s;
-  const arch::DeviceQuery query = arch::QueryDevice();
-  if (!query.result.ok()) return absl::UnavailableError(query.result.message);
-  limits_ = query.limits;
+  const absl::StatusOr<arch::DeviceLimits> limits = DescribeGpu(nvml_, environment);
+  if (!limits.ok()) return limits.status();
+  limits_ = *limits;
   const absl::StatusOr<Ceilings> ceilings = MeasureCeilings(watch_.stream());
   if (!ceilings.ok()) return ceilings.status();
-  const GpuState state = nvml_.State();
 
   Environment& e = *environment;
-  cudaDeviceProp properties;
-  if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) e.device.Set(properties.name);
-  e.multiprocessors = limits_.sm_count;
-  e.l2_mb = static_cast<double>(limits_.l2_bytes) / (1 << 20);
-  e.driver.Set(nvml_.DriverVersion());
-  int runtime = 0;
-  (void)cudaRuntimeGetVersion(&runtime);
-  e.cuda.Set(absl::StrCat(runtime / 1000, ".", runtime % 1000 / 10));
   e.copy_tb_s = ceilings->bytes_per_us / 1e6;
   e.dp4a_tops = 2e-6 * ceilings->macs_per_us;
-  e.max_clock_mhz = state.max_sm_clock_mhz;
   // A restarted worker keeps what the first one measured.
   if (e.tensor_tops > 0.0) return absl::OkStatus();
   const absl::StatusOr<TensorCeiling> tensor = MeasureTensorCeiling(watch_.stream());
@@ -57,12 +47,7 @@ absl::Status Machine::ReadClock(const Contestant& contestant, LayerRow* row) {
   }
   row->clock_mhz = state.sm_clock_mhz;
   row->throttle_reasons = state.throttle_reasons;
-  Environment& e = *environment_;
-  if (e.first_clock_mhz == 0.0) e.first_clock_mhz = state.sm_clock_mhz;
-  e.last_clock_mhz = state.sm_clock_mhz;
-  e.watts = state.watts;
-  e.celsius = state.celsius;
-  e.throttle_reasons |= state.throttle_reasons;
+  NoteState(state, environment_);
   return absl::OkStatus();
 }
 

@@ -5,10 +5,9 @@
 
 #include "absl/status/status.h"
 #include "perf/support/floor.hpp"
+#include "perf/support/gpu_info.hpp"
 #include "perf/support/layer_rows.hpp"
-#include "perf/support/nvml.hpp"
 #include "perf/support/stopwatch.hpp"
-#include "weft/gemm/arch/device.hpp"
 
 namespace weft::perf {
 

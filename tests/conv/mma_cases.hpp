@@ -3,6 +3,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/policies.hpp"
+#include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
 
@@ -164,7 +165,7 @@ TEST(MmaSm80, SmallerK) {
     ExpectMatchesReference<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(p, relu);
     if (k % 4 == 0) ExpectMatchesReference<MmaPolicy<NHWC, BiasRelu<>, T>>(p, relu);
   }
-  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(15, 12);
+  RunRandom<S8Conv32<BiasRelu<>, NCxHWx<32>, Mma128x16>>(15, 12);
   RunRandomNhwc<NhwcPolicy<NCxHWx<4>, BiasRelu<>, T>>(15, 13, 16);
 }
 
