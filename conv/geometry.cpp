@@ -26,6 +26,12 @@ absl::Status NotPositive(const char* field, std::int64_t value) {
       absl::StrCat("conv: ", field, "=", value, " is not positive; give 1 or more"));
 }
 
+absl::Status NotDivisible(const char* field, std::int64_t value, std::int64_t groups) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("conv: ", field, "=", value, " is not a multiple of groups=", groups,
+                   "; each group has as many channels as the others"));
+}
+
 absl::Status TooLarge(const char* what, Wide value, std::int64_t limit, const char* remedy) {
   const double shown = static_cast<double>(value);
   return absl::OutOfRangeError(
@@ -50,7 +56,8 @@ absl::Status CheckProblem(const Problem& p) {
                             {"stride_h", p.stride_h},
                             {"stride_w", p.stride_w},
                             {"dilation_h", p.dilation_h},
-                            {"dilation_w", p.dilation_w}};
+                            {"dilation_w", p.dilation_w},
+                            {"groups", p.groups}};
   for (const Field& field : positive) {
     if (field.value < 1) return NotPositive(field.name, field.value);
     if (field.value > kMaxExtent) {
@@ -92,12 +99,15 @@ absl::Status CheckProblem(const Problem& p) {
         "a smaller filter or dilation, or more padding",
         p.s, p.dilation_w, static_cast<double>(reach_w), padded_w));
   }
-  const Wide products = Wide{p.c} * p.r * p.s;
+  if (p.c % p.groups != 0) return NotDivisible("c", p.c, p.groups);
+  if (p.k % p.groups != 0) return NotDivisible("k", p.k, p.groups);
+  const Wide products = Wide{p.c / p.groups} * p.r * p.s;
   if (products * kLargestProduct > kInt32Max) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "conv: c*r*s=%.0f products of two int8 values can overflow the int32 accumulator; at most "
+        "conv: %s=%.0f products of two int8 values can overflow the int32 accumulator; at most "
         "%d are accepted, so split the channels over several convolutions",
-        static_cast<double>(products), kInt32Max / kLargestProduct));
+        p.groups == 1 ? "c*r*s" : "c/groups*r*s", static_cast<double>(products),
+        kInt32Max / kLargestProduct));
   }
   const Wide pixels = Wide{p.n} * p.p() * p.q();
   if (pixels > kMaxPixels) {

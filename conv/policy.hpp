@@ -23,7 +23,7 @@
 #include "weft/gemm/mma_sm75_config.hpp"
 #include "weft/gemm/simt_config.hpp"
 #include "weft/layouts/formats.hpp"
-#include "weft/prologues/shared_filter.hpp"
+#include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {
 

@@ -16,7 +16,10 @@ enum class Mode {
 //   src[n][c][p * stride_h - pad_top + r * dilation_h][q * stride_w - pad_left + s * dilation_w] *
 //   filter[k][c][r][s]
 // with zeros outside the image, and r, s replaced by R-1-r, S-1-s in the filter's index for
-// Mode::kConvolution.
+// Mode::kConvolution. With G groups, output channel k of group g = k / (K / G) sums over the input
+// channels [g * C / G, (g + 1) * C / G) of its group only, which its filter counts from 0.
+//
+// The member functions need extents for which conv::CheckProblem is OK.
 struct Problem {
   std::int64_t n = 1;  // images
   std::int64_t h = 1;  // input rows
@@ -34,6 +37,7 @@ struct Problem {
   std::int64_t dilation_h = 1;
   std::int64_t dilation_w = 1;
   Mode mode = Mode::kCrossCorrelation;
+  std::int64_t groups = 1;  // divides c and k; needs a prologue that depends on the group
 
   // Output rows and columns.
   constexpr std::int64_t p() const {
@@ -44,13 +48,14 @@ struct Problem {
   }
 
   constexpr TensorExtents src() const { return {n, c, h, w}; }
-  constexpr FilterExtents filter() const { return {k, c, r, s}; }
+  // One filter: the whole one, or one of a bank (see prologues/). With groups, that of one group.
+  constexpr FilterExtents filter() const { return {k / groups, c / groups, r, s}; }
   constexpr TensorExtents dst() const { return {n, k, p(), q()}; }
 
   // Multiply-accumulates, the ones that meet padding included.
   constexpr double macs() const {
     return static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(p()) *
-           static_cast<double>(q()) * static_cast<double>(c) * static_cast<double>(r) *
+           static_cast<double>(q()) * static_cast<double>(c / groups) * static_cast<double>(r) *
            static_cast<double>(s);
   }
 

@@ -86,6 +86,7 @@ std::string ProblemName(const Problem& p) {
   if (p.dilation_h != 1 || p.dilation_w != 1) {
     absl::StrAppend(&name, "d", Pair(p.dilation_h, p.dilation_w));
   }
+  if (p.groups != 1) absl::StrAppend(&name, "g", p.groups);
   if (p.mode == Mode::kConvolution) name += kFlipped;
   return name;
 }
@@ -115,9 +116,13 @@ absl::StatusOr<Problem> ParseProblemName(const std::string& name) {
     const absl::Status s = reader.Numbers('d', {&p.dilation_h, &p.dilation_w}, "the dilations");
     if (!s.ok()) return s;
   }
+  if (reader.At('g')) {
+    if (absl::Status s = reader.Numbers('g', {&p.groups}, "the channel groups"); !s.ok()) return s;
+  }
   if (reader.Take(kFlipped)) p.mode = Mode::kConvolution;
   if (!reader.AtEnd()) {
-    return reader.Wrong(reader.at(), "the end, 'd' and the dilations, or 'flipped'");
+    return reader.Wrong(reader.at(),
+                        "the end, 'd' and the dilations, 'g' and the groups, or 'flipped'");
   }
   return p;
 }

@@ -11,10 +11,12 @@ namespace weft::conv {
 // The notation of perf/layers with batch and padding always written, so that a problem has one
 // name:
 //
-//     n<N> c<C> h<H> w<W> k<K> r<R> s<stride> p<padding> [d<dilation>] [flipped]     (no spaces)
+//     n<N> c<C> h<H> w<W> k<K> r<R> s<stride> p<padding> [d<dilation>] [g<groups>] [flipped]
 //
-// Where the two directions differ, both are written, rows first: r3x5, s1x2, d1x2, and p1x2x1x2 for
-// top, left, bottom, right. Dilation 1 and cross-correlation are left out.
+//
+// without the spaces. Where the two directions differ, both are written, rows first: r3x5, s1x2,
+// d1x2, and p1x2x1x2 for top, left, bottom, right. Dilation 1, 1 group and cross-correlation are
+// left out.
 std::string ProblemName(const Problem& problem);
 
 // The problem called `name`. InvalidArgument says which part is wrong and what would be accepted.

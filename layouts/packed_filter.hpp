@@ -2,13 +2,19 @@
 //
 // Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no
 // error, the most common mistake with blocked formats. Here the packed filter is a type of its own,
-// and only PackFilter makes one.
+// and only PackFilter and PackFilters make one.
+//
+// A prologue (prologues/README.md) other than SharedFilter has a bank of filters. Which filter of
+// it belongs to which output is the prologue's business, so the bank of one prologue is of another
+// type than that of the next.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,12 +25,17 @@
 
 namespace weft {
 
-template <FilterFormat Format, class T>
+namespace prologues {
+struct SharedFilter;  // prologues/prologues.hpp; here it only tells types apart
+}
+
+template <FilterFormat Format, class T, class Prologue>
 class PackedFilterBuffer;
 
-// A packed filter somewhere in memory: a pointer that knows its format and extents. Does not own.
-// A default-constructed one refers to nothing and is refused by every operator.
-template <FilterFormat Format, class T = std::int8_t>
+// A packed filter somewhere in memory, or a bank of them one after the other: a pointer that knows
+// its format, its prologue, the extents of one filter and how many there are. Does not own. A
+// default-constructed one refers to nothing and is refused by every operator.
+template <FilterFormat Format, class T = std::int8_t, class Prologue = prologues::SharedFilter>
 class PackedFilter {
  public:
   PackedFilter() = default;
@@ -36,64 +47,127 @@ class PackedFilter {
                   "and pass its view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
+  template <FilterFormat OtherFormat, class U, class OtherPrologue>
+  PackedFilter(  // NOLINT(runtime/explicit): likewise
+      const PackedFilter<OtherFormat, U, OtherPrologue>&) {
+    constexpr bool kSamePrologue = std::is_same_v<Prologue, OtherPrologue>;
+    constexpr bool kShared = std::is_same_v<OtherPrologue, prologues::SharedFilter>;
+    static_assert(kSamePrologue || !kShared,
+                  "weft: this is one filter, and the operator's prologue chooses from a bank of "
+                  "them; pack it with weft::PackFilters<Prologue, Format>(extents, count, values)");
+    static_assert(kSamePrologue || kShared,
+                  "weft: this bank of filters was packed for another prologue than the operator's; "
+                  "pack it with weft::PackFilters<Prologue, Format>(extents, count, values), or "
+                  "with weft::PackFilter for SharedFilter");
+    static_assert(!kSamePrologue || std::is_same_v<Format, OtherFormat>,
+                  "weft: this filter was packed in another format than the operator's "
+                  "FilterLayout; pack it in that one");
+    static_assert(!kSamePrologue || !std::is_same_v<Format, OtherFormat> || sizeof(U) == 0,
+                  "weft: this filter has other elements than the operator");
+  }
+
+  // The first filter; the others follow at multiples of Format::Size(extents()).
   const T* data() const { return data_; }
+  // Of one filter.
   const FilterExtents& extents() const { return extents_; }
+  // Filters in the bank; 1 for SharedFilter.
+  std::int64_t count() const { return count_; }
 
  private:
-  friend class PackedFilterBuffer<Format, T>;
-  PackedFilter(const FilterExtents& extents, const T* data) : extents_(extents), data_(data) {}
+  friend class PackedFilterBuffer<Format, T, Prologue>;
+  PackedFilter(const FilterExtents& extents, std::int64_t count, const T* data)
+      : extents_(extents), count_(count), data_(data) {}
 
   FilterExtents extents_;
+  std::int64_t count_ = 0;
   const T* data_ = nullptr;
 };
 
-// Owns a packed filter in host memory, 64-byte aligned.
-template <FilterFormat Format, class T = std::int8_t>
+// Owns a packed filter or a bank of them in host memory, 64-byte aligned.
+template <FilterFormat Format, class T = std::int8_t, class Prologue = prologues::SharedFilter>
 class PackedFilterBuffer {
  public:
-  // The packed elements, Format::Size(extents()) of them; bytes() is what to copy to a GPU.
+  // The packed elements, count() times Format::Size(extents()) of them; bytes() is what to copy to
+  // a GPU.
   const T* data() const { return data_.get(); }
-  std::int64_t size() const { return Format::Size(extents_); }
+  std::int64_t size() const { return count_ * Format::Size(extents_); }
   std::int64_t bytes() const { return size() * static_cast<std::int64_t>(sizeof(T)); }
+  // Of one filter.
   const FilterExtents& extents() const { return extents_; }
+  // Filters in the bank; 1 for SharedFilter.
+  std::int64_t count() const { return count_; }
 
-  // The filter in host memory, for RunOnCpu. Valid as long as this buffer.
-  PackedFilter<Format, T> view() const { return {extents_, data_.get()}; }
+  // The filters in host memory, for RunOnCpu. Valid as long as this buffer.
+  PackedFilter<Format, T, Prologue> view() const { return {extents_, count_, data_.get()}; }
 
-  // The copy of this filter's bytes that the caller made at `memory` (a GPU address, 16-byte
-  // aligned).
-  PackedFilter<Format, T> At(const void* memory) const {
-    return {extents_, static_cast<const T*>(memory)};
+  // The copy of these bytes that the caller made at `memory` (a GPU address, 16-byte aligned).
+  PackedFilter<Format, T, Prologue> At(const void* memory) const {
+    return {extents_, count_, static_cast<const T*>(memory)};
   }
 
  private:
-  template <FilterFormat To, FilterFormat From, class U>
-  friend absl::StatusOr<PackedFilterBuffer<To, U>> PackFilter(const FilterExtents& extents,
-                                                              absl::Span<const U> values);
+  template <class P, FilterFormat To, FilterFormat From, class U>
+  friend absl::StatusOr<PackedFilterBuffer<To, U, P>> PackFilters(const FilterExtents& extents,
+                                                                  std::int64_t count,
+                                                                  absl::Span<const U> values);
   static constexpr std::size_t kAlignment = 64;
   struct Free {
     void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
 
-  PackedFilterBuffer(const FilterExtents& extents, absl::Span<const T> packed)
+  // Of zeros; without memory (data() is null) if there is not enough.
+  PackedFilterBuffer(const FilterExtents& extents, std::int64_t count)
       : extents_(extents),
-        data_(static_cast<T*>(
-            ::operator new (packed.size() * sizeof(T), std::align_val_t{kAlignment}))) {
-    std::memcpy(data_.get(), packed.data(), packed.size() * sizeof(T));
+        count_(count),
+        data_(static_cast<T*>(::operator new (static_cast<std::size_t>(bytes()),
+                                              std::align_val_t{kAlignment}, std::nothrow))) {
+    if (data_ != nullptr) std::memset(data_.get(), 0, static_cast<std::size_t>(bytes()));
   }
 
   FilterExtents extents_;
+  std::int64_t count_ = 0;
   std::unique_ptr<T[], Free> data_;
 };
 
-// `values`, a filter of the given extents in format From, packed into format To (KCRS -> CxRSKx<4>
-// and so on). InvalidArgument as for ConvertFilter.
+// `values`, `count` filters of the given extents one after the other, each in format From, packed
+// into a bank for `Prologue` whose filters have format To. Banks of the ready-made prologues are in
+// the order of prologues/prologues.hpp: [N][K][C][R][S] for PerSample, [P][Q][K][C][R][S] for
+// LocalFilter, [blocks of a column][blocks of a row][K][C][R][S] for LocalBlock, and
+// [G][K/G][C/G][R][S] for Grouped, with FilterExtents{K/G, C/G, R, S}.
+// InvalidArgument as for ConvertFilter, and if count is not positive (for SharedFilter: not 1);
+// ResourceExhausted if there is not enough memory.
+template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class T>
+absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExtents& extents,
+                                                                std::int64_t count,
+                                                                absl::Span<const T> values) {
+  constexpr bool kShared = std::is_same_v<Prologue, prologues::SharedFilter>;
+  if (absl::Status s = internal::CheckBank(extents, count, kShared, sizeof(T)); !s.ok()) return s;
+  const std::int64_t from = From::Size(extents), to = To::Size(extents);
+  if (absl::Status s = internal::CheckSize(From::kName, count, from, values.size()); !s.ok()) {
+    return s;
+  }
+  PackedFilterBuffer<To, T, Prologue> packed(extents, count);
+  if (packed.data() == nullptr) return internal::OutOfMemory(To::kName, packed.bytes());
+  for (std::int64_t i = 0; i < count; ++i) {
+    internal::ConvertFilterInto<From, To>(extents, values.data() + i * from,
+                                          packed.data_.get() + i * to);
+  }
+  return packed;
+}
+
+template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class T>
+absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExtents& extents,
+                                                                std::int64_t count,
+                                                                const std::vector<T>& values) {
+  return PackFilters<Prologue, To, From, T>(extents, count, absl::MakeConstSpan(values));
+}
+
+// The one filter of SharedFilter, packed into format To (KCRS -> CxRSKx<4> and so on). Errors as
+// above.
 template <FilterFormat To, FilterFormat From = KCRS, class T>
 absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extents,
                                                      absl::Span<const T> values) {
-  auto packed = ConvertFilter<From, To, T>(extents, values);
-  if (!packed.ok()) return packed.status();
-  return PackedFilterBuffer<To, T>(extents, *packed);
+  return PackFilters<prologues::SharedFilter, To, From, T>(extents, 1, values);
 }
 
 template <FilterFormat To, FilterFormat From = KCRS, class T>

@@ -1,6 +1,7 @@
 #include "weft/layouts/packing.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace weft::internal {
 namespace {
@@ -10,11 +11,10 @@ absl::Status NotPositive(const char* field, std::int64_t value) {
       absl::StrCat("layouts: extents.", field, "=", value, " is not positive; give 1 or more"));
 }
 
-// Whether the product of the extents, the first two rounded up to the largest interleave, is a
-// number that offsets can have.
-bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+// Whether the product of the extents, the first two rounded up to the largest interleave, and of
+// `size` is a number that offsets can have.
+bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t size) {
   constexpr std::int64_t kLargestInterleave = 64;
-  std::int64_t size = 1;
   for (const std::int64_t padding : {a, b}) {
     std::int64_t padded;
     if (__builtin_add_overflow(padding, kLargestInterleave - 1, &padded)) return false;
@@ -25,30 +25,68 @@ bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
 
 }  // namespace
 
-absl::Status CheckExtents(const TensorExtents& e) {
+absl::Status CheckExtents(const TensorExtents& e, std::size_t element_bytes) {
   if (e.n < 1) return NotPositive("n", e.n);
   if (e.c < 1) return NotPositive("c", e.c);
   if (e.h < 1) return NotPositive("h", e.h);
   if (e.w < 1) return NotPositive("w", e.w);
-  if (!Fits(e.n, e.c, e.h, e.w)) {
+  if (!Fits(e.n, e.c, e.h, e.w, static_cast<std::int64_t>(element_bytes))) {
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: extents n=", e.n, " c=", e.c, " h=", e.h, " w=", e.w,
-                     " have more elements than a 64-bit offset reaches; give smaller extents"));
+                     " have more bytes than a 64-bit offset reaches; give smaller extents"));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckExtents(const FilterExtents& e) {
+absl::Status CheckExtents(const FilterExtents& e, std::size_t element_bytes) {
   if (e.k < 1) return NotPositive("k", e.k);
   if (e.c < 1) return NotPositive("c", e.c);
   if (e.r < 1) return NotPositive("r", e.r);
   if (e.s < 1) return NotPositive("s", e.s);
-  if (!Fits(e.k, e.c, e.r, e.s)) {
+  if (!Fits(e.k, e.c, e.r, e.s, static_cast<std::int64_t>(element_bytes))) {
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: extents k=", e.k, " c=", e.c, " r=", e.r, " s=", e.s,
-                     " have more elements than a 64-bit offset reaches; give smaller extents"));
+                     " have more bytes than a 64-bit offset reaches; give smaller extents"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared,
+                       std::size_t element_bytes) {
+  if (absl::Status s = CheckExtents(e, element_bytes); !s.ok()) return s;
+  if (shared && count != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layouts: count=", count,
+                     " filters for the prologue SharedFilter, which has 1; name the operator's "
+                     "prologue in PackFilters<Prologue, Format>"));
+  }
+  if (count < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layouts: count=", count, " is not positive; give 1 filter or more"));
+  }
+  std::int64_t bytes;
+  if (__builtin_mul_overflow(count, static_cast<std::int64_t>(element_bytes), &bytes) ||
+      !Fits(e.k, e.c, e.r, e.s, bytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layouts: count=", count, " filters of k=", e.k, " c=", e.c, " r=", e.r,
+                     " s=", e.s, " have more bytes than a 64-bit offset reaches; give fewer"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have) {
+  if (static_cast<std::int64_t>(have) == count * one) return absl::OkStatus();
+  const std::string elements =
+      count == 1 ? absl::StrCat("the elements of ", format)
+                 : absl::StrCat("the elements of ", count, " filters in ", format);
+  return absl::InvalidArgumentError(absl::StrCat("layouts: source.size()=", have, " is not ",
+                                                 count * one, ", ", elements,
+                                                 " with these extents"));
+}
+
+absl::Status OutOfMemory(const char* format, std::int64_t bytes) {
+  return absl::ResourceExhaustedError(absl::StrCat("layouts: there is no memory for ", bytes,
+                                                   " bytes in ", format, "; give smaller extents"));
 }
 
 }  // namespace weft::internal

@@ -1,7 +1,10 @@
 // Copies between tensor formats, on the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,49 +17,35 @@ namespace weft {
 namespace internal {
 
 // InvalidArgument naming the first extent that is not positive, or all if they are too large
-// together.
-absl::Status CheckExtents(const TensorExtents& e);
-absl::Status CheckExtents(const FilterExtents& e);
+// together for elements of so many bytes.
+absl::Status CheckExtents(const TensorExtents& e, std::size_t element_bytes);
+absl::Status CheckExtents(const FilterExtents& e, std::size_t element_bytes);
 
-inline absl::Status CheckSize(const char* format, std::int64_t want, std::size_t have) {
-  if (static_cast<std::int64_t>(have) == want) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("layouts: source.size()=", have, " is not ", want,
-                                                 ", the elements of ", format,
-                                                 " with these extents"));
+// InvalidArgument if the extents are not fine, if count is not positive (of the one filter of a
+// SharedFilter: not 1), or if `count` of them are too large together.
+absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared,
+                       std::size_t element_bytes);
+
+// InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
+absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
+
+// ResourceExhausted: there is no memory for so many bytes in `format`.
+absl::Status OutOfMemory(const char* format, std::int64_t bytes);
+
+// `size` zeros, or ResourceExhausted.
+template <class T>
+absl::StatusOr<std::vector<T>> Zeros(const char* format, std::int64_t size) {
+  try {
+    return std::vector<T>(static_cast<std::size_t>(size));
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  return OutOfMemory(format, size * static_cast<std::int64_t>(sizeof(T)));
 }
 
-}  // namespace internal
-
-// `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
-// of To are zero; those of From are not read. InvalidArgument if an extent is not positive or
-// source.size() is not From::Size(e).
-template <TensorFormat From, TensorFormat To, class T>
-absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
-  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
-  if (absl::Status s = internal::CheckSize(From::kName, From::Size(e), source.size()); !s.ok()) {
-    return s;
-  }
-  std::vector<T> result(To::Size(e));
-  for (std::int64_t n = 0; n < e.n; ++n) {
-    for (std::int64_t c = 0; c < e.c; ++c) {
-      for (std::int64_t h = 0; h < e.h; ++h) {
-        for (std::int64_t w = 0; w < e.w; ++w) {
-          result[To::Offset(e, n, c, h, w)] = source[From::Offset(e, n, c, h, w)];
-        }
-      }
-    }
-  }
-  return result;
-}
-
-// The same for a filter.
+// The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.
 template <FilterFormat From, FilterFormat To, class T>
-absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
-  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
-  if (absl::Status s = internal::CheckSize(From::kName, From::Size(e), source.size()); !s.ok()) {
-    return s;
-  }
-  std::vector<T> result(To::Size(e));
+void ConvertFilterInto(const FilterExtents& e, const T* source, T* result) {
   for (std::int64_t k = 0; k < e.k; ++k) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t r = 0; r < e.r; ++r) {
@@ -66,6 +55,43 @@ absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<
       }
     }
   }
+}
+
+}  // namespace internal
+
+// `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
+// of To are zero; those of From are not read. InvalidArgument if an extent is not positive or
+// source.size() is not From::Size(e); ResourceExhausted if there is not enough memory.
+template <TensorFormat From, TensorFormat To, class T>
+absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
+  if (absl::Status s = internal::CheckExtents(e, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
+    return s;
+  }
+  absl::StatusOr<std::vector<T>> zeros = internal::Zeros<T>(To::kName, To::Size(e));
+  if (!zeros.ok()) return zeros;
+  std::vector<T>& result = *zeros;
+  for (std::int64_t n = 0; n < e.n; ++n) {
+    for (std::int64_t c = 0; c < e.c; ++c) {
+      for (std::int64_t h = 0; h < e.h; ++h) {
+        for (std::int64_t w = 0; w < e.w; ++w) {
+          result[To::Offset(e, n, c, h, w)] = source[From::Offset(e, n, c, h, w)];
+        }
+      }
+    }
+  }
+  return zeros;
+}
+
+// The same for a filter.
+template <FilterFormat From, FilterFormat To, class T>
+absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
+  if (absl::Status s = internal::CheckExtents(e, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
+    return s;
+  }
+  absl::StatusOr<std::vector<T>> result = internal::Zeros<T>(To::kName, To::Size(e));
+  if (result.ok()) internal::ConvertFilterInto<From, To>(e, source.data(), result->data());
   return result;
 }
 

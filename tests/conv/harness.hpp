@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "tests/conv/prologue_bank.hpp"
 #include "tests/operator_memory.hpp"
 #include "tests/reference/reference.hpp"
 #include "weft/conv/convolution.hpp"
@@ -21,18 +23,19 @@ inline std::string ToString(const Problem& p) {
   return absl::StrCat("n", p.n, "h", p.h, "w", p.w, "c", p.c, "k", p.k, "r", p.r, "s", p.s, " pad ",
                       p.pad_top, ",", p.pad_left, ",", p.pad_bottom, ",", p.pad_right, " stride ",
                       p.stride_h, ",", p.stride_w, " dilation ", p.dilation_h, ",", p.dilation_w,
+                      p.groups == 1 ? "" : absl::StrCat(" groups ", p.groups),
                       p.mode == Mode::kConvolution ? " flipped" : "");
 }
 
-// Random tensors of one problem, planar.
+// Random tensors of one problem, planar; `filter` is a bank of `filters`, one after the other.
 struct RandomTensors {
   std::vector<std::int8_t> src, filter, residual;
   std::vector<float> channel_alpha, bias;
   std::vector<std::int32_t> bias_int32;
 
-  RandomTensors(const Problem& p, std::uint32_t seed) : engine(seed) {
+  RandomTensors(const Problem& p, std::uint32_t seed, std::int64_t filters = 1) : engine(seed) {
     src = Bytes(p.n * p.c * p.h * p.w);
-    filter = Bytes(p.k * p.c * p.r * p.s);
+    filter = Bytes(filters * KCRS::Size(p.filter()));
     residual = Bytes(p.n * p.k * p.p() * p.q());
     // Scales that bring typical sums into the int8 range, with some values clamped.
     std::uniform_real_distribution<float> scale(0.5f, 2.0f), offset(-40.0f, 40.0f);
@@ -90,8 +93,9 @@ struct ResidualLayoutOf<P, epilogues::Residual<T, epilogues::SameAsDst>> {
   using type = typename P::DstLayout;
 };
 
-// Runs P on random data for `problem`; every output must equal the reference's, whose activation is
-// `activation`, and every surplus channel must be zero.
+// Runs P on random data for `problem`, with a bank of filters for P::Prologue (PrologueBank); every
+// output must equal the reference's, whose activation is `activation`, and every surplus channel
+// must be zero.
 template <class P, class Activation>
 void ExpectMatchesReference(const Problem& problem, const Activation& activation,
                             const RunOptions& options = {}, typename P::Epilogue epilogue = {},
@@ -104,11 +108,13 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   absl::StatusOr<Op> op = Op::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
 
-  const RandomTensors t(problem, options.seed);
+  using Prologue = typename P::Prologue;
+  const PrologueBank<Prologue> bank(problem, options.seed);
+  const RandomTensors t(problem, options.seed, bank.filters);
   const auto src = ConvertTensor<NCHW, typename P::SrcLayout, std::int8_t>(problem.src(), t.src);
   ASSERT_TRUE(src.ok()) << src.status();
-  const auto filter =
-      PackFilter<typename P::FilterLayout, KCRS, std::int8_t>(problem.filter(), t.filter);
+  const auto filter = PackFilters<Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
+      problem.filter(), bank.filters, t.filter);
   ASSERT_TRUE(filter.ok()) << filter.status();
 
   const OperatorMemory<std::int8_t> src_memory(*src);
@@ -126,6 +132,11 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   args.src = src_memory.get();
   args.filter = filter->At(filter_memory.get());
   args.dst = dst_memory.get();
+  if constexpr (requires { args.prologue; }) {
+    args.prologue = bank.prologue;
+  } else {
+    static_assert(std::is_same_v<Prologue, prologues::SharedFilter>);
+  }
   args.epilogue = epilogue;
   args.zero_point = data.zero_point = options.zero_point;
   args.beta = data.beta = options.beta;
@@ -166,8 +177,8 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
 #endif
 
   const std::vector<Output> got = dst_memory.Read();
-  const std::vector<Output> want =
-      reference::Convolve<Output>(problem, t.src.data(), t.filter.data(), data, activation, range);
+  const std::vector<Output> want = reference::Convolve<Output>(
+      problem, t.src.data(), t.filter.data(), data, activation, range, 1, bank.which);
   using Dst = typename P::DstLayout;
   std::vector<Output> want_in_layout =
       *ConvertTensor<NCHW, Dst, Output>(problem.dst(), absl::MakeConstSpan(want));

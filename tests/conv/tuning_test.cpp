@@ -69,8 +69,10 @@ TEST(ProblemName, BadNamesAreRefused) {
               HasSubstr("where one number: the number of images would be accepted"));
   EXPECT_THAT(message("n16cch92w160k32r3s1p1"),
               HasSubstr("'cch92w160k32r3s1p1' stands where 'c' and the input channels"));
-  EXPECT_THAT(message("n16c64h92w160k32r3s1p1flip"),
-              HasSubstr("'flip' stands where the end, 'd' and the dilations, or 'flipped'"));
+  EXPECT_THAT(
+      message("n16c64h92w160k32r3s1p1flip"),
+      HasSubstr("'flip' stands where the end, 'd' and the dilations, 'g' and the groups, or "
+                "'flipped'"));
   EXPECT_THAT(message("n1111111111111c64h92w160k32r3s1p1"),
               HasSubstr("where a number of at most 12 digits would be accepted"));
   EXPECT_THAT(message(""), HasSubstr("problem '': it ends where"));

@@ -2,8 +2,9 @@
 //
 // Written to be obviously right and nothing else: planar tensors (NCHW, KCRS), seven loops, int64
 // sums, and the numerics contract of epilogues/README.md line by line. It shares no code with the
-// kernels. Header-only and constexpr, so that the same lines also run as a GPU kernel where a CPU
-// would take minutes (reference_gpu.cu).
+// kernels nor with prologues/: which filter of a bank belongs to an output is a plain function.
+// Header-only and constexpr, so that the same lines also run as a GPU kernel where a CPU would take
+// minutes (reference_gpu.cu).
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,25 @@
 
 namespace weft::reference {
 
-// The exact sum of products behind output (n, k, p, q). src is NCHW, filter KCRS.
+// Which filter of a bank output pixel (n, p, q) uses in channel group `group`: the ordinary
+// convolution has one.
+struct OneFilter {
+  constexpr std::int64_t operator()(std::int64_t /*n*/, std::int64_t /*p*/, std::int64_t /*q*/,
+                                    std::int64_t /*group*/) const {
+    return 0;
+  }
+};
+
+// The exact sum of products behind output (n, k, p, q). src is NCHW. filter is the one that this
+// output uses: the channels of its group, [K / groups][C / groups][R][S].
 constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_t* src,
                                   const std::int8_t* filter, std::int64_t n, std::int64_t k,
                                   std::int64_t p, std::int64_t q) {
+  const std::int64_t group_k = problem.k / problem.groups;  // output channels of a group
+  const std::int64_t group_c = problem.c / problem.groups;  // input channels of a group
+  const std::int64_t first_c = k / group_k * group_c;       // where this output's begin
   std::int64_t sum = 0;
-  for (std::int64_t c = 0; c < problem.c; ++c) {
+  for (std::int64_t c = 0; c < group_c; ++c) {
     for (std::int64_t r = 0; r < problem.r; ++r) {
       const std::int64_t h = p * problem.stride_h - problem.pad_top + r * problem.dilation_h;
       if (h < 0 || h >= problem.h) continue;
@@ -30,8 +44,9 @@ constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_
         const bool flip = problem.mode == conv::Mode::kConvolution;
         const std::int64_t fr = flip ? problem.r - 1 - r : r;
         const std::int64_t fs = flip ? problem.s - 1 - s : s;
-        const std::int64_t x = src[((n * problem.c + c) * problem.h + h) * problem.w + w];
-        const std::int64_t f = filter[((k * problem.c + c) * problem.r + fr) * problem.s + fs];
+        const std::int64_t x = src[((n * problem.c + first_c + c) * problem.h + h) * problem.w + w];
+        const std::int64_t f =
+            filter[((k % group_k * group_c + c) * problem.r + fr) * problem.s + fs];
         sum += x * f;
       }
     }
@@ -108,15 +123,20 @@ inline constexpr OutputRange<std::uint8_t> kUint8{0, 255};
 inline constexpr OutputRange<float> kFloat{};
 inline constexpr OutputRange<std::int32_t> kRawInt32{};
 
-// One output element.
-template <class T, class Activation>
-constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const std::int8_t* filter,
+// One output element. `filters` are those of the bank one after the other, KCRS; `which` says which
+// one an output uses.
+template <class T, class Activation, class Which = OneFilter>
+constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const std::int8_t* filters,
                    const EpilogueData& e, const Activation& activation, OutputRange<T> range,
-                   std::int64_t index) {
+                   std::int64_t index, const Which& which = {}) {
   const std::int64_t q = index % problem.q();
   const std::int64_t p = index / problem.q() % problem.p();
   const std::int64_t k = index / (problem.q() * problem.p()) % problem.k;
   const std::int64_t n = index / (problem.q() * problem.p() * problem.k);
+  const std::int64_t group = k / (problem.k / problem.groups);
+  const std::int64_t filter_size =
+      problem.k / problem.groups * (problem.c / problem.groups) * problem.r * problem.s;
+  const std::int8_t* filter = filters + which(n, p, q, group) * filter_size;
   const std::int64_t accumulator = Accumulate(problem, src, filter, n, k, p, q);
   if constexpr (sizeof(T) == 1) {
     return Quantize<T>(Value(accumulator, k, index, e, activation), e.zero_point, range.low,
@@ -129,16 +149,17 @@ constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const s
 }
 
 // The whole convolution, NCHW. `threads` 0: one per core.
-template <class T, class Activation>
+template <class T, class Activation, class Which = OneFilter>
 std::vector<T> Convolve(const conv::Problem& problem, const std::int8_t* src,
-                        const std::int8_t* filter, const EpilogueData& e,
-                        const Activation& activation, OutputRange<T> range, int threads = 1) {
+                        const std::int8_t* filters, const EpilogueData& e,
+                        const Activation& activation, OutputRange<T> range, int threads = 1,
+                        const Which& which = {}) {
   const std::int64_t size = problem.n * problem.k * problem.p() * problem.q();
   std::vector<T> dst(size);
   if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const auto fill = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      dst[i] = Output(problem, src, filter, e, activation, range, i);
+      dst[i] = Output(problem, src, filters, e, activation, range, i, which);
     }
   };
   std::vector<std::thread> workers;

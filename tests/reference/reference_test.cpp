@@ -51,6 +51,40 @@ TEST(Reference, SumsOverChannelsAndSeparatesOutputs) {
             (std::vector<std::int32_t>{12, -2, 15, -34, 4, -35}));
 }
 
+TEST(Reference, GroupsSeeTheirOwnChannels) {
+  // Two groups of two input channels and one output channel, 1x1: 1*10 + 2*1 = 12,
+  // -3*5 + -4*-1 = -11.
+  Problem p = SquareProblem(1, 4, 1, 2, 1, 0, 1);
+  p.groups = 2;
+  const auto filter_of_group = [](std::int64_t, std::int64_t, std::int64_t, std::int64_t group) {
+    return group;
+  };
+  const std::vector<std::int8_t> src = {1, 2, -3, -4}, filters = {10, 1, 5, -1};
+  EXPECT_EQ(Convolve<std::int32_t>(p, src.data(), filters.data(), {}, NoActivation{}, kRawInt32, 1,
+                                   filter_of_group),
+            (std::vector<std::int32_t>{12, -11}));
+  // One input and two output channels a group, channels outermost: 1*2, 1*3; 10*4, 10*5.
+  p = SquareProblem(1, 2, 1, 4, 1, 0, 1);
+  p.groups = 2;
+  const std::vector<std::int8_t> two = {1, 10}, four = {2, 3, 4, 5};
+  EXPECT_EQ(Convolve<std::int32_t>(p, two.data(), four.data(), {}, NoActivation{}, kRawInt32, 1,
+                                   filter_of_group),
+            (std::vector<std::int32_t>{2, 3, 40, 50}));
+}
+
+TEST(Reference, EachOutputAsksForItsFilter) {
+  // Two images of 1 x 3 pixels, 1x1 filters 1, 10, 100: image n, pixel q uses filter (n + q) % 3.
+  Problem p = SquareProblem(2, 1, 1, 1, 1, 0, 1);
+  p.w = 3;
+  const auto which = [](std::int64_t n, std::int64_t row, std::int64_t q, std::int64_t group) {
+    return (n + q) % 3 + row + group;  // row and group are 0
+  };
+  const std::vector<std::int8_t> src = {1, 2, 3, 4, 5, 6}, filters = {1, 10, 100};
+  EXPECT_EQ(Convolve<std::int32_t>(p, src.data(), filters.data(), {}, NoActivation{}, kRawInt32, 1,
+                                   which),
+            (std::vector<std::int32_t>{1, 20, 300, 40, 500, 6}));
+}
+
 TEST(Reference, ExtremeValuesDoNotOverflow) {
   const std::int64_t c = 131071;  // the most that conv::CheckProblem accepts
   const std::vector<std::int8_t> src(c, -128), filter(c, -128);

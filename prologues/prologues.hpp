@@ -1,0 +1,86 @@
+// The ready-made prologues. All of them take their filters in the order of the batches.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "weft/prologues/prologue.hpp"
+
+namespace weft::prologues {
+
+// The ordinary convolution: one filter for every output pixel of every image.
+struct SharedFilter {
+  static constexpr Depends kDepends{};
+  static constexpr const char* kName = "SharedFilter";
+  constexpr std::int64_t Filter(const BatchCoord&) const { return 0; }
+  static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
+};
+
+namespace internal {
+
+// One filter for each batch.
+struct OneForEachBatch {
+  constexpr std::int64_t Filter(const BatchCoord& at) const { return at.index; }
+  static constexpr std::int64_t Filters(const BatchExtents& extents) { return extents.Count(); }
+};
+
+// "LocalBlock<h, w>" as characters of static storage.
+template <int h, int w>
+class LocalBlockName {
+  static constexpr auto Make(std::array<char, 40> text = {}) {
+    std::size_t at = 0;
+    const auto word = [&](std::string_view part) {
+      for (const char c : part) text[at++] = c;
+    };
+    const auto number = [&](int value) {
+      int digit = 1;
+      while (value / digit >= 10) digit *= 10;
+      for (; digit > 0; digit /= 10) text[at++] = static_cast<char>('0' + value / digit % 10);
+    };
+    word("LocalBlock<");
+    number(h);
+    word(", ");
+    number(w);
+    word(">");
+    return text;
+  }
+
+ public:
+  static constexpr std::array<char, 40> kText = Make();
+};
+
+}  // namespace internal
+
+// Batch convolution: each image has a filter of its own. Bank: [N][K][C][R][S].
+struct PerSample : internal::OneForEachBatch {
+  static constexpr Depends kDepends{.image = true};
+  static constexpr const char* kName = "PerSample";
+};
+
+// Each output pixel has a filter of its own, the same for all images. Bank: [P][Q][K][C][R][S].
+struct LocalFilter : internal::OneForEachBatch {
+  static constexpr Depends kDepends{.block_h = 1, .block_w = 1};
+  static constexpr const char* kName = "LocalFilter";
+};
+
+// Each block of h x w output pixels has a filter of its own, the same for all images. Bank:
+// [ceil(P / h)][ceil(Q / w)][K][C][R][S].
+template <int h, int w>
+struct LocalBlock : internal::OneForEachBatch {
+  static_assert(h > 0 && w > 0,
+                "weft: LocalBlock<h, w> takes the rows and columns of a block, 1 or more");
+  static constexpr Depends kDepends{.block_h = h, .block_w = w};
+  static constexpr const char* kName = internal::LocalBlockName<h, w>::kText.data();
+};
+
+// Grouped convolution: output channels [g * K/G, (g + 1) * K/G) see input channels
+// [g * C/G, (g + 1) * C/G), with G = problem.groups. Bank: [G][K/G][C/G][R][S], which are the bytes
+// of PyTorch's and cuDNN's grouped filter [K][C/G][R][S].
+struct Grouped : internal::OneForEachBatch {
+  static constexpr Depends kDepends{.group = true};
+  static constexpr const char* kName = "Grouped";
+};
+
+}  // namespace weft::prologues

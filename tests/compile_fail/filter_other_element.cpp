@@ -1,0 +1,9 @@
+// A filter of floats where the operator multiplies int8.
+// EXPECT: static assertion failed: weft: this filter has other elements than the operator
+// MAX_ERRORS: 1
+#include "tests/compile_fail/policy_base.hpp"
+
+void Run(const weft::conv::Convolution<Base>& op, const std::int8_t* x,
+         weft::PackedFilter<weft::CxRSKx<4>, float> filter, const float* b, std::int8_t* y) {
+  (void)op.RunOnCpu({.src = x, .filter = filter, .bias = b, .dst = y});
+}

@@ -1,0 +1,10 @@
+// Filters without constexpr.
+// EXPECT: static assertion failed: weft: Filters of a prologue must be constexpr
+// MAX_ERRORS: 1
+#include "weft/prologues/prologues.hpp"
+
+struct Mine : weft::prologues::SharedFilter {
+  static std::int64_t Filters(const weft::prologues::BatchExtents&) { return 1; }
+};
+
+static_assert(weft::prologues::CheckedPrologue<Mine>::kValid);

@@ -1,0 +1,10 @@
+// Filter without constexpr: nvcc would have no code for the GPU.
+// EXPECT: static assertion failed: weft: Filter of a prologue must be constexpr
+// MAX_ERRORS: 1
+#include "weft/prologues/prologues.hpp"
+
+struct Mine : weft::prologues::SharedFilter {
+  std::int64_t Filter(const weft::prologues::BatchCoord& at) const { return at.n; }
+};
+
+static_assert(weft::prologues::CheckedPrologue<Mine>::kValid);

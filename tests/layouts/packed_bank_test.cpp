@@ -1,0 +1,168 @@
+// Banks of filters: what lies where, types that cannot be confused, refusals by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "weft/layouts/packed_filter.hpp"
+#include "weft/prologues/prologues.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+// Memory that there is not is a result here, not the end of the program.
+extern "C" const char* __asan_default_options();  // NOLINT: the sanitizer's name
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+#endif
+
+namespace weft {
+namespace {
+
+using prologues::Grouped;
+using prologues::LocalBlock;
+using prologues::LocalFilter;
+using prologues::PerSample;
+using prologues::SharedFilter;
+using testing::HasSubstr;
+
+std::vector<std::int8_t> Values(std::int64_t size) {
+  std::mt19937 engine(5);
+  std::vector<std::int8_t> values(size);
+  for (auto& v : values) v = static_cast<std::int8_t>(1 + engine() % 127);
+  return values;
+}
+
+std::string Message(const absl::Status& s, absl::StatusCode code) {
+  EXPECT_EQ(s.code(), code) << s;
+  return std::string(s.message());
+}
+
+template <class Prologue, class Format>
+void ExpectBank(const FilterExtents& e, std::int64_t count) {
+  SCOPED_TRACE(std::string(Prologue::kName) + " " + Format::kName);
+  const std::int64_t one = e.k * e.c * e.r * e.s;
+  const std::vector<std::int8_t> values = Values(count * one);
+  const auto bank = PackFilters<Prologue, Format>(e, count, values);
+  ASSERT_TRUE(bank.ok()) << bank.status();
+  EXPECT_EQ(bank->count(), count);
+  EXPECT_TRUE(bank->extents() == e);
+  EXPECT_EQ(bank->size(), count * Format::Size(e));
+  EXPECT_EQ(bank->bytes(), bank->size());
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bank->data()) % 64, 0u);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto filter = PackFilter<Format>(e, absl::MakeConstSpan(values).subspan(i * one, one));
+    ASSERT_TRUE(filter.ok()) << filter.status();
+    const std::int8_t* packed = bank->data() + i * Format::Size(e);
+    EXPECT_EQ(std::vector<std::int8_t>(packed, packed + Format::Size(e)),
+              std::vector<std::int8_t>(filter->data(), filter->data() + filter->size()))
+        << "filter " << i;
+  }
+  const auto view = bank->view();
+  EXPECT_EQ(view.data(), bank->data());
+  EXPECT_EQ(view.count(), count);
+  EXPECT_TRUE(view.extents() == e);
+  const auto copy = bank->At(values.data());
+  EXPECT_EQ(copy.data(), values.data());
+  EXPECT_EQ(copy.count(), count);
+  EXPECT_TRUE(copy.extents() == e);
+}
+
+TEST(PackFilters, IsPackFilterOneAfterTheOther) {
+  const FilterExtents e{.k = 5, .c = 7, .r = 3, .s = 2};
+  ExpectBank<PerSample, CxRSKx<4>>(e, 3);
+  ExpectBank<PerSample, CxRSKx<32>>(e, 2);
+  ExpectBank<PerSample, KRSC>(e, 4);
+  ExpectBank<LocalFilter, CxRSKx<4>>(e, 12);
+  ExpectBank<LocalBlock<2, 2>, CxRSKx<32>>(e, 6);
+  ExpectBank<Grouped, CxRSKx<4>>(e, 2);
+  ExpectBank<SharedFilter, CxRSKx<4>>(e, 1);
+}
+
+// By hand: PyTorch's grouped filter [K][C/G][R][S] = [4][1][1][1] of 2 groups: group 0 has channels
+// 0 and 1, group 1 has 2 and 3.
+TEST(PackFilters, GroupedTakesPyTorchsFilter) {
+  const std::vector<std::int8_t> values = {1, 2, 3, 4};
+  const auto bank = PackFilters<Grouped, CxRSKx<4>>({.k = 2, .c = 1, .r = 1, .s = 1}, 2, values);
+  ASSERT_TRUE(bank.ok()) << bank.status();
+  EXPECT_EQ(std::vector<std::int8_t>(bank->data(), bank->data() + bank->size()),
+            (std::vector<std::int8_t>{1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                                      3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+// Between any two filter formats, and elements of other types.
+TEST(PackFilters, TakesOtherFormatsAndTypes) {
+  const FilterExtents e{.k = 2, .c = 1, .r = 1, .s = 2};
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};  // [2][K][R][S][C]
+  const auto bank = PackFilters<PerSample, KCRS, KRSC>(e, 2, values);
+  ASSERT_TRUE(bank.ok()) << bank.status();
+  EXPECT_EQ(bank->bytes(), 32);
+  EXPECT_EQ(std::vector<float>(bank->data(), bank->data() + bank->size()), values);
+}
+
+TEST(PackFilters, TypesKeepPrologueFormatAndElementApart) {
+  using Bank = PackedFilter<CxRSKx<4>, std::int8_t, PerSample>;
+  static_assert(!std::is_same_v<Bank, PackedFilter<CxRSKx<4>>>);
+  static_assert(!std::is_same_v<Bank, PackedFilter<CxRSKx<4>, std::int8_t, LocalFilter>>);
+  static_assert(!std::is_same_v<PackedFilter<CxRSKx<4>, std::int8_t, LocalFilter>,
+                                PackedFilter<CxRSKx<4>, std::int8_t, LocalBlock<1, 1>>>);
+  static_assert(
+      std::is_same_v<PackedFilter<CxRSKx<4>>, PackedFilter<CxRSKx<4>, std::int8_t, SharedFilter>>);
+  const Bank nothing;
+  EXPECT_EQ(nothing.data(), nullptr);
+  EXPECT_EQ(nothing.count(), 0);
+}
+
+TEST(PackFilters, RefusesWrongCountsByName) {
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  const FilterExtents e{.k = 2, .c = 3, .r = 1, .s = 1};
+  const std::vector<std::int8_t> values(12);
+  EXPECT_EQ(Message(PackFilters<PerSample, CxRSKx<4>>(e, 0, values).status(), kInvalid),
+            "layouts: count=0 is not positive; give 1 filter or more");
+  EXPECT_EQ(Message(PackFilters<PerSample, CxRSKx<4>>(e, -2, values).status(), kInvalid),
+            "layouts: count=-2 is not positive; give 1 filter or more");
+  EXPECT_EQ(Message(PackFilters<PerSample, CxRSKx<4>>(e, 3, values).status(), kInvalid),
+            "layouts: source.size()=12 is not 18, the elements of 3 filters in KCRS with these "
+            "extents");
+  EXPECT_EQ(Message(PackFilters<SharedFilter, CxRSKx<4>>(e, 2, values).status(), kInvalid),
+            "layouts: count=2 filters for the prologue SharedFilter, which has 1; name the "
+            "operator's prologue in PackFilters<Prologue, Format>");
+  EXPECT_EQ(Message(PackFilters<PerSample, CxRSKx<4>>({2, 0, 1, 1}, 2, values).status(), kInvalid),
+            "layouts: extents.c=0 is not positive; give 1 or more");
+}
+
+// Numbers that must not wrap around to a size that happens to fit.
+TEST(PackFilters, RefusesCountsThatOverflow) {
+  const FilterExtents e{.k = 1, .c = 1, .r = 1, .s = 1};
+  const std::int64_t count = std::int64_t{1} << 60;
+  EXPECT_THAT(
+      Message(PackFilters<PerSample, CxRSKx<4>>(e, count, std::vector<std::int8_t>()).status(),
+              absl::StatusCode::kInvalidArgument),
+      HasSubstr("layouts: count=1152921504606846976 filters of k=1 c=1 r=1 s=1 have more "
+                "bytes than a 64-bit offset reaches; give fewer"));
+}
+
+// A source that says it is larger than any memory: its bytes are never looked at.
+TEST(PackFilters, MemoryThatThereIsNotIsAStatus) {
+  const std::int8_t byte = 0;
+  const std::int64_t rows = std::int64_t{1} << 50;
+  const absl::Span<const std::int8_t> huge(&byte, rows);
+  const FilterExtents e{.k = 1, .c = 1, .r = rows, .s = 1};
+  constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+  const char* message =
+      "layouts: there is no memory for 18014398509481984 bytes in CxRSKx<4>; give smaller extents";
+  EXPECT_EQ(Message(PackFilter<CxRSKx<4>>(e, huge).status(), kExhausted), message);
+  EXPECT_EQ(Message(PackFilters<PerSample, CxRSKx<4>>(e, 1, huge).status(), kExhausted), message);
+#if !defined(__SANITIZE_ADDRESS__)  // which ends the program where std::bad_alloc would be thrown
+  EXPECT_EQ(Message(ConvertFilter<KCRS, CxRSKx<4>>(e, huge).status(), kExhausted), message);
+  EXPECT_EQ(Message(ConvertTensor<NCHW, NCxHWx<4>>({1, 1, rows, 1}, huge).status(), kExhausted),
+            "layouts: there is no memory for 4503599627370496 bytes in NCxHWx<4>; give smaller "
+            "extents");
+#endif
+}
+
+}  // namespace
+}  // namespace weft
