@@ -259,7 +259,7 @@ absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, const vo
     return absl::InvalidArgumentError(absl::StrFormat(
         "conv: args.filter was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "
         "s=%d; pack the filter that belongs to the problem",
-        packed.k, packed.c, packed.r, packed.s, p.k, p.c, p.r, p.s));
+        packed.k, packed.c, packed.r, packed.s, p.filter().k, p.filter().c, p.r, p.s));
   }
   return absl::OkStatus();
 }

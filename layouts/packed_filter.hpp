@@ -147,7 +147,7 @@ absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExte
     return s;
   }
   PackedFilterBuffer<To, T, Prologue> packed(extents, count);
-  if (packed.data() == nullptr) return internal::OutOfMemory(To::kName, packed.bytes());
+  if (packed.data() == nullptr) return internal::NoMemory(To::kName, packed.size(), sizeof(T));
   for (std::int64_t i = 0; i < count; ++i) {
     internal::ConvertFilterInto<From, To>(extents, values.data() + i * from,
                                           packed.data_.get() + i * to);

@@ -84,9 +84,11 @@ absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one,
                                                  " with these extents"));
 }
 
-absl::Status OutOfMemory(const char* format, std::int64_t bytes) {
-  return absl::ResourceExhaustedError(absl::StrCat("layouts: there is no memory for ", bytes,
-                                                   " bytes in ", format, "; give smaller extents"));
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("layouts: ", format, " has ", size, " elements of ", element_bytes,
+                   " bytes with these extents, more than there is memory for; give smaller extents "
+                   "or another format"));
 }
 
 }  // namespace weft::internal
