@@ -13,7 +13,6 @@ namespace weft::conv {
 //
 //     n<N> c<C> h<H> w<W> k<K> r<R> s<stride> p<padding> [d<dilation>] [g<groups>] [flipped]
 //
-//
 // without the spaces. Where the two directions differ, both are written, rows first: r3x5, s1x2,
 // d1x2, and p1x2x1x2 for top, left, bottom, right. Dilation 1, 1 group and cross-correlation are
 // left out.

@@ -42,9 +42,11 @@ class PackedFilter {
 
   template <class U>
   PackedFilter(const U*) {  // NOLINT(runtime/explicit): the sentence is the point
-    static_assert(sizeof(U) == 0,
-                  "weft: this filter is not packed; call weft::PackFilter<Format>(extents, values) "
-                  "and pass its view() or, after a copy to the GPU, its At(device_pointer)");
+    static_assert(
+        sizeof(U) == 0,
+        "weft: this filter is not packed; call weft::PackFilter<Format>(extents, values), "
+        "or weft::PackFilters<Prologue, Format>(extents, count, values) for a bank, and "
+        "pass its view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
   template <FilterFormat OtherFormat, class U, class OtherPrologue>
