@@ -132,11 +132,7 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   args.src = src_memory.get();
   args.filter = filter->At(filter_memory.get());
   args.dst = dst_memory.get();
-  if constexpr (requires { args.prologue; }) {
-    args.prologue = bank.prologue;
-  } else {
-    static_assert(std::is_same_v<Prologue, prologues::SharedFilter>);
-  }
+  args.prologue = bank.prologue;
   args.epilogue = epilogue;
   args.zero_point = data.zero_point = options.zero_point;
   args.beta = data.beta = options.beta;
