@@ -61,11 +61,17 @@ class PackedFilter {
                   "weft: this bank of filters was packed for another prologue than the operator's; "
                   "pack it with weft::PackFilters<Prologue, Format>(extents, count, values), or "
                   "with weft::PackFilter for SharedFilter");
-    static_assert(!kSamePrologue || std::is_same_v<Format, OtherFormat>,
-                  "weft: this filter was packed in another format than the operator's "
-                  "FilterLayout; pack it in that one");
-    static_assert(!kSamePrologue || !std::is_same_v<Format, OtherFormat> || sizeof(U) == 0,
-                  "weft: this filter has other elements than the operator");
+    static_assert(!kSamePrologue || sizeof(U) == 0,
+                  "weft: this filter is packed for another format (or element type) than the "
+                  "policy's FilterLayout; call weft::PackFilter<FilterLayout>(extents, values)");
+  }
+
+  template <FilterFormat OtherFormat, class U, class OtherPrologue>
+  PackedFilter(  // NOLINT(runtime/explicit): likewise
+      const PackedFilterBuffer<OtherFormat, U, OtherPrologue>&) {
+    static_assert(sizeof(U) == 0,
+                  "weft: args.filter is a PackedFilter, not the buffer that owns it; pass its "
+                  "view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
   // The first filter; the others follow at multiples of Format::Size(extents()).
