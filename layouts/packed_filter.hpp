@@ -123,14 +123,19 @@ class PackedFilterBuffer {
     void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
 
-  // Of zeros; without memory (data() is null) if there is not enough.
-  PackedFilterBuffer(const FilterExtents& extents, std::int64_t count)
-      : extents_(extents),
-        count_(count),
-        data_(static_cast<T*>(::operator new (static_cast<std::size_t>(bytes()),
-                                              std::align_val_t{kAlignment}, std::nothrow))) {
-    if (data_ != nullptr) std::memset(data_.get(), 0, static_cast<std::size_t>(bytes()));
+  // `size` zeros, or null if there is no memory for them.
+  static T* Zeros(std::int64_t size) {
+    std::int64_t bytes;
+    if (__builtin_mul_overflow(size, std::int64_t{sizeof(T)}, &bytes)) return nullptr;
+    void* memory = ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment},
+                                   std::nothrow);
+    if (memory != nullptr) std::memset(memory, 0, static_cast<std::size_t>(bytes));
+    return static_cast<T*>(memory);
   }
+
+  // data() is null if there is no memory.
+  PackedFilterBuffer(const FilterExtents& extents, std::int64_t count)
+      : extents_(extents), count_(count), data_(Zeros(size())) {}
 
   FilterExtents extents_;
   std::int64_t count_ = 0;
@@ -149,7 +154,7 @@ absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExte
                                                                 std::int64_t count,
                                                                 absl::Span<const T> values) {
   constexpr bool kShared = std::is_same_v<Prologue, prologues::SharedFilter>;
-  if (absl::Status s = internal::CheckBank(extents, count, kShared, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckBank(extents, count, kShared); !s.ok()) return s;
   const std::int64_t from = From::Size(extents), to = To::Size(extents);
   if (absl::Status s = internal::CheckSize(From::kName, count, from, values.size()); !s.ok()) {
     return s;
