@@ -16,14 +16,13 @@ namespace weft {
 namespace internal {
 
 // InvalidArgument naming the first extent that is not positive, or all if they are too large
-// together for elements of so many bytes.
-absl::Status CheckExtents(const TensorExtents& e, std::size_t element_bytes);
-absl::Status CheckExtents(const FilterExtents& e, std::size_t element_bytes);
+// together.
+absl::Status CheckExtents(const TensorExtents& e);
+absl::Status CheckExtents(const FilterExtents& e);
 
 // InvalidArgument if the extents are not fine, if count is not positive (of the one filter of a
 // SharedFilter: not 1), or if `count` of them are too large together.
-absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared,
-                       std::size_t element_bytes);
+absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared);
 
 // InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
@@ -63,7 +62,7 @@ void ConvertFilterInto(const FilterExtents& e, const T* source, T* result) {
 // To.
 template <TensorFormat From, TensorFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
-  if (absl::Status s = internal::CheckExtents(e, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
@@ -85,7 +84,7 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
 // The same for a filter.
 template <FilterFormat From, FilterFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
-  if (absl::Status s = internal::CheckExtents(e, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }

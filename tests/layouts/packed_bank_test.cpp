@@ -142,7 +142,7 @@ TEST(PackFilters, RefusesCountsThatOverflow) {
       Message(PackFilters<PerSample, CxRSKx<4>>(e, count, std::vector<std::int8_t>()).status(),
               absl::StatusCode::kInvalidArgument),
       HasSubstr("layouts: count=1152921504606846976 filters of k=1 c=1 r=1 s=1 have more "
-                "bytes than a 64-bit offset reaches; give fewer"));
+                "elements than a 64-bit offset reaches; give fewer"));
 }
 
 // A source that says it is larger than any memory: its bytes are never looked at.
