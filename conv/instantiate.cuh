@@ -7,6 +7,7 @@
 
 #include "weft/conv/kernels.hpp"
 #include "weft/conv/launch.hpp"
+#include "weft/epilogues/device_check.cuh"
 #include "weft/gemm/arch/cuda_launch.cuh"
 
 namespace weft::conv {
@@ -20,6 +21,7 @@ arch::LaunchResult LaunchOnGpu(const KernelParams<P>& params, bool pointwise, ar
 
 }  // namespace weft::conv
 
-#define WEFT_INSTANTIATE_CONVOLUTION(...)                                 \
-  template weft::arch::LaunchResult weft::conv::LaunchOnGpu<__VA_ARGS__>( \
+#define WEFT_INSTANTIATE_CONVOLUTION(...)                                         \
+  template __device__ void weft::epilogues::CheckEpilogueOnDevice<__VA_ARGS__>(); \
+  template weft::arch::LaunchResult weft::conv::LaunchOnGpu<__VA_ARGS__>(         \
       const weft::conv::KernelParams<__VA_ARGS__>&, bool, weft::arch::Dim3, weft::Stream)

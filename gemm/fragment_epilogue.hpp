@@ -78,12 +78,13 @@ class FragmentEpilogue {
 
  private:
   // kChannels adjacent channels, from k.
+  using BiasValue = typename Epilogue::BiasValue;
   struct Group {
     std::int32_t k;
     std::int64_t offset;         // of channel k in an image
     std::uint32_t keep[kWords];  // masks of the bytes that belong to channels
     float alpha[kChannels];
-    float bias[kChannels];
+    BiasValue bias[kChannels];
   };
   struct ResidualValues {
     float value[kChannels];
@@ -143,7 +144,11 @@ class FragmentEpilogue {
     epilogues::StageInputsOf<Sum> in;
     in.accumulator = accumulator;
     in.alpha = group.alpha[j];
-    in.bias = group.bias[j];
+    if constexpr (Epilogue::kBiasInSum) {
+      in.sum_bias = group.bias[j];
+    } else {
+      in.bias = group.bias[j];
+    }
     in.beta = p.beta;
     in.gamma = p.gamma;
     in.zero_point = p.zero_point;
@@ -159,9 +164,9 @@ class FragmentEpilogue {
       const float* alpha_address = per_channel ? p.channel_alpha + group.k + j : nullptr;
       const float alpha = t.LoadGlobalOr0(alpha_address, per_channel && inside);
       group.alpha[j] = per_channel ? alpha : p.alpha;
-      group.bias[j] = 0.0f;
+      group.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
-        group.bias[j] = static_cast<float>(t.LoadGlobalOr0(p.bias + group.k + j, inside));
+        group.bias[j] = static_cast<BiasValue>(t.LoadGlobalOr0(p.bias + group.k + j, inside));
       }
     }
   }

@@ -6,13 +6,23 @@ endif()
 
 # tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh.
 set(compile_fail ${CMAKE_CURRENT_SOURCE_DIR}/build/compile_fail.sh)
-set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
+set(compiler ${CMAKE_CXX_COMPILER} -fsyntax-only -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
              -I${PROJECT_SOURCE_DIR}/cmake/include)
 file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cpp)
 foreach(source IN LISTS sources)
   cmake_path(GET source STEM name)
   add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${compiler})
 endforeach()
+# The same for nvcc: what is wrong in device code only.
+if(WEFT_HAVE_CUDA)
+  set(cuda_compiler ${CMAKE_CUDA_COMPILER} -std=c++20 --expt-relaxed-constexpr -arch=sm_80 -ptx
+                    -o ${CMAKE_CURRENT_BINARY_DIR}/compile_fail.ptx -I${PROJECT_SOURCE_DIR}/cmake/include)
+  file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cu)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${cuda_compiler})
+  endforeach()
+endif()
 foreach(name accepted other_error)
   add_test(NAME compile_fail_harness_${name}
            COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_${name}.cpp ${compiler})

@@ -1,0 +1,36 @@
+// What a user's functor must be, so that the same lines mean the same on both back ends.
+//
+// nvcc lets a constexpr function template call what has no device code and says nothing: the GPU
+// then reads a register that nobody wrote. A functor whose call is a constant expression has none
+// of that. Functors that the compiler cannot construct in a constant expression are left to
+// device_check.cuh, which only nvcc sees.
+#pragma once
+
+#include <type_traits>
+
+namespace weft::epilogues {
+
+// F{} is a constant expression.
+template <class F>
+concept ConstantDefault = requires {
+  typename std::bool_constant<(static_cast<void>(F{}), true)>;
+};
+
+// Call{}(F{}) is a constant expression; Call is a stateless functor that makes the call to try.
+template <class F, class Call>
+concept ConstantCall = requires {
+  typename std::bool_constant<(static_cast<void>(Call{}(F{})), true)>;
+};
+
+// F's call is constexpr all through, as far as can be seen: at least one of `Calls` is a constant
+// expression. One is enough, since a function may be undefined somewhere (the logarithm of -1). A
+// function template that calls a plain function for some inputs only is not noticed.
+template <class F, class... Calls>
+inline constexpr bool kConstexprFunctor = !ConstantDefault<F> || (ConstantCall<F, Calls> || ...);
+
+// F's bytes are all there is to it, so that an operator can copy them to the GPU.
+template <class F>
+inline constexpr bool kBytesAreEnough =
+    std::is_trivially_copyable_v<F>&& std::is_default_constructible_v<F>;
+
+}  // namespace weft::epilogues
