@@ -2,31 +2,36 @@
 //
 // nvcc lets a constexpr function template call what has no device code and says nothing: the GPU
 // then reads a register that nobody wrote. A functor whose call is a constant expression has none
-// of that. Functors that the compiler cannot construct in a constant expression are left to
-// device_check.cuh, which only nvcc sees.
+// of that. g++ checks it, since it evaluates the built-in functions of mathematics, which nvcc and
+// clang do not; nvcc checks what device_check.cuh calls.
 #pragma once
 
 #include <type_traits>
 
 namespace weft::epilogues {
 
-// F{} is a constant expression.
+// Call{}(F{}) is a constant expression; Call is a stateless functor that makes the call to try.
+// True for compilers that cannot tell, and where F{} itself is none: then the call has nothing to
+// do with it.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 template <class F>
 concept ConstantDefault = requires {
   typename std::bool_constant<(static_cast<void>(F{}), true)>;
 };
-
-// Call{}(F{}) is a constant expression; Call is a stateless functor that makes the call to try.
 template <class F, class Call>
-concept ConstantCall = requires {
+concept ConstantCall = !ConstantDefault<F> || requires {
   typename std::bool_constant<(static_cast<void>(Call{}(F{})), true)>;
 };
+#else
+template <class F, class Call>
+concept ConstantCall = true;
+#endif
 
 // F's call is constexpr all through, as far as can be seen: at least one of `Calls` is a constant
 // expression. One is enough, since a function may be undefined somewhere (the logarithm of -1). A
 // function template that calls a plain function for some inputs only is not noticed.
 template <class F, class... Calls>
-inline constexpr bool kConstexprFunctor = !ConstantDefault<F> || (ConstantCall<F, Calls> || ...);
+inline constexpr bool kConstexprFunctor = (ConstantCall<F, Calls> || ...);
 
 // F's bytes are all there is to it, so that an operator can copy them to the GPU.
 template <class F>

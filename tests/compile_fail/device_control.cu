@@ -4,8 +4,7 @@
 #include "weft/conv/policy.hpp"
 
 struct Half {
-  float factor;
-  Half() : factor(0.5f) {}
+  float factor = 0.5f;
   constexpr float operator()(float x) const { return factor * x; }
 };
 struct Mine {

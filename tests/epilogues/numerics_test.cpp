@@ -137,7 +137,6 @@ TEST(Chain, FunctorChecks) {
   struct Plain {
     float operator()(float x) const { return x; }
   };
-  EXPECT_FALSE(ConstantDefault<NotLiteral>);
   EXPECT_TRUE((kConstexprFunctor<NotLiteral, CallAt<1>, CallAt<-1>>));
   EXPECT_TRUE((kConstexprFunctor<Logarithm, CallAt<1>, CallAt<-1>>));
   EXPECT_FALSE((kConstexprFunctor<Plain, CallAt<1>, CallAt<-1>>));
