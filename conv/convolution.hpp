@@ -20,6 +20,7 @@
 #include "weft/conv/params.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch_on_gpu.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
@@ -31,20 +32,22 @@ namespace weft::conv {
 
 // The tensors and numbers of one run: a Convolution's Arguments. Addresses are GPU addresses for
 // Run and host addresses for RunOnCpu. No tensor may overlap dst, but for a residual that has dst's
-// own layout and address. Policies that differ in their config only share this type.
+// own layout and address, and elements of its size. A number that no stage of the epilogue reads
+// keeps its default. Policies that differ in their config only share this type.
 template <class Element, class Filter, class BiasElement, class ResidualElement, class Epilogue>
 struct ConvolutionArguments {
   const Element* src = nullptr;       // problem.src() in SrcLayout; aligned to config.alignment.src
   Filter filter;                      // problem.filter(); 16-byte aligned
   const BiasElement* bias = nullptr;  // problem.k values, with a Bias stage only
-  const ResidualElement* residual = nullptr;  // problem.dst(), with a Residual stage only
-  typename Epilogue::Output* dst = nullptr;   // problem.dst() in DstLayout; config.alignment.dst
-  float alpha = 1.0f;                    // scale of the accumulator, the same for every channel
-  const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
-  float beta = 1.0f;                     // scale of the bias
-  float gamma = 1.0f;                    // scale of the residual
-  float zero_point = 0.0f;               // added before the conversion to an 8-bit type
-  Epilogue epilogue{};                   // run-time values of the activations, if they have any
+  const ResidualElement* residual =
+      nullptr;                               // problem.dst(), with a Residual stage; 4-byte aligned
+  typename Epilogue::Output* dst = nullptr;  // problem.dst() in DstLayout; config.alignment.dst
+  float alpha = 1.0f;                        // scale of the accumulator, the same for every channel
+  const float* channel_alpha = nullptr;      // or problem.k of them, one per output channel
+  float beta = 1.0f;                         // scale of the bias
+  float gamma = 1.0f;                        // scale of the residual
+  float zero_point = 0.0f;                   // added before the conversion to an 8-bit type
+  Epilogue epilogue{};                       // run-time values of the activations, if they have any
 };
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
@@ -158,52 +161,36 @@ class Convolution {
 
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
-  if (absl::Status s = CheckPointer("src", args.src, P::config.alignment.src); !s.ok()) return s;
   if (absl::Status s = CheckFilter(problem(), args.filter.extents(), args.filter.data()); !s.ok()) {
     return s;
   }
-  if (absl::Status s = CheckPointer("filter", args.filter.data(), 16); !s.ok()) return s;
-  if (absl::Status s = CheckPointer("dst", args.dst, P::config.alignment.dst); !s.ok()) return s;
-  if constexpr (Epilogue::kHasBias) {
-    if (absl::Status s = CheckPointer("bias", args.bias, alignof(BiasElement)); !s.ok()) return s;
-  } else if (args.bias != nullptr) {
-    return absl::InvalidArgumentError(
-        "conv: args.bias is set but the policy's Epilogue has no Bias stage; leave it null");
-  }
-  if constexpr (Epilogue::kHasResidual) {
-    // Blocked layouts are read by words of 4 channels.
-    if (absl::Status s = CheckPointer("residual", args.residual, 4); !s.ok()) return s;
-  } else if (args.residual != nullptr) {
-    return absl::InvalidArgumentError(
-        "conv: args.residual is set but the policy's Epilogue has no Residual stage; leave it "
-        "null");
-  }
-  if (args.channel_alpha != nullptr) {
-    if (!Epilogue::kHasScale) {
-      return absl::InvalidArgumentError(
-          "conv: args.channel_alpha is set but the policy's Epilogue has no Scale stage; leave it "
-          "null");
-    }
-    if (args.alpha != 1.0f) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("conv: args.alpha=", args.alpha,
-                       " and args.channel_alpha are both set; give one of them"));
-    }
-    if (absl::Status s = CheckPointer("channel_alpha", args.channel_alpha, alignof(float));
-        !s.ok()) {
-      return s;
-    }
-  }
-  const auto src = reinterpret_cast<std::uintptr_t>(args.src);
-  const auto dst = reinterpret_cast<std::uintptr_t>(args.dst);
-  const std::uintptr_t src_bytes = src_size() * sizeof(Element);
-  const std::uintptr_t dst_bytes = dst_size() * sizeof(Output);
-  if (src < dst + dst_bytes && dst < src + src_bytes) {
-    return absl::InvalidArgumentError(
-        "conv: args.dst overlaps args.src; blocks would read what others have written, so give dst "
-        "memory of its own");
-  }
-  return absl::OkStatus();
+  constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
+  const gemm::TensorArgument operands[] = {
+      {.field = "src",
+       .address = args.src,
+       .alignment = P::config.alignment.src,
+       .line_bytes = src_size() * std::int64_t{sizeof(Element)},
+       .helper = kChoosesLoads ? "WithSrcAlignment" : nullptr,
+       .least_alignment = 4},
+      {.field = "filter",
+       .address = args.filter.data(),
+       .alignment = 16,
+       .line_bytes = P::FilterLayout::Size(problem().filter()) * std::int64_t{sizeof(Element)}}};
+  const gemm::TensorArgument output = {.field = "dst",
+                                       .address = args.dst,
+                                       .alignment = P::config.alignment.dst,
+                                       .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
+                                       .helper = "WithDstAlignment",
+                                       .least_alignment = sizeof(Output)};
+  // Blocked layouts are read by words of 4 channels.
+  using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
+  const gemm::TensorArgument residual = {
+      .alignment = 4,
+      .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
+      .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
+                       sizeof(ResidualElement) == sizeof(Output)};
+  return gemm::CheckArguments("conv", operands, output,
+                              gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual));
 }
 
 template <class P>

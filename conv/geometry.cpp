@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/argument_checks.hpp"
 
 namespace weft::conv {
 namespace {
@@ -209,34 +210,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
 }
 
 absl::Status CheckDevice(const PolicyFacts& facts, const arch::DeviceLimits& device) {
-  if (device.compute_capability < facts.min_compute_capability) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "conv: config.mainloop needs compute capability ", facts.min_compute_capability / 10, ".",
-        facts.min_compute_capability % 10, ", this GPU has ", device.compute_capability / 10, ".",
-        device.compute_capability % 10, "; run on the CPU or choose an older mainloop"));
-  }
-  if (facts.shared_bytes > device.shared_memory_per_block) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "conv: config.threadblock needs ", facts.shared_bytes,
-        " bytes of shared memory, one block "
-        "of this GPU has ",
-        device.shared_memory_per_block, "; use a smaller threadblock tile or fewer stages"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckPointer(const char* field, const void* pointer, int alignment) {
-  if (pointer == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: args.", field, " is null; give the tensor's address"));
-  }
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (address % alignment != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("conv: args.%s=%p is not %d-byte aligned; allocate it with that alignment",
-                        field, pointer, alignment));
-  }
-  return absl::OkStatus();
+  return gemm::CheckDevice("conv", facts.min_compute_capability, facts.shared_bytes, device);
 }
 
 absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, const void* data) {

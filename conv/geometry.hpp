@@ -55,9 +55,6 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const PolicyFacts&
 // memory than one block can have there.
 absl::Status CheckDevice(const PolicyFacts& facts, const arch::DeviceLimits& device);
 
-// InvalidArgument if `pointer` is null or not a multiple of `alignment` bytes.
-absl::Status CheckPointer(const char* field, const void* pointer, int alignment);
-
 // InvalidArgument if the filter was not packed, or for other extents than the problem's.
 absl::Status CheckFilter(const Problem& problem, const FilterExtents& packed, const void* data);
 

@@ -64,6 +64,17 @@ struct WantResidual : std::bool_constant<kIsResidual<S>> {};
 template <class S>
 struct WantOutput : std::bool_constant<kIsOutput<S>> {};
 
+// The format of a residual whose output is in Dst.
+template <class S, class Dst>
+struct ResidualFormat {
+  using type =
+      std::conditional_t<std::is_same_v<typename S::Layout, SameAsDst>, Dst, typename S::Layout>;
+};
+template <class Dst>
+struct ResidualFormat<void, Dst> {
+  using type = Dst;
+};
+
 template <class S>
 struct ElementOf {
   using type = typename S::Element;
@@ -208,6 +219,9 @@ struct Chain {
   using BiasValue = std::conditional_t<kBiasInSum, std::int32_t, float>;
   using ResidualElement = typename internal::ElementOf<ResidualStage>::type;  // void if none
   using Output = typename OutputStage::Element;
+  // The residual's format, of an output in format Dst.
+  template <class Dst>
+  using ResidualLayout = typename internal::ResidualFormat<ResidualStage, Dst>::type;
 
   static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum},
                 "weft: ToAccumulator (ToSums) writes the sums as they are, so no stage but SumBias "

@@ -35,6 +35,7 @@ struct ResidualTag {};
 struct OutputTag {
   static constexpr bool kSaturates = false;
   static constexpr bool kOnlySums = false;
+  static constexpr bool kAddsZeroPoint = false;
 };
 }  // namespace internal
 
@@ -88,6 +89,7 @@ struct ClampTo : internal::OutputTag {
                     kHigh <= std::numeric_limits<T>::max(),
                 "weft: ClampTo<T, low, high> needs low <= high, both within the range of T");
   using Element = T;
+  static constexpr bool kAddsZeroPoint = true;
 
   template <class Sum>
   static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
@@ -106,7 +108,7 @@ struct ClampTo : internal::OutputTag {
   }
 };
 
-// The last stage: the value as it is, in float. The zero point is not used.
+// The last stage: the value as it is, in float; it takes no zero point.
 struct ToFloat : internal::OutputTag {
   using Element = float;
   template <class Sum>

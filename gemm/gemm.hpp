@@ -28,6 +28,7 @@
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/gemm_checks.hpp"
 #include "weft/gemm/gemm_kernels.hpp"
 #include "weft/gemm/launch_on_gpu.hpp"
@@ -56,6 +57,13 @@ struct CheckedGemmTiles<P, false, false>
 template <class Layout>
 inline constexpr bool kIsMatrixLayout =
     std::is_same_v<Layout, layouts::RowMajor> || std::is_same_v<Layout, layouts::ColumnMajor>;
+
+// A residual in C's layout, or none.
+template <class Stage>
+inline constexpr bool kResidualOfMatrix = true;
+template <class T, class Layout>
+inline constexpr bool kResidualOfMatrix<epilogues::Residual<T, Layout>> =
+    std::is_same_v<Layout, epilogues::SameAsDst>;
 
 // Nothing but the sums themselves.
 template <class Epilogue>
@@ -90,6 +98,9 @@ struct CheckedGemmPolicy {
                 "weft::layouts::ColumnMajor");
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+  static_assert(
+      internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
+      "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
   static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
                 "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
                 "compute in float");
@@ -123,8 +134,8 @@ class Gemm {
     const Element* a = nullptr;         // m x k
     const Element* b = nullptr;         // k x n
     const BiasElement* bias = nullptr;  // n values, with a Bias stage only
-    // With a Residual stage only: m x n in C's layout with C's leading dimension. It may be c
-    // itself, for C += A B; otherwise it must not overlap c.
+    // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
+    // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
     const ResidualElement* residual = nullptr;
     Output* c = nullptr;                   // m x n
     float alpha = 1.0f;                    // scale of the sums
@@ -140,7 +151,7 @@ class Gemm {
     const GemmFormat format = {
         .row_major_a = kLinesOfA<P>,
         .row_major_b = !kLinesOfB<P>,
-        .row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>,
+        .row_major_c = kRowMajorC,
         .element_bytes = sizeof(Element),
         .output_bytes = sizeof(Output),
         .int32_sums = std::is_same_v<typename SumOf<Element>::type, std::int32_t>,
@@ -148,6 +159,12 @@ class Gemm {
     absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, format);
     if (!checked.ok()) return checked.status();
     return Gemm(*checked);
+  }
+
+  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
+  static absl::StatusOr<Gemm> Create(const GemmProblem& problem, const arch::DeviceLimits& device) {
+    if (absl::Status s = CheckDevice(device); !s.ok()) return s;
+    return Create(problem);
   }
 
   const GemmProblem& problem() const { return problem_; }
@@ -158,7 +175,7 @@ class Gemm {
     return LaunchOnThisGpu(
         "gemm", arch::IsLinked(&LaunchGemmOnGpu<P>),
         "put WEFT_INSTANTIATE_GEMM(Policy) in a .cu file",
-        [](const arch::DeviceLimits&) { return absl::OkStatus(); },
+        [](const arch::DeviceLimits& limits) { return CheckDevice(limits); },
         [&] { return LaunchGemmOnGpu<P>(MakeParams(args), Grid(), stream); });
   }
 
@@ -174,31 +191,50 @@ class Gemm {
   }
 #endif
 
+  // What Run checks before it launches.
+  absl::Status CheckArguments(const Arguments& args) const {
+    const GemmProblem& p = problem_;
+    const auto operand = [](const char* field, const Element* address, std::int64_t lines,
+                            std::int64_t elements, std::int64_t pitch) {
+      return TensorArgument{.field = field,
+                            .address = address,
+                            .alignment = P::config.alignment.src,
+                            .line_bytes = elements * std::int64_t{sizeof(Element)},
+                            .lines = lines,
+                            .pitch_bytes = pitch * std::int64_t{sizeof(Element)},
+                            .helper = "WithSrcAlignment",
+                            .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element)};
+    };
+    const TensorArgument operands[] = {kLinesOfA<P> ? operand("a", args.a, p.m, p.k, p.lda)
+                                                    : operand("a", args.a, p.k, p.m, p.lda),
+                                       kLinesOfB<P> ? operand("b", args.b, p.n, p.k, p.ldb)
+                                                    : operand("b", args.b, p.k, p.n, p.ldb)};
+    const auto result = [&](int element_bytes, int alignment) {
+      return TensorArgument{.field = "c",
+                            .address = args.c,
+                            .alignment = alignment,
+                            .line_bytes = (kRowMajorC ? p.n : p.m) * element_bytes,
+                            .lines = kRowMajorC ? p.m : p.n,
+                            .pitch_bytes = p.ldc * element_bytes};
+    };
+    TensorArgument c = result(sizeof(Output), P::config.alignment.dst);
+    c.helper = "WithDstAlignment";
+    c.least_alignment = sizeof(Output);
+    TensorArgument residual = result(sizeof(ResidualElement), alignof(ResidualElement));
+    residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
+    return gemm::CheckArguments("gemm", operands, c,
+                                EpilogueArgumentsOf<typename P::Epilogue>(args, p.n, residual));
+  }
+
  private:
+  static constexpr bool kRowMajorC = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
+
   explicit Gemm(const GemmProblem& problem) : problem_(problem) {}
 
-  absl::Status CheckArguments(const Arguments& args) const {
-    constexpr int kAlignment = P::config.alignment.src;
-    if (absl::Status s = CheckGemmPointer("a", args.a, kAlignment); !s.ok()) return s;
-    if (absl::Status s = CheckGemmPointer("b", args.b, kAlignment); !s.ok()) return s;
-    if (absl::Status s = CheckGemmPointer("c", args.c, P::config.alignment.dst); !s.ok()) return s;
-    if constexpr (P::Epilogue::kHasResidual) {
-      if (absl::Status s = CheckGemmPointer("residual", args.residual, alignof(ResidualElement));
-          !s.ok()) {
-        return s;
-      }
-    } else if (args.residual != nullptr) {
-      return absl::InvalidArgumentError(
-          "gemm: args.residual is set but the policy's Epilogue has no Residual stage; leave it "
-          "null");
-    }
-    if constexpr (P::Epilogue::kHasBias) {
-      return CheckGemmPointer("bias", args.bias, alignof(BiasElement));
-    } else if (args.bias != nullptr) {
-      return absl::InvalidArgumentError(
-          "gemm: args.bias is set but the policy's Epilogue has no Bias stage; leave it null");
-    }
-    return absl::OkStatus();
+  static absl::Status CheckDevice(const arch::DeviceLimits& device) {
+    using Kernel = GemmKernel<P>;
+    return gemm::CheckDevice("gemm", Kernel::kMinComputeCapability,
+                             sizeof(typename Kernel::SharedStorage), device);
   }
 
   static constexpr std::int64_t TilesN(std::int64_t n) {

@@ -32,10 +32,8 @@ struct GemmFormat {
 
 // `problem` with its leading dimensions filled in. InvalidArgument for extents that are not
 // positive, leading dimensions that are too small or break an alignment, or a k whose int32 sums
-// can overflow; OutOfRange where a 32-bit index of the kernel would overflow.
+// can overflow; OutOfRange where an index of the kernel would overflow: extents above 2^31 - 1025,
+// or lines that lie 2^63 bytes apart and more.
 absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFormat& format);
-
-// InvalidArgument if `pointer` is null or not a multiple of `alignment` bytes.
-absl::Status CheckGemmPointer(const char* field, const void* pointer, int alignment);
 
 }  // namespace weft::gemm
