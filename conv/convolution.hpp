@@ -161,9 +161,6 @@ class Convolution {
 
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
-  if (absl::Status s = CheckFilter(problem(), args.filter.extents(), args.filter.data()); !s.ok()) {
-    return s;
-  }
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
   const gemm::TensorArgument operands[] = {
       {.field = "src",
@@ -175,7 +172,9 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       {.field = "filter",
        .address = args.filter.data(),
        .alignment = 16,
-       .line_bytes = P::FilterLayout::Size(problem().filter()) * std::int64_t{sizeof(Element)}}};
+       .line_bytes = P::FilterLayout::Size(problem().filter()) * std::int64_t{sizeof(Element)},
+       .if_null = "is not packed; call weft::PackFilter and pass its view(), or At(device_pointer) "
+                  "after a copy to the GPU"}};
   const gemm::TensorArgument output = {.field = "dst",
                                        .address = args.dst,
                                        .alignment = P::config.alignment.dst,
@@ -189,8 +188,9 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
-  return gemm::CheckArguments("conv", operands, output,
-                              gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual));
+  const auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
+  if (absl::Status s = gemm::CheckArguments("conv", operands, output, epilogue); !s.ok()) return s;
+  return CheckFilter(problem(), args.filter.extents());
 }
 
 template <class P>

@@ -73,6 +73,11 @@ struct Tuned {
 Tuned LookUp(const TuningTable& table, const std::string& operator_name, const Problem& problem,
              const GpuFacts& gpu, const std::vector<Candidate>& candidates);
 
+// InvalidArgument if the model cannot compute with them: counts that are not positive, a clock or a
+// bandwidth that is not a positive number.
+absl::Status CheckFacts(const GpuFacts& gpu);
+absl::Status CheckFacts(const CpuFacts& cpu);
+
 std::string MachineName(const GpuFacts& gpu);
 std::string MachineName(const CpuFacts& cpu);
 
@@ -108,7 +113,8 @@ class Dispatch<Family<Policies...>> {
 
   // Chooses for `gpu` or for the CPU. Policies that refuse the problem or do not fit the GPU are
   // passed over; so are those that this program holds no GPU code for, if it holds some for
-  // others. If all refuse, the first one's error, which is Convolution's.
+  // others. If all refuse, the first one's error, which is Convolution's. InvalidArgument for facts
+  // that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
     return Choose(problem, gpu, options, [&](auto type) {
@@ -208,6 +214,7 @@ class Dispatch<Family<Policies...>> {
   template <class Machine, class Check>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
                                          const DispatchOptions& options, const Check& check) {
+    if (absl::Status s = internal::CheckFacts(machine); !s.ok()) return s;
     std::vector<Candidate> candidates = {
         {FactsOf<Policies>(), check(std::type_identity<Policies>()), {}}...};
     if constexpr (std::is_same_v<Machine, GpuFacts>) {

@@ -114,9 +114,13 @@ absl::Status CheckProblem(const Problem& p) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts) {
-  if (absl::Status s = CheckProblem(p); !s.ok()) return s;
+absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const PolicyFacts& facts) {
+  if (absl::Status s = CheckProblem(problem); !s.ok()) return s;
   const Config& config = facts.config;
+  // The dilation of a single row or column of taps moves nothing, and may be of any size.
+  Problem p = problem;
+  if (p.r == 1) p.dilation_h = 1;
+  if (p.s == 1) p.dilation_w = 1;
 
   if (facts.dst_channel_run == 0 && p.k * facts.dst_element_bytes % config.alignment.dst != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -138,7 +142,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
                      "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
   }
   Geometry g;
-  g.problem = p;
+  g.problem = problem;
   g.pointwise = p.r == 1 && p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
                 p.pad_right == 0;
 
@@ -148,10 +152,11 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
   const std::int64_t plane = p.h * p.w;
   const std::int64_t taps = p.r * p.s;
   const std::int64_t packets = planes * taps;
-  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach.
+  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
+  // steps a tap or two past the last before it turns to the next row of taps or channel block.
   const std::int64_t overshoot = (config.stages + 1) * slice_packets / taps + 2;
-  const Wide padded_plane =
-      Wide{p.h + p.pad_top + p.pad_bottom + 1} * (p.w + p.pad_left + p.pad_right);
+  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * p.dilation_h + 1} *
+                            (p.w + p.pad_left + p.pad_right + 2 * p.dilation_w);
   const Wide reach = facts.nhwc ? padded_plane * (planes + overshoot)
                                 : Wide{planes + overshoot} * plane + padded_plane;
   if (!g.pointwise && reach > kInt32Max) {
@@ -213,12 +218,7 @@ absl::Status CheckDevice(const PolicyFacts& facts, const arch::DeviceLimits& dev
   return gemm::CheckDevice("conv", facts.min_compute_capability, facts.shared_bytes, device);
 }
 
-absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, const void* data) {
-  if (data == nullptr) {
-    return absl::InvalidArgumentError(
-        "conv: args.filter is not packed; call weft::PackFilter and pass its view(), or "
-        "At(device_pointer) after a copy to the GPU");
-  }
+absl::Status CheckFilter(const Problem& p, const FilterExtents& packed) {
   if (packed != p.filter()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "conv: args.filter was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "

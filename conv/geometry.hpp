@@ -55,8 +55,8 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const PolicyFacts&
 // memory than one block can have there.
 absl::Status CheckDevice(const PolicyFacts& facts, const arch::DeviceLimits& device);
 
-// InvalidArgument if the filter was not packed, or for other extents than the problem's.
-absl::Status CheckFilter(const Problem& problem, const FilterExtents& packed, const void* data);
+// InvalidArgument if the filter was packed for other extents than the problem's.
+absl::Status CheckFilter(const Problem& problem, const FilterExtents& packed);
 
 // One line for people: tile, path, grid, shared memory, layouts.
 std::string DescribeGeometry(const Geometry& geometry, const PolicyFacts& facts);

@@ -84,7 +84,8 @@ class TuningTable {
   // are an error too.
   static absl::StatusOr<TuningTable> Parse(const std::string& source, const std::string& text);
 
-  // The table in a file. NotFound if it cannot be opened, else as Parse.
+  // The table in a file. NotFound if it cannot be opened or is a folder, Unavailable if
+  // reading fails, else as Parse.
   static absl::StatusOr<TuningTable> Read(const std::string& path);
 
   // Adds a record, or replaces the one of the same device, operator and problem. InvalidArgument

@@ -13,8 +13,7 @@ using Wide = __int128;  // sums and products of addresses do not overflow here
 
 absl::Status CheckAddress(const char* who, const TensorArgument& t) {
   if (t.address == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(who, ": args.", t.field, " is null; give the tensor's address"));
+    return absl::InvalidArgumentError(absl::StrCat(who, ": args.", t.field, " ", t.if_null));
   }
   const auto address = reinterpret_cast<std::uintptr_t>(t.address);
   if (address % t.alignment == 0) return absl::OkStatus();

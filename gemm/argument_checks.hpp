@@ -26,6 +26,7 @@ struct TensorArgument {
   // give; null: there is no choice.
   const char* helper = nullptr;
   int least_alignment = 1;
+  const char* if_null = "is null; give the tensor's address";
   bool may_be_output = false;  // at the output's own address each thread reads what it writes
 };
 

@@ -75,11 +75,12 @@ class PackedFilterBuffer {
     void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
 
+  // Holds null if there is no memory.
   PackedFilterBuffer(const FilterExtents& extents, absl::Span<const T> packed)
       : extents_(extents),
-        data_(static_cast<T*>(
-            ::operator new (packed.size() * sizeof(T), std::align_val_t{kAlignment}))) {
-    std::memcpy(data_.get(), packed.data(), packed.size() * sizeof(T));
+        data_(static_cast<T*>(::operator new (packed.size() * sizeof(T),
+                                              std::align_val_t{kAlignment}, std::nothrow))) {
+    if (data_) std::memcpy(data_.get(), packed.data(), packed.size() * sizeof(T));
   }
 
   FilterExtents extents_;
@@ -87,13 +88,17 @@ class PackedFilterBuffer {
 };
 
 // `values`, a filter of the given extents in format From, packed into format To (KCRS -> CxRSKx<4>
-// and so on). InvalidArgument as for ConvertFilter.
+// and so on). InvalidArgument and ResourceExhausted as for ConvertFilter.
 template <FilterFormat To, FilterFormat From = KCRS, class T>
 absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extents,
                                                      absl::Span<const T> values) {
   auto packed = ConvertFilter<From, To, T>(extents, values);
   if (!packed.ok()) return packed.status();
-  return PackedFilterBuffer<To, T>(extents, *packed);
+  PackedFilterBuffer<To, T> buffer(extents, *packed);
+  if (buffer.data() == nullptr) {
+    return internal::NoMemory(To::kName, To::Size(extents), sizeof(T));
+  }
+  return buffer;
 }
 
 template <FilterFormat To, FilterFormat From = KCRS, class T>

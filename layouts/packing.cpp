@@ -51,4 +51,11 @@ absl::Status CheckExtents(const FilterExtents& e) {
   return absl::OkStatus();
 }
 
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("layouts: ", format, " has ", size, " elements of ", element_bytes,
+                   " bytes with these extents, more than there is memory for; give smaller extents "
+                   "or another format"));
+}
+
 }  // namespace weft::internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,18 +26,34 @@ inline absl::Status CheckSize(const char* format, std::int64_t want, std::size_t
                                                  " with these extents"));
 }
 
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes);
+
+// `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
+// blocked format may be a thousand times as large as a planar one.
+template <class T>
+absl::StatusOr<std::vector<T>> Zeros(const char* format, std::int64_t size) {
+  try {
+    return std::vector<T>(size);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    return NoMemory(format, size, sizeof(T));
+  }
+}
+
 }  // namespace internal
 
 // `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
-// of To are zero; those of From are not read. InvalidArgument if an extent is not positive or
-// source.size() is not From::Size(e).
+// of To are zero; those of From are not read, whatever they hold. InvalidArgument if an extent is
+// not positive or source.size() is not From::Size(e); ResourceExhausted if there is no memory for
+// To.
 template <TensorFormat From, TensorFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
-  std::vector<T> result(To::Size(e));
+  absl::StatusOr<std::vector<T>> zeros = internal::Zeros<T>(To::kName, To::Size(e));
+  if (!zeros.ok()) return zeros;
+  std::vector<T>& result = *zeros;
   for (std::int64_t n = 0; n < e.n; ++n) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t h = 0; h < e.h; ++h) {
@@ -46,7 +63,7 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
       }
     }
   }
-  return result;
+  return zeros;
 }
 
 // The same for a filter.
@@ -56,7 +73,9 @@ absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<
   if (absl::Status s = internal::CheckSize(From::kName, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
-  std::vector<T> result(To::Size(e));
+  absl::StatusOr<std::vector<T>> zeros = internal::Zeros<T>(To::kName, To::Size(e));
+  if (!zeros.ok()) return zeros;
+  std::vector<T>& result = *zeros;
   for (std::int64_t k = 0; k < e.k; ++k) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t r = 0; r < e.r; ++r) {
@@ -66,7 +85,7 @@ absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<
       }
     }
   }
-  return result;
+  return zeros;
 }
 
 template <TensorFormat From, TensorFormat To, class T>

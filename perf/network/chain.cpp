@@ -131,8 +131,10 @@ absl::Status OurChain::Start(int layer, Stream stream) {
   LayerArguments& args = l.arguments;
   args.src = Address(described.src);
   args.dst = Address(network_.OutputOf(layer));
-  args.gamma = kNetworkGamma;
-  if (described.residual >= 0) args.residual = Address(described.residual);
+  if (described.residual >= 0) {
+    args.gamma = kNetworkGamma;
+    args.residual = Address(described.residual);
+  }
   absl::Status s;
   if (IsSmall(described.problem.src())) {
     s = PackFilterOf(layer, &args.filter4);

@@ -55,7 +55,11 @@ std::string Today() {
 
 std::string FileText(const std::string& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  char block[4096];
+  // Stream iterators would throw at a folder; read() only stops.
+  while (file.read(block, sizeof(block)) || file.gcount() > 0) text.append(block, file.gcount());
+  return text;
 }
 
 }  // namespace

@@ -279,5 +279,11 @@ TEST(Tuning, AnUnknownOrRefusedPolicyFallsToTheModel) {
                                         "config.threadblock needs "));
 }
 
+TEST(TuningTable, AFolderIsRefused) {
+  const absl::Status s = TuningTable::Read(testing::TempDir()).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("is a folder; give a file"));
+}
+
 }  // namespace
 }  // namespace weft::conv
