@@ -22,6 +22,7 @@
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch_on_gpu.hpp"
+#include "weft/gemm/typed_pointer.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 #if defined(WEFT_CPU_BACKEND)
@@ -36,18 +37,18 @@ namespace weft::conv {
 // keeps its default. Policies that differ in their config only share this type.
 template <class Element, class Filter, class BiasElement, class ResidualElement, class Epilogue>
 struct ConvolutionArguments {
-  const Element* src = nullptr;       // problem.src() in SrcLayout; aligned to config.alignment.src
-  Filter filter;                      // problem.filter(); 16-byte aligned
-  const BiasElement* bias = nullptr;  // problem.k values, with a Bias stage only
+  gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout; config.alignment.src
+  Filter filter;                               // problem.filter(); 16-byte aligned
+  gemm::BiasPointer<BiasElement> bias = nullptr;  // problem.k values, with a Bias or SumBias stage
   const ResidualElement* residual =
-      nullptr;                               // problem.dst(), with a Residual stage; 4-byte aligned
-  typename Epilogue::Output* dst = nullptr;  // problem.dst() in DstLayout; config.alignment.dst
-  float alpha = 1.0f;                        // scale of the accumulator, the same for every channel
-  const float* channel_alpha = nullptr;      // or problem.k of them, one per output channel
-  float beta = 1.0f;                         // scale of the bias
-  float gamma = 1.0f;                        // scale of the residual
-  float zero_point = 0.0f;                   // added before the conversion to an 8-bit type
-  Epilogue epilogue{};                       // run-time values of the activations, if they have any
+      nullptr;  // problem.dst(), with a Residual stage; 4-byte aligned
+  gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
+  float alpha = 1.0f;                    // scale of the accumulator, the same for every channel
+  const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
+  float beta = 1.0f;                     // scale of the bias
+  float gamma = 1.0f;                    // scale of the residual
+  float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+  Epilogue epilogue{};                   // run-time values of the activations, if they have any
 };
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no

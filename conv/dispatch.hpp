@@ -84,7 +84,11 @@ std::string MachineName(const CpuFacts& cpu);
 }  // namespace internal
 
 template <class F>
-class Dispatch;
+class Dispatch {
+  static_assert(sizeof(F) == 0,
+                "weft: Dispatch takes a weft::conv::Family<policies...>; one policy is an operator "
+                "by itself, weft::conv::Convolution<Policy>");
+};
 
 // As immutable and as cheap to copy as a Convolution, but for the text of Describe.
 template <class... Policies>

@@ -62,12 +62,19 @@ concept HasConfig = requires {
 
 namespace internal {
 
-template <class Layout>
-constexpr bool DivisibleRun(int bytes, int element_bytes) {
-  // kChannelRun == 0: all channels side by side, so the run is checked against K at Create.
-  return bytes % element_bytes == 0 &&
-         (Layout::kChannelRun == 0 || Layout::kChannelRun * element_bytes % bytes == 0);
-}
+// The bytes of one store, of one output value, and of how many channels lie side by side in
+// DstLayout (0: all, so that the run is checked against K at Create); compilers print them.
+template <int kAlignmentDst, int kElementBytes, int kChannelRun>
+struct CheckedDstAlignment {
+  static_assert(
+      kAlignmentDst % kElementBytes == 0 &&
+          (kChannelRun == 0 || kChannelRun * kElementBytes % kAlignmentDst == 0),
+      "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
+      "divide the bytes of the channels that lie side by side there; give the policy "
+      "WithDstAlignment(config, bytes), where an output of 1 byte takes up to 4 in "
+      "NCxHWx<4>, 16 in NCxHWx<32> and NHWC, 1 in NCHW, and wider ones as many times more");
+  static constexpr bool kValid = true;
+};
 
 // Picks before it instantiates: a simt policy is not checked as a tensor-core one.
 template <class P, gemm::Mainloop mainloop>
@@ -131,10 +138,9 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
           (kNhwc && (config.alignment.src == 8 || config.alignment.src == 4)),
       "weft: config.alignment.src of the mma_sm75 and mma_sm80 mainloops is 16; 8 or 4 for NHWC "
       "whose C is not a multiple of 16");
-  static_assert(internal::DivisibleRun<typename P::DstLayout>(config.alignment.dst,
-                                                              sizeof(typename Epilogue::Output)),
-                "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
-                "divide the bytes of the channels that lie side by side there");
+  static_assert(
+      internal::CheckedDstAlignment<config.alignment.dst, sizeof(typename Epilogue::Output),
+                                    P::DstLayout::kChannelRun>::kValid);
   static constexpr bool kValid = true;
 };
 

@@ -74,6 +74,9 @@ template <class T = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t>,
                 "weft: Residual<T> takes T = std::int8_t or float");
+  static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
+                "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
+                "for the output's");
   using Element = T;
   using Layout = Format;
 };

@@ -32,6 +32,7 @@
 #include "weft/gemm/gemm_checks.hpp"
 #include "weft/gemm/gemm_kernels.hpp"
 #include "weft/gemm/launch_on_gpu.hpp"
+#include "weft/gemm/typed_pointer.hpp"
 
 #if defined(WEFT_CPU_BACKEND)
 #include "weft/gemm/arch/cpu_launch.hpp"
@@ -131,13 +132,13 @@ class Gemm {
 
   // Addresses are GPU addresses for Run and host addresses for RunOnCpu.
   struct Arguments {
-    const Element* a = nullptr;         // m x k
-    const Element* b = nullptr;         // k x n
-    const BiasElement* bias = nullptr;  // n values, with a Bias stage only
+    SourcePointer<Element> a = nullptr;       // m x k
+    SourcePointer<Element> b = nullptr;       // k x n
+    BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
     // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
     // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
     const ResidualElement* residual = nullptr;
-    Output* c = nullptr;                   // m x n
+    OutputPointer<Output> c = nullptr;     // m x n
     float alpha = 1.0f;                    // scale of the sums
     const float* channel_alpha = nullptr;  // or n of them, one per column
     float beta = 1.0f;                     // scale of the bias

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,21 @@ class PackedFilter {
     static_assert(sizeof(U) == 0,
                   "weft: this filter is not packed; call weft::PackFilter<Format>(extents, values) "
                   "and pass its view() or, after a copy to the GPU, its At(device_pointer)");
+  }
+
+  template <class Other, class U>
+  requires(!std::is_same_v<PackedFilter<Other, U>, PackedFilter>)
+      PackedFilter(const PackedFilter<Other, U>&) {  // NOLINT(runtime/explicit)
+    static_assert(sizeof(U) == 0,
+                  "weft: this filter is packed for another format (or element type) than the "
+                  "policy's FilterLayout; call weft::PackFilter<FilterLayout>(extents, values)");
+  }
+
+  template <class Other, class U>
+  PackedFilter(const PackedFilterBuffer<Other, U>&) {  // NOLINT(runtime/explicit)
+    static_assert(sizeof(U) == 0,
+                  "weft: args.filter is a PackedFilter, not the buffer that owns it; pass its "
+                  "view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
   const T* data() const { return data_; }

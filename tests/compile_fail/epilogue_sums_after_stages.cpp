@@ -5,9 +5,8 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  using Epilogue =
-      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>, weft::epilogues::Relu,
-                             weft::epilogues::ToAccumulator>;
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>,
+                                          weft::epilogues::Relu, weft::epilogues::ToAccumulator>;
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});
