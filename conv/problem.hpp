@@ -31,8 +31,8 @@ struct Problem {
   std::int64_t pad_right = 0;
   std::int64_t stride_h = 1;
   std::int64_t stride_w = 1;
-  std::int64_t dilation_h = 1;
-  std::int64_t dilation_w = 1;
+  std::int64_t dilation_h = 1;  // of no effect where r = 1
+  std::int64_t dilation_w = 1;  // of no effect where s = 1
   Mode mode = Mode::kCrossCorrelation;
 
   // Output rows and columns.

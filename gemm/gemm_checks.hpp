@@ -9,7 +9,8 @@
 
 namespace weft::gemm {
 
-// C (m x n) = A (m x k) B (k x n). Leading dimensions count elements; 0 means densely packed.
+// C (m x n) = A (m x k) B (k x n). Leading dimensions count elements; 0 means densely packed. Every
+// line of a matrix has its full pitch in memory, the last one too.
 struct GemmProblem {
   std::int64_t m = 1;
   std::int64_t n = 1;
