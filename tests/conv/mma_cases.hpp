@@ -144,6 +144,12 @@ TEST(MmaSm80, ResidualInOtherLayouts) {
   ExpectMatchesReference<NhwcPolicy<NHWC, ESame, T>>(p, relu, {.gamma = 0.7f});
 }
 
+TEST(MmaSm80, BiasInsideTheSum) {
+  using namespace epilogues;  // NOLINT
+  using E = Chain<SumBias, Scale, Relu, ClampTo<std::int8_t>>;
+  RunRandom<MmaPolicy<NCxHWx<32>, E, MmaTile<64, 64, 64, 32, 32, 3>>>(10, 21);
+}
+
 TEST(MmaSm80, FloatOutput) {
   using E =
       epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;

@@ -134,11 +134,26 @@ TEST(Chain, FunctorChecks) {
   struct Logarithm {  // undefined for one of the two numbers that are tried
     constexpr float operator()(float x) const { return std::log(x); }
   };
+  struct Divide {  // undefined for F{}
+    float by;
+    constexpr float operator()(float x) const { return x / by; }
+  };
+  struct Table {
+    std::int32_t last;
+    float values[4];
+    constexpr float operator()(float x) const { return values[static_cast<int>(x) % last]; }
+  };
   struct Plain {
+    float by;
     float operator()(float x) const { return x; }
   };
   EXPECT_TRUE((kConstexprFunctor<NotLiteral, CallAt<1>, CallAt<-1>>));
   EXPECT_TRUE((kConstexprFunctor<Logarithm, CallAt<1>, CallAt<-1>>));
+  EXPECT_TRUE((kConstexprFunctor<Divide, CallAt<1>, CallAt<-1>>));
+  EXPECT_TRUE((kConstexprFunctor<Table, CallAt<1>, CallAt<-1>>));
+  Chain<Scale, Divide, ToFloat> divide;
+  divide.Get<Divide>().by = 2.0f;
+  EXPECT_EQ(divide(StageInputs{.accumulator = 3}, {}), 1.5f);
   EXPECT_FALSE((kConstexprFunctor<Plain, CallAt<1>, CallAt<-1>>));
   EXPECT_EQ((Chain<Scale, NotLiteral, ToFloat>{}(StageInputs{.accumulator = 3}, {})), 6.0f);
 }

@@ -71,8 +71,10 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
   // What lies between k and the pitch is garbage that must not count.
   const auto a = bytes(problem.m * problem.lda), b = bytes(problem.n * problem.ldb);
   std::vector<float> bias(problem.n), alpha(problem.n);
+  std::vector<std::int32_t> sum_bias(problem.n);
   for (std::int64_t j = 0; j < problem.n; ++j) {
     bias[j] = static_cast<float>(engine() % 41) - 20.0f;
+    sum_bias[j] = 997 * static_cast<std::int32_t>(bias[j]);
     alpha[j] = (1.0f + static_cast<float>(engine() % 10)) / 16384.0f;
   }
   const bool row_major = std::is_same_v<typename P::LayoutC, RowMajor>;
@@ -80,11 +82,16 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
   std::vector<Output> untouched(c_size, static_cast<Output>(0x55));
   const OperatorMemory<std::int8_t> a_memory(a), b_memory(b);
   const OperatorMemory<float> bias_memory(bias), alpha_memory(alpha);
+  const OperatorMemory<std::int32_t> sum_bias_memory(sum_bias);
   const OperatorMemory<Output> c_memory(untouched);
 
   typename Op::Arguments args;
   args.a = a_memory.get(), args.b = b_memory.get(), args.c = c_memory.get();
-  if constexpr (P::Epilogue::kHasBias) args.bias = bias_memory.get();
+  if constexpr (P::Epilogue::kBiasInSum) {
+    args.bias = sum_bias_memory.get();
+  } else if constexpr (P::Epilogue::kHasBias) {
+    args.bias = bias_memory.get();
+  }
   if constexpr (P::Epilogue::kHasScale) args.channel_alpha = alpha_memory.get();
 #if defined(WEFT_CUDA_BACKEND)
   const absl::Status status = op->Run(args, nullptr);
@@ -102,12 +109,14 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
       for (std::int64_t k = 0; k < problem.k; ++k) {
         sum += std::int64_t{a[i * problem.lda + k]} * b[j * problem.ldb + k];
       }
+      if constexpr (P::Epilogue::kBiasInSum) sum += sum_bias[j];
       Output& out = want[row_major ? i * problem.ldc + j : j * problem.ldc + i];
       if constexpr (std::is_same_v<Output, std::int32_t>) {
         out = static_cast<Output>(sum);
       } else {
         reference::EpilogueData e;
-        e.bias = bias.data(), e.channel_alpha = alpha.data();
+        e.channel_alpha = alpha.data();
+        if (!P::Epilogue::kBiasInSum) e.bias = bias.data();
         const float t = reference::Value(sum, j, 0, e, reference::ReluActivation{});
         out = reference::Quantize<Output>(t, 0.0f, -128, 127);
       }
@@ -145,6 +154,13 @@ TEST(Gemm, SixteenByteLoads) {
 
 TEST(Gemm, QuantizedWithBiasAndRelu) {
   RunRandom<TestGemm<BiasRelu<>, RowMajor, SmallTile<4, 1>>>(5, true);
+}
+
+TEST(Gemm, BiasInsideTheSum) {
+  using epilogues::ClampTo, epilogues::Relu, epilogues::Scale, epilogues::SumBias;
+  RunRandom<TestGemm<Chain<SumBias, ToAccumulator>, RowMajor, SmallTile<4, 4>>>(8, true);
+  RunRandom<TestGemm<Chain<SumBias, Scale, Relu, ClampTo<std::int8_t>>, RowMajor, SmallTile<4, 1>>>(
+      9, true);
 }
 
 TEST(Gemm, LargeTile) {
