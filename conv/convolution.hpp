@@ -40,8 +40,8 @@ struct ConvolutionArguments {
   gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout; config.alignment.src
   Filter filter;                               // problem.filter(); 16-byte aligned
   gemm::BiasPointer<BiasElement> bias = nullptr;  // problem.k values, with a Bias or SumBias stage
-  const ResidualElement* residual =
-      nullptr;  // problem.dst(), with a Residual stage; 4-byte aligned
+  // problem.dst(), with a Residual stage only; 4-byte aligned.
+  gemm::ResidualPointer<ResidualElement> residual = nullptr;
   gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
   float alpha = 1.0f;                    // scale of the accumulator, the same for every channel
   const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel

@@ -137,7 +137,7 @@ class Gemm {
     BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
     // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
     // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
-    const ResidualElement* residual = nullptr;
+    ResidualPointer<ResidualElement> residual = nullptr;
     OutputPointer<Output> c = nullptr;     // m x n
     float alpha = 1.0f;                    // scale of the sums
     const float* channel_alpha = nullptr;  // or n of them, one per column

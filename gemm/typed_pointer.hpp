@@ -7,7 +7,7 @@
 namespace weft::gemm {
 
 // Which argument a TypedPointer is.
-enum class Argument { kSource, kBias, kOutput };
+enum class Argument { kSource, kBias, kResidual, kOutput };
 
 // A T* that takes what a T* takes, and answers any other pointer with a sentence.
 template <class T, Argument kArgument>
@@ -24,6 +24,9 @@ class TypedPointer {
     static_assert(kArgument != Argument::kBias || sizeof(U*) == 0,
                   "weft: args.bias points to another type than the policy's bias stage reads: "
                   "Bias<T> reads T (float unless given), SumBias reads std::int32_t");
+    static_assert(kArgument != Argument::kResidual || sizeof(U*) == 0,
+                  "weft: args.residual points to another type than the policy's Residual stage "
+                  "reads: Residual<T> reads T (std::int8_t unless given)");
     static_assert(kArgument != Argument::kOutput || sizeof(U*) == 0,
                   "weft: args.dst (c of a GEMM) points to another type than the policy's output "
                   "stage writes: ClampTo<T> and RoundTo<T> write T, ToFloat writes float, "
@@ -40,6 +43,8 @@ template <class T>
 using SourcePointer = TypedPointer<const T, Argument::kSource>;
 template <class T>
 using BiasPointer = TypedPointer<const T, Argument::kBias>;
+template <class T>
+using ResidualPointer = TypedPointer<const T, Argument::kResidual>;
 template <class T>
 using OutputPointer = TypedPointer<T, Argument::kOutput>;
 
