@@ -2,7 +2,7 @@
 
 find_program(WEFT_CCACHE ccache)
 mark_as_advanced(WEFT_CCACHE)
-set(WEFT_LAUNCHER)
+set(WEFT_LAUNCHER)  # a list; without ccache an empty one
 if(WEFT_CCACHE)
   set(WEFT_LAUNCHER ${WEFT_CCACHE})
 endif()
@@ -34,8 +34,8 @@ function(weft_own target)
     $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
   if(WEFT_STRICT_KERNELS)
     # The launcher refuses what ptxas only remarks on: a serialised wgmma.
-    set_target_properties(${target} PROPERTIES
-      CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/strict_ptxas;${WEFT_LAUNCHER}")
+    set(launcher ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/strict_ptxas ${WEFT_LAUNCHER})
+    set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>"
       $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-Werror>)

@@ -32,6 +32,12 @@ if(WEFT_HAVE_CUDA)
     set_tests_properties(kernel_${name} PROPERTIES
       PASS_REGULAR_EXPRESSION "${says_${name}}" FAIL_REGULAR_EXPRESSION "accepted")
   endforeach()
+  # The launcher that refuses them works whether there is a ccache or not.
+  add_test(NAME kernel_launcher
+           COMMAND ${CMAKE_COMMAND} -DWEFT_SOURCES=${PROJECT_SOURCE_DIR} -DGENERATOR=${CMAKE_GENERATOR}
+                   -DCXX=${CMAKE_CXX_COMPILER} -DCUDA=${CMAKE_CUDA_COMPILER}
+                   -DWORK=${CMAKE_CURRENT_BINARY_DIR}/kernel_launcher
+                   -P ${CMAKE_CURRENT_SOURCE_DIR}/build/launcher.cmake)
 endif()
 
 # An installed copy, used by a project of its own.
