@@ -18,5 +18,5 @@ configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(weftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/weftConfigVersion.cmake cmake/WeftOperators.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/weftConfigVersion.cmake cmake/WeftOperators.cmake cmake/WeftCudaToolkit.cmake
         DESTINATION ${package_dir})
