@@ -57,6 +57,14 @@ function(read_commands)
   set(commands "${text}" PARENT_SCOPE)
 endfunction()
 
+# Those that Weft was compiled for.
+macro(expect_architectures)
+  foreach(arch IN LISTS ARCHITECTURES)
+    string(REGEX MATCH "^[0-9]+a?" number ${arch})
+    expect("${commands}" "arch=compute_${number}," build.ninja)
+  endforeach()
+endmacro()
+
 fenced_block(lists ${readme} "find_package(weft")
 set(configure ${CMAKE_COMMAND} -S ${work} -B ${build} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX})
 if(CUDA)
@@ -96,10 +104,7 @@ if(CASE STREQUAL "installed")
   step(${configure})
   if(CUDA)  # for what Weft was compiled for, as nobody has chosen
     read_commands()
-    foreach(arch IN LISTS ARCHITECTURES)
-      string(REGEX MATCH "^[0-9]+a?" number ${arch})
-      expect("${commands}" "arch=compute_${number}," build.ninja)
-    endforeach()
+    expect_architectures()
     expect("${commands}" "arch=compute_86," build.ninja)
   else()
     expect("${output}" "weft_add_operators: the operators of my_program run on the CPU only; Weft is without CUDA"
@@ -118,6 +123,10 @@ elseif(CASE STREQUAL "subdirectory_cpu")
     expect("${output}" "my_project has not enabled the language: project(my_project LANGUAGES CXX CUDA)" configure)
   endif()
 elseif(CASE STREQUAL "subdirectory")
+  step(${configure})
+  read_commands()
+  expect_architectures()  # nobody has chosen
+  file(REMOVE_RECURSE ${build})
   step(${configure} -DCMAKE_CUDA_ARCHITECTURES=80-real)  # one, chosen, is quicker
   read_commands()
   refuse("${commands}" "compute_75" build.ninja)
