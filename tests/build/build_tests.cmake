@@ -11,7 +11,8 @@ include(GNUInstallDirs)
 function(build_test name script)
   set(cuda)
   if(WEFT_HAVE_CUDA)
-    set(cuda -DCUDA=${CMAKE_CUDA_COMPILER} "-DARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
+    string(REPLACE ";" "," archs "${CMAKE_CUDA_ARCHITECTURES}")
+    set(cuda -DCUDA=${CMAKE_CUDA_COMPILER} -DARCHITECTURES=${archs})
   endif()
   add_test(NAME ${name}
            COMMAND ${CMAKE_COMMAND} -DWEFT_SOURCES=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}

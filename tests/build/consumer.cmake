@@ -59,7 +59,8 @@ endfunction()
 
 # Those that Weft was compiled for.
 macro(expect_architectures)
-  foreach(arch IN LISTS ARCHITECTURES)
+  string(REPLACE "," ";" archs ${ARCHITECTURES})
+  foreach(arch IN LISTS archs)
     string(REGEX MATCH "^[0-9]+a?" number ${arch})
     expect("${commands}" "arch=compute_${number}," build.ninja)
   endforeach()
