@@ -12,10 +12,23 @@
 #include "absl/status/statusor.h"
 #include "perf/network/network.hpp"
 #include "perf/network/parameters.hpp"
-#include "perf/network/tiles.hpp"
 #include "perf/support/data_kernels.hpp"
+#include "perf/weft_perf/our_tiles.hpp"
 
 namespace weft::perf {
+
+// The tiles of each kind of layer.
+struct NetworkTiles {
+  std::vector<Tile> first;  // fewer than 32 input channels, ReLU
+  std::vector<Tile> relu, residual_relu, nothing;
+
+  const std::vector<Tile>& For(const NetworkLayer& layer) const {
+    if (layer.problem.c < 32) return first;
+    return layer.after == After::kRelu      ? relu
+           : layer.after == After::kNothing ? nothing
+                                            : residual_relu;
+  }
+};
 
 // Memory of the machine that runs the chain.
 class ChainMemory {
@@ -28,16 +41,6 @@ class ChainMemory {
   virtual absl::Status Read(void* to, const void* from, std::int64_t bytes) = 0;
 };
 
-class HostMemory : public ChainMemory {
- public:
-  absl::StatusOr<void*> Allocate(std::int64_t bytes) override;
-  absl::Status Write(void* to, const void* from, std::int64_t bytes) override;
-  absl::Status Read(void* to, const void* from, std::int64_t bytes) override;
-
- private:
-  std::vector<std::unique_ptr<char[]>> blocks_;
-};
-
 // One image of a layer, planar: what a reference needs to compute its output.
 struct ReferenceLayer {
   conv::Problem problem;  // of one image
@@ -47,29 +50,27 @@ struct ReferenceLayer {
 };
 // The output of one image, planar.
 using Reference = std::function<absl::StatusOr<std::vector<std::int8_t>>(const ReferenceLayer&)>;
-absl::StatusOr<std::vector<std::int8_t>> ReferenceOnCpu(const ReferenceLayer& layer);
 
 class OurChain {
  public:
   // Allocates every tensor (each layer has an output of its own), makes the parameters and runs the
   // layers once, each with the first tile that accepts it, which is then the chosen one. The scale
   // of a layer follows from the first image of its input, so it is the same for every batch.
-  // Unimplemented names a layer that no tile accepts. `network` passes CheckNetwork; `tiles` and
-  // `memory` outlive the chain.
+  // Unimplemented names a layer that no tile accepts. Layers read what is made before them; `tiles`
+  // and `memory` outlive the chain.
   static absl::StatusOr<std::unique_ptr<OurChain>> Create(const Network& network,
                                                           const NetworkTiles& tiles,
                                                           ChainMemory* memory, Stream stream);
 
   const Network& network() const { return network_; }
   int size() const { return static_cast<int>(network_.layers.size()); }
-  const std::vector<LayerTile>& tiles(int layer) const;
+  const std::vector<Tile>& tiles(int layer) const { return tiles_.For(network_.layers[layer]); }
 
   // Enqueues one layer with a tile. InvalidArgument or Unimplemented if the tile refuses the layer.
   absl::Status Run(int layer, int tile, Stream stream);
 
   int chosen(int layer) const { return layers_[layer].chosen; }
   void Choose(int layer, int tile) { layers_[layer].chosen = tile; }
-  ModelChoice Model(int layer, const conv::GpuFacts& gpu) const;
   // The layers from `first` on in order, with the chosen tiles.
   absl::Status Enqueue(int first, Stream stream);
 
@@ -92,8 +93,8 @@ class OurChain {
  private:
   struct Layer {
     LayerParameters parameters;
-    LayerArguments arguments;
-    std::vector<LayerRun> runs;  // of each tile; empty: not created yet
+    TileArguments arguments;
+    std::vector<TileRun> runs;  // of each tile; empty: not created yet
     int chosen = -1;
     ValueFacts facts;
   };
@@ -104,7 +105,7 @@ class OurChain {
   absl::Status Start(int layer, Stream stream);
   absl::StatusOr<void*> Upload(const void* data, std::int64_t bytes);
   template <class Format>
-  absl::Status PackFilterOf(int layer, PackedFilter<Format>* view);
+  absl::Status PackFilterOf(int layer);
 
   Network network_;
   const NetworkTiles& tiles_;

@@ -52,7 +52,4 @@ Network ResNet50(std::int64_t batch);
 int AddBottlenecks(Network* network, const std::string& stage, int src, int blocks,
                    std::int64_t width, std::int64_t stride);
 
-// InvalidArgument if a layer reads what is not made before it, or extents do not agree.
-absl::Status CheckNetwork(const Network& network);
-
 }  // namespace weft::perf

@@ -4,28 +4,67 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/network/policies.hpp"
+#include <cstring>
+
+#include "perf/weft_perf/tiles.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace weft::perf {
 namespace {
 
 using testing::HasSubstr;
 
-template <class Epilogue>
-using SmallFamily = conv::Family<NetworkConv<Epilogue, MmaTile<32, 32, 64, 16, 32, 3>>,
-                                 NetworkConv<Epilogue, MmaTile<64, 32, 64, 32, 32, 3>>>;
+class HostMemory : public ChainMemory {
+ public:
+  absl::StatusOr<void*> Allocate(std::int64_t bytes) override {
+    constexpr std::uintptr_t kAlignment = 256;
+    blocks_.push_back(std::make_unique<char[]>(bytes + kAlignment));
+    const auto address = reinterpret_cast<std::uintptr_t>(blocks_.back().get());
+    return reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+  }
+  absl::Status Write(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Read(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+};
+
+absl::StatusOr<std::vector<std::int8_t>> ReferenceOnCpu(const ReferenceLayer& layer) {
+  reference::EpilogueData e;
+  e.channel_alpha = layer.parameters->channel_alpha.data();
+  e.bias = layer.parameters->bias.data();
+  if (layer.after == After::kResidualRelu) {
+    e.residual = layer.residual.data();
+    e.gamma = kNetworkGamma;
+  }
+  const auto run = [&](auto activation) {
+    return reference::Convolve(layer.problem, layer.src.data(), layer.parameters->filter.data(), e,
+                               activation, reference::kInt8);
+  };
+  if (layer.after == After::kNothing) return run(reference::NoActivation{});
+  return run(reference::ReluActivation{});
+}
+
+template <template <class> class With>
+std::vector<Tile> SmallTiles() {
+  return {MakeTile<With<Nc32<32, 32, 64, 16, 32, 3>>, Backend::kCpu>("a"),
+          MakeTile<With<Nc32<64, 32, 64, 32, 32, 3>>, Backend::kCpu>("b")};
+}
 
 const NetworkTiles& CpuTiles() {
-  static const NetworkTiles* const tiles = [] {
-    auto* const made = new NetworkTiles;
-    AddFamily<conv::Family<FirstDp4a<conv::Tile64x32>>, Backend::kCpu>(&made->first);
-    AddFamily<conv::Family<FirstMma<MmaTile<64, 64, 64, 32, 32, 4>>>, Backend::kCpu>(&made->first);
-    AddFamily<SmallFamily<epilogues::BiasRelu<>>, Backend::kCpu>(&made->relu);
-    AddFamily<SmallFamily<epilogues::ResidualBiasRelu<>>, Backend::kCpu>(&made->residual_relu);
-    AddFamily<SmallFamily<epilogues::BiasIdentity<>>, Backend::kCpu>(&made->nothing);
-    return made;
-  }();
-  return *tiles;
+  static const NetworkTiles tiles = {
+      {MakeTile<Nc4To32<64, 32, 32, 32, 32, 32, 4, 8>, Backend::kCpu>("dp4a"),
+       MakeTile<NhwcTo32<4, 64, 64, 64, 32, 32, 4>, Backend::kCpu>("mma")},
+      SmallTiles<WithRelu>(),
+      SmallTiles<WithResidual>(),
+      SmallTiles<WithNothing>()};
+  return tiles;
 }
 
 // A first layer of 4 channels, then a block with a projection and stride 2, and one without.
@@ -136,23 +175,10 @@ TEST(NetworkChain, CheckFindsADifference) {
 TEST(NetworkChain, SaysWhichLayerHasNoTile) {
   HostMemory memory;
   NetworkTiles tiles = CpuTiles();
-  tiles.nothing = TileSet();
+  tiles.nothing.clear();
   const absl::Status status = OurChain::Create(Small(1), tiles, &memory, nullptr).status();
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("layer 2.0.project"));
-}
-
-TEST(NetworkTiles, TheModelChoosesAmongAllFamilies) {
-  const Network network = Small(1);
-  for (const NetworkLayer& layer : network.layers) {
-    const TileSet& set = CpuTiles().For(layer);
-    ASSERT_EQ(set.tiles.size(), 2u);
-    const ModelChoice choice = set.Choose(layer.problem, conv::GpuFacts());
-    EXPECT_GE(choice.tile, 0);
-    EXPECT_LT(choice.tile, 2);
-    EXPECT_GT(choice.microseconds, 0.0);
-  }
-  EXPECT_EQ(TileSet().Choose(network.layers[0].problem, conv::GpuFacts()).tile, -1);
 }
 
 }  // namespace
