@@ -241,15 +241,17 @@ class Bench {
     Algorithms found = {std::make_shared<const LtProduct>(std::move(product))};
     double best = 0, sm80 = 0;
     for (int i = 0; i < found.product->algorithms(); ++i) {
-      const absl::StatusOr<double> time = watch().Short(
-          [&](int set) { return RunPeer(found, i, sets[set]); }, static_cast<int>(sets.size()), 0);
-      if (!time.ok()) {
+      Contestant one;
+      one.enqueue = [&](int set) { return RunPeer(found, i, sets[set]); };
+      if (!watch().Prepare(one, static_cast<int>(sets.size()), 0).ok() ||
+          !watch().Sample(one).ok()) {
         (void)cudaGetLastError();
         continue;
       }
-      if (i < found.product->offered() && (best == 0 || *time < best)) best = *time, found.best = i;
-      if (!kTensorCores || (sm80 != 0 && *time >= sm80)) continue;
-      if (RunsOnSm80(Kernels(found, i, sets))) sm80 = *time, found.sm80 = i;
+      const double time = one.samples[0];
+      if (i < found.product->offered() && (best == 0 || time < best)) best = time, found.best = i;
+      if (!kTensorCores || (sm80 != 0 && time >= sm80)) continue;
+      if (RunsOnSm80(Kernels(found, i, sets))) sm80 = time, found.sm80 = i;
     }
     if (found.best < 0) return absl::NotFoundError("cuBLASLt has no algorithm that runs");
     searches_[key] = found;

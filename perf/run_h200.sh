@@ -204,7 +204,7 @@ for stage in "${stages[@]}"; do
     gemm) grep -E 'ratio' "$out/gemm.log" | cut -c1-140 ;;
     demo) tail -30 "$out/demo.log" ;;
     nc4 | perf | epilogues | network)
-      cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|N = |"NVIDIA|  worker)' | tail -110
+      cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|N = |NVIDIA|  worker)' | tail -110
       ;;
     ab) tail -15 "$out/ab.log"; sed -n 1,9p "$out/ab.md" ;;
     sanitizer) grep -E '^===|ERROR SUMMARY|RACECHECK SUMMARY|Error:|hazard' "$out/sanitizer.log" | grep -v 'COMPUTE-SANITIZER' | tail -40 ;;

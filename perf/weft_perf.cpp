@@ -103,8 +103,9 @@ absl::StatusOr<Options> MakeOptions() {
 
 int Main() {
   const absl::StatusOr<Options> options = MakeOptions();
-  absl::StatusOr<bool> fine = options.status();
-  if (options.ok()) fine = options->network.empty() ? RunLayers(*options) : RunNetwork(*options);
+  const absl::StatusOr<bool> fine = !options.ok() ? absl::StatusOr<bool>(options.status())
+                                    : options->network.empty() ? RunLayers(*options)
+                                                               : RunNetwork(*options);
   if (fine.ok()) return *fine ? 0 : 1;
   std::fprintf(stderr, "weft_perf: %s\n", std::string(fine.status().message()).c_str());
   return absl::IsUnavailable(fine.status()) ? 3 : 2;

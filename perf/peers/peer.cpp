@@ -75,10 +75,10 @@ absl::Status FormattedPeer::MakeTensors(const PeerProblem& problem, const PeerTe
   element_ = element;
   const conv::Problem& p = problem.problem;
   using Set = PeerTensors::Set;
-  if (!Given(src)) {
+  if (!GivenSrc()) {
     WEFT_LET(src_, TensorSets::Converted(tensors.Each(&Set::src), p.src(), src, element, stream));
   }
-  if (problem.residual && !Given(dst)) {
+  if (problem.residual && !GivenDst()) {
     std::vector<const float*> gammas;
     DeviceBuffer gamma;
     if (element == Element::kHalf) {
@@ -89,24 +89,23 @@ absl::Status FormattedPeer::MakeTensors(const PeerProblem& problem, const PeerTe
                                               stream, gammas));
     WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream), "residual"));
   }
-  if (!Given(dst) || tensors.sets[0].dst == nullptr) {
+  if (!GivenDst() || tensors.sets[0].dst == nullptr) {
     WEFT_LET(dst_, TensorSets::Create(SizeOf(dst, p.dst()), element, tensors.count()));
   }
   return absl::OkStatus();
 }
 
 void* FormattedPeer::SrcAt(int set) const {
-  return Given(src_format_) ? const_cast<std::int8_t*>(tensors_.sets[set].src) : src_.at(set);
+  return GivenSrc() ? const_cast<std::int8_t*>(tensors_.sets[set].src) : src_.at(set);
 }
 
 void* FormattedPeer::ResidualAt(int set) const {
-  return Given(dst_format_) ? const_cast<std::int8_t*>(tensors_.sets[set].residual)
-                            : residual_.at(set);
+  return GivenDst() ? const_cast<std::int8_t*>(tensors_.sets[set].residual) : residual_.at(set);
 }
 
 void* FormattedPeer::DstAt(int set) const {
   std::int8_t* const given = tensors_.sets[set].dst;
-  return Given(dst_format_) && given != nullptr ? given : dst_.at(set);
+  return GivenDst() && given != nullptr ? given : dst_.at(set);
 }
 
 absl::Status FormattedPeer::Poison(int set, Stream stream) {

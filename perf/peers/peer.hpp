@@ -35,15 +35,18 @@ struct PeerProblem {
 // L2. They outlive the peers that were given them.
 struct PeerTensors {
   struct Set {
-    const std::int8_t* src = nullptr;       // NHWC
+    const std::int8_t* src = nullptr;
     const std::int8_t* filter = nullptr;    // KRSC
-    const std::int8_t* residual = nullptr;  // NHWC, extents of the output; null without one
+    const std::int8_t* residual = nullptr;  // extents of the output; null without one
     const float* channel_alpha = nullptr;   // K
     const float* bias = nullptr;            // K
-    std::int8_t* dst = nullptr;  // for peers that write NHWC int8; null: memory of their own
+    std::int8_t* dst = nullptr;  // for peers that write dst_format; null: memory of their own
   };
   std::vector<Set> sets;
-  float alpha = 1.0f;  // for peers that know one scale only
+  // Of src, and of residual and dst. Peers can convert NHWC, and take others as they are only.
+  TensorFormatName src_format = TensorFormatName::kNhwc, dst_format = TensorFormatName::kNhwc;
+  bool one_filter = true;  // all sets have the same
+  float alpha = 1.0f;      // for peers that know one scale only
 
   int count() const { return static_cast<int>(sets.size()); }
   // One address of each set.
@@ -149,8 +152,14 @@ class FormattedPeer : public Peer {
   absl::Status MakeTensors(const PeerProblem& problem, const PeerTensors& tensors,
                            TensorFormatName src, TensorFormatName dst, Element element,
                            Stream stream);
-  bool Given(TensorFormatName format) const {
-    return format == TensorFormatName::kNhwc && element_ == Element::kInt8;
+  // Whether the tensors are used as they were given.
+  bool GivenSrc() const {
+    return element_ == Element::kInt8 &&
+           SameInMemory(tensors_.src_format, src_format_, problem_.problem.c);
+  }
+  bool GivenDst() const {
+    return element_ == Element::kInt8 &&
+           SameInMemory(tensors_.dst_format, dst_format_, problem_.problem.k);
   }
   void* SrcAt(int set) const;
   void* ResidualAt(int set) const;

@@ -96,7 +96,10 @@ class Runner {
     if (e.empty()) return;
     std::string libraries;
     for (const Json& library : e["libraries"]) libraries += "; " + library.get<std::string>();
-    const auto text = [&](const char* name) { return e.contains(name) ? Line(e[name]) : "-"; };
+    const auto text = [&](const char* name) {
+      if (!e.contains(name)) return std::string("-");
+      return e[name].is_string() ? e[name].get<std::string>() : Line(e[name]);
+    };
     Print(absl::StrCat(text("device"), ", driver ", text("driver"), ", CUDA ", text("cuda"),
                        libraries, "; copy ", text("copy_tb_s"), " TB/s, dp4a ", text("dp4a_tops"),
                        " TOPS, tensor cores ", text("tensor_tops"), " TOPS (",

@@ -5,9 +5,12 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "perf/support/status.hpp"
 #include "perf/weft_perf/tiles.hpp"
+#include "weft/conv/convolution.hpp"
 #include "weft/conv/family.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace {
@@ -46,15 +49,39 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
 }
 
 template <class P>
+Tile MakeTile(const std::string& name) {
+  using Op = conv::Convolution<P>;
+  Tile tile = {name,  conv::PolicyName(P::config), conv::OperatorName<P>(),
+               false, conv::FactsOf<P>(),          nullptr};
+  tile.create = [](const conv::Problem& problem) -> absl::StatusOr<TileRun> {
+    WEFT_LET(const Op op, Op::Create(problem));
+    return TileRun([op](const TileArguments& given, Stream stream) {
+      typename Op::Arguments args;
+      args.src = given.src;
+      args.filter = given.*TileArguments::Filter<typename P::FilterLayout>();
+      args.channel_alpha = given.channel_alpha;
+      args.bias = given.bias;
+      if constexpr (P::Epilogue::kHasResidual) {
+        args.residual = given.residual;
+        args.gamma = given.gamma;
+      }
+      args.dst = given.dst;
+      return op.Run(args, stream);
+    });
+  };
+  return tile;
+}
+
+template <class P>
 void Add(const std::string& kind, const std::vector<int>& numbers, Tiles* tiles) {
   static const std::map<std::string, std::string> layouts = {
       {"Nc32", "nc32"},          {"Nc32Sm75", "nc32"}, {"Nhwc", "nhwc"},
       {"NhwcTo32", "nhwc_nc32"}, {"Nc4", "nc4"},       {"Nc4To32", "nc4_nc32"}};
   const std::string& layout = layouts.at(kind);
-  Tile tile = MakeTile<P, Backend::kGpu>(TileName<P>(kind, numbers));
+  Tile tile = MakeTile<P>(TileName<P>(kind, numbers));
   const std::vector<std::string> family = FamilyOf(layout);
   tile.in_family = std::find(family.begin(), family.end(), tile.policy) != family.end();
-  if (tile.gpu_code) (*tiles)[layout].push_back(std::move(tile));
+  if (conv::HasGpuCode<P>()) (*tiles)[layout].push_back(std::move(tile));
 }
 
 #if !WEFT_HAVE_CUDA

@@ -9,9 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "perf/peers/formats.hpp"
-#include "weft/conv/convolution.hpp"
 #include "weft/conv/tile_model.hpp"
-#include "weft/conv/tuning.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 namespace weft::perf {
@@ -45,13 +43,13 @@ struct TileArguments {
   std::int8_t* dst = nullptr;
 
   template <class Format>
-  PackedFilter<Format>& Filter() {
+  static constexpr auto Filter() {
     if constexpr (std::is_same_v<Format, KRSC>) {
-      return filter_krsc;
+      return &TileArguments::filter_krsc;
     } else if constexpr (std::is_same_v<Format, CxRSKx<4>>) {
-      return filter4;
+      return &TileArguments::filter4;
     } else {
-      return filter32;
+      return &TileArguments::filter32;
     }
   }
 };
@@ -62,47 +60,9 @@ struct Tile {
   std::string policy;  // in tuning tables: conv::PolicyName
   std::string operator_name;
   bool in_family = false;  // of those that the ready-made family lets Dispatch choose from
-  bool gpu_code = false;   // whether this program holds any
   conv::TileFacts facts;
   std::function<absl::StatusOr<TileRun>(const conv::Problem&)> create;
 };
-
-// Where operators run. The CPU's kernels are compiled for every tile that is to run there, so a
-// list of tiles is for one machine.
-enum class Backend { kGpu, kCpu };
-
-template <class P, Backend kBackend>
-Tile MakeTile(const std::string& name) {
-  using Op = conv::Convolution<P>;
-  Tile tile;
-  tile.name = name;
-  tile.policy = conv::PolicyName(P::config);
-  tile.operator_name = conv::OperatorName<P>();
-  tile.gpu_code = conv::HasGpuCode<P>();
-  tile.facts = conv::FactsOf<P>();
-  tile.create = [](const conv::Problem& problem) -> absl::StatusOr<TileRun> {
-    const absl::StatusOr<Op> op = Op::Create(problem);
-    if (!op.ok()) return op.status();
-    return TileRun([op = *op](const TileArguments& given, Stream stream) {
-      typename Op::Arguments args;
-      args.src = given.src;
-      args.filter = const_cast<TileArguments&>(given).Filter<typename P::FilterLayout>();
-      args.channel_alpha = given.channel_alpha;
-      args.bias = given.bias;
-      if constexpr (P::Epilogue::kHasResidual) {
-        args.residual = given.residual;
-        args.gamma = given.gamma;
-      }
-      args.dst = given.dst;
-      if constexpr (kBackend == Backend::kGpu) {
-        return op.Run(args, stream);
-      } else {
-        return op.RunOnCpu(args);
-      }
-    });
-  };
-  return tile;
-}
 
 // The tiles of perf/tiles.def for which this program holds GPU code, in the file's order.
 const std::vector<Tile>& OurTiles(const std::string& layout, Epilogue epilogue);

@@ -52,22 +52,29 @@ class Ours : public FormattedPeer {
   }
 
  private:
-  // As a user would, on the host; the same for all sets.
+  // As a user would, on the host.
   template <class Format>
   absl::Status PackFilters(Stream stream) {
     const FilterExtents e = problem_.problem.filter();
     std::vector<std::int8_t> krsc(KRSC::Size(e));
     WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream), "filter"));
-    WEFT_TRY(CudaStatus(
-        cudaMemcpy(krsc.data(), tensors_.sets[0].filter, krsc.size(), cudaMemcpyDeviceToHost),
-        "filter"));
-    WEFT_LET(const auto packed, PackFilter<Format, KRSC, std::int8_t>(e, krsc));
-    WEFT_LET(filters_, TensorSets::Create(packed.bytes(), Element::kInt8, tensors_.count()));
+    std::optional<PackedFilterBuffer<Format, std::int8_t>> packed;
     for (int set = 0; set < tensors_.count(); ++set) {
+      if (set == 0 || !tensors_.one_filter) {
+        WEFT_TRY(CudaStatus(
+            cudaMemcpy(krsc.data(), tensors_.sets[set].filter, krsc.size(), cudaMemcpyDeviceToHost),
+            "filter"));
+        auto made = PackFilter<Format, KRSC, std::int8_t>(e, krsc);
+        WEFT_TRY(made.status());
+        packed.emplace(*std::move(made));
+      }
+      if (set == 0) {
+        WEFT_LET(filters_, TensorSets::Create(packed->bytes(), Element::kInt8, tensors_.count()));
+      }
       WEFT_TRY(CudaStatus(
-          cudaMemcpy(filters_.at(set), packed.data(), packed.bytes(), cudaMemcpyHostToDevice),
+          cudaMemcpy(filters_.at(set), packed->data(), packed->bytes(), cudaMemcpyHostToDevice),
           "filter"));
-      arguments_[set].template Filter<Format>() = packed.At(filters_.at(set));
+      arguments_[set].*TileArguments::Filter<Format>() = packed->At(filters_.at(set));
     }
     return absl::OkStatus();
   }

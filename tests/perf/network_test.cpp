@@ -9,6 +9,7 @@
 
 #include "perf/network/parameters.hpp"
 #include "perf/support/layers.hpp"
+#include "tests/reference/reference.hpp"
 
 namespace weft::perf {
 namespace {
@@ -122,6 +123,48 @@ TEST(NetworkParameters, FirstLayersScaleIsExactInHalf) {
     EXPECT_THAT(exponent - 1, testing::AllOf(testing::Ge(-12), testing::Le(-10)));
     EXPECT_EQ(made.bias[k] * 8, std::round(made.bias[k] * 8));
     EXPECT_LE(std::abs(made.bias[k]), 8.0f);
+  }
+}
+
+// A first layer of 4 channels, then a block with a projection and stride 2, and one without.
+Network Small(std::int64_t batch) {
+  Network network;
+  network.name = "small";
+  network.inputs = {{batch, 4, 12, 12}, {batch, 32, 8, 8}};
+  NetworkLayer first;
+  first.name = "conv1";
+  first.problem = conv::SquareProblem(batch, 4, 12, 32, 7, 3, 2);
+  network.layers.push_back(first);
+  AddBottlenecks(&network, "2", 1, 2, 32, 2);
+  return network;
+}
+
+// The chain that weft_perf runs, computed by the reference.
+TEST(NetworkParameters, KeepActivationsAlive) {
+  const Network network = Small(1);
+  ASSERT_EQ(network.layers.size(), 8u);
+  std::vector<std::vector<std::int8_t>> tensors = {MakeInput(network, 0), MakeInput(network, 1)};
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const NetworkLayer& layer = network.layers[i];
+    const LayerParameters made =
+        MakeParameters(network, static_cast<int>(i), FactsOf(tensors[layer.src]).mean_square);
+    reference::EpilogueData e;
+    e.channel_alpha = made.channel_alpha.data();
+    e.bias = made.bias.data();
+    if (layer.residual >= 0) {
+      e.residual = tensors[layer.residual].data();
+      e.gamma = kNetworkGamma;
+    }
+    const auto run = [&](auto activation) {
+      return reference::Convolve(layer.problem, tensors[layer.src].data(), made.filter.data(), e,
+                                 activation, reference::kInt8);
+    };
+    tensors.push_back(layer.after == After::kNothing ? run(reference::NoActivation{})
+                                                     : run(reference::ReluActivation{}));
+    const ValueFacts facts = FactsOf(tensors.back());
+    EXPECT_LT(facts.zeros, 0.75) << layer.name;
+    EXPECT_LT(facts.saturated, 0.02) << layer.name;
+    EXPECT_GT(facts.mean_square, 50.0) << layer.name;
   }
 }
 

@@ -10,6 +10,4 @@ if(WEFT_PYTHON)
   endif()
 endif()
 
-foreach(test network network_chain)
-  target_link_libraries(perf_${test}_test PRIVATE weft_perf_network)
-endforeach()
+target_link_libraries(perf_network_test PRIVATE weft_perf_network)

@@ -43,6 +43,19 @@ TEST(TileLists, BasicTilesAreExactWithAResidual){
 }
 #undef BASIC
 
+#define BASIC(Name, ...) Exact<WithNothing<Name<__VA_ARGS__>>>(kProblem, reference::NoActivation());
+TEST(TileLists, BasicTilesAreExactWithNothing) {
+#include "perf/tiles.def"
+}
+#undef BASIC
+#define BASIC(...)
+
+// The first layer of a network.
+TEST(TileLists, NhwcOf4ChannelsToNc32IsExact) {
+  Exact<NhwcTo32<4, 64, 64, 64, 32, 32, 4>>(conv::SquareProblem(2, 4, 12, 36, 7, 3, 2));
+}
+#undef BASIC
+
 #define BASIC(Name, ...) \
   Exact<WithHSwish<Name<__VA_ARGS__>>>(kProblem, reference::HSwishActivation());
 TEST(TileLists, BasicTilesAreExactWithHardSwish) {
