@@ -198,17 +198,12 @@ for stage in "${stages[@]}"; do
   status=$?
   [ $status -eq 0 ] || failures=1
   summary+=("$(printf '%-10s %s  %4d s' "$stage" "$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - start)))")
+  # What is worth seeing at once; the logs have it all.
   case $stage in
-    tests) grep -E '^===|FAILED|PASSED|SKIPPED' "$out/tests.log" | tail -40 ;;
-    cudnn) grep -E 'SKIPPED|FAILED|PASSED' "$out/cudnn.log" | tail -10 ;;
-    gemm) grep -E 'ratio' "$out/gemm.log" | cut -c1-140 ;;
-    demo) tail -30 "$out/demo.log" ;;
-    nc4 | perf | epilogues | network)
-      cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|N = |NVIDIA|  worker)' | tail -110
-      ;;
-    ab) tail -15 "$out/ab.log"; sed -n 1,9p "$out/ab.md" ;;
-    sanitizer) grep -E '^===|ERROR SUMMARY|RACECHECK SUMMARY|Error:|hazard' "$out/sanitizer.log" | grep -v 'COMPUTE-SANITIZER' | tail -40 ;;
+    tests | cudnn | sanitizer) grep -E '^===|FAILED|PASSED|SKIPPED|SUMMARY|Error:|hazard' "$out/$stage.log" | tail -40 ;;
     ncu) grep -E 'Kernel|Duration|Throughput|Registers Per|Achieved Occ|Issue Slots|No Eligible|stall' "$out/ncu.log" | cut -c1-120 | head -60 ;;
+    ab) tail -15 "$out/ab.log"; sed -n 1,9p "$out/ab.md" ;;
+    *) cut -c1-190 "$out/$stage.log" | grep -vE '^$' | tail -110 ;;
   esac
 done
 # What comes back is limited in size.

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "perf/peers/peer.hpp"
 #include "perf/support/status.hpp"
-#include "perf/weft_perf/driver.hpp"
+#include "perf/weft_perf/run.hpp"
 
 using Names = std::vector<std::string>;
 

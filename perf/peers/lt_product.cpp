@@ -144,23 +144,8 @@ void LtProduct::AddAll() {
 }
 
 std::string LtProduct::Name(int algorithm) const {
-  std::string name = absl::StrCat("cublasLt ", api_->GetVersion());
-  const auto add = [&](const char* what, cublasLtMatmulAlgoConfigAttributes_t attribute,
-                       auto value) {
-    std::size_t written = 0;
-    if (api_->MatmulAlgoConfigGetAttribute(&algorithms_[algorithm], attribute, &value,
-                                           sizeof(value), &written) == CUBLAS_STATUS_SUCCESS) {
-      absl::StrAppend(&name, " ", what, " ", value);
-    }
-  };
-  add("algorithm", CUBLASLT_ALGO_CONFIG_ID, std::int32_t{});
-  add("tile", CUBLASLT_ALGO_CONFIG_TILE_ID, std::uint32_t{});
-  add("stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, std::uint32_t{});
-  add("split", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, std::int32_t{});
-  add("swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, std::uint32_t{});
-  add("inner", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, std::uint16_t{});
-  add("cluster", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, std::uint16_t{});
-  return name;
+  return absl::StrCat("cublasLt ", api_->GetVersion(), " #", algorithm,
+                      algorithm < offered_ ? "" : " of all its algorithms");
 }
 
 absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d,

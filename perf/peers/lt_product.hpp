@@ -42,7 +42,7 @@ class LtProduct {
 
   int algorithms() const { return static_cast<int>(algorithms_.size()); }
   int offered() const { return offered_; }  // how many of these the heuristic named
-  // The version and the algorithm's attributes, as numbers of cublasLt.h.
+  // The version and the algorithm's place.
   std::string Name(int algorithm) const;
 
   // D = alpha op(A) op(B) + beta C; alpha is not used with row_alpha.

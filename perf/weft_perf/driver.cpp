@@ -1,4 +1,4 @@
-#include "perf/weft_perf/driver.hpp"
+#include "perf/weft_perf/run.hpp"
 
 #if WEFT_HAVE_CUDA
 
@@ -7,14 +7,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "perf/network/network.hpp"
-#include "perf/peers/machine.hpp"
 #include "perf/peers/peer.hpp"
 #include "perf/support/row.hpp"
-#include "perf/support/rows.hpp"
 #include "perf/support/status.hpp"
-#include "perf/weft_perf/layer_bench.hpp"
-#include "perf/weft_perf/network_bench.hpp"
 
 namespace weft::perf {
 namespace {
@@ -170,7 +165,7 @@ absl::StatusOr<bool> RunLayers(const Options& options) {
   Runner runner(options);
   WEFT_TRY(runner.Open());
   const std::vector<conv::Problem>& problems = options.jobs.problems;
-  Print(TableHeader());
+  bool first = true;
   const auto measure = [&](int row, const auto& skip, const auto& about, const auto& send) {
     return MeasureLayer(problems[row], options, runner.choices(), skip, about, send,
                         runner.machine());
@@ -180,7 +175,10 @@ absl::StatusOr<bool> RunLayers(const Options& options) {
     empty.problem = problems[row];
     return empty.ToJson();
   };
-  const auto print = [](const Json& row) { Print(TableLine(row)); };
+  const auto print = [&](const Json& row) {
+    Print((first ? TableHeader() : "") + TableLine(row));
+    first = false;
+  };
   WEFT_LET(const std::vector<Json> rows,
            runner.Rows(static_cast<int>(problems.size()), options.time, measure, identity, print));
   bool fine = true;

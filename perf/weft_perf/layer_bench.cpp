@@ -1,4 +1,4 @@
-#include "perf/weft_perf/layer_bench.hpp"
+#include "perf/weft_perf/run.hpp"
 
 #if WEFT_HAVE_CUDA
 

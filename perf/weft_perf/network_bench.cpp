@@ -1,4 +1,4 @@
-#include "perf/weft_perf/network_bench.hpp"
+#include "perf/weft_perf/run.hpp"
 
 #if WEFT_HAVE_CUDA
 

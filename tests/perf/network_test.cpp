@@ -85,7 +85,7 @@ TEST(Network, ResidualsAreTheBlocksInputs) {
 TEST(Network, ByName) {
   EXPECT_TRUE(NetworkByName("resnet50", 1).ok());
   EXPECT_THAT(std::string(NetworkByName("resnet18", 1).status().message()),
-              HasSubstr("'resnet18' does not exist; there are resnet50"));
+              HasSubstr("'resnet18' does not exist; there is resnet50"));
 }
 
 TEST(NetworkParameters, FactsOfValues) {

@@ -1,0 +1,68 @@
+// A run of weft_perf: what its flags ask for, and the parts that do it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "perf/network/network.hpp"
+#include "perf/peers/formats.hpp"
+#include "perf/peers/machine.hpp"
+#include "perf/support/layers.hpp"
+#include "perf/support/rows.hpp"
+#include "perf/weft_perf/our_tiles.hpp"
+
+namespace weft::perf {
+
+struct Options {
+  Jobs jobs;
+  std::string network;       // instead of jobs
+  std::vector<int> batches;  // of the network
+  std::vector<std::string> layouts, peers;
+  bool all_layouts = false;  // nobody asked by name: those that cannot win are left out
+  Epilogue epilogue = Epilogue::kRelu;
+  std::optional<TensorFormatName> tensors;  // the user's format, if reformats are measured too
+  bool dp4a_floor = false;                  // only layouts that run through it
+  std::string only_tile;                    // a part of a tile's name; empty: all
+  int rounds = 15;                          // samples of each contestant
+  bool hot = false;                         // one buffer set: data stays in the L2
+  bool time = true;  // false: each variant of ours runs once, for profilers and checkers
+  int threads = 1;   // on which peers compile
+  double stop_after_s = 500.0;
+  std::string cache, sweep, json, commit;
+
+  // A peer as `choices` names it.
+  std::string ChoiceName(const std::string& peer) const {
+    if (epilogue == Epilogue::kRelu) return peer;
+    return absl::StrCat(peer, "+", EpilogueNames()[static_cast<int>(epilogue)]);
+  }
+};
+
+// Rows in child processes, the table on the screen, the files: driver.cpp. True if every row is
+// exact and measured, and every file written. InvalidArgument or NotFound if a flag is wrong,
+// Unavailable without a GPU.
+absl::StatusOr<bool> RunLayers(const Options& options);
+absl::StatusOr<bool> RunNetwork(const Options& options);
+
+#if WEFT_HAVE_CUDA
+
+// One row, in layer_bench.cpp and network_bench.cpp: every peer's best variant, then all side by
+// side. What goes wrong is in the result. `skip` has steps, "<peer>/<step>" or "network <peer>
+// <layer>/<step>"; `choices` are earlier ones.
+Json MeasureLayer(const conv::Problem& problem, const Options& options, const Choices& choices,
+                  const std::set<std::string>& skip, const RowRun::About& about,
+                  const RowRun::Send& send, Machine* machine);
+Json MeasureNetwork(const Network& network, const Options& options, const Choices& choices,
+                    const std::set<std::string>& skip, const RowRun::About& about,
+                    const RowRun::Send& send, Machine* machine);
+
+// What both sides of a network compute, and what is left out; a row's line on the screen.
+std::string NetworkMethod();
+std::string NetworkLine(const Json& row);
+
+#endif  // WEFT_HAVE_CUDA
+
+}  // namespace weft::perf
