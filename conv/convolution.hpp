@@ -135,7 +135,7 @@ class Convolution {
     return {.config = P::config,
             .threads = AnyKernel::kThreads,
             .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
-            .min_compute_capability = AnyKernel::kMinComputeCapability,
+            .hardware = AnyKernel::kRequires,
             .packet_channels =
                 CheckedPolicy<P>::kNhwc ? P::config.alignment.src : P::SrcLayout::kInterleave,
             .nhwc = CheckedPolicy<P>::kNhwc,

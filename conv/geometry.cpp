@@ -209,11 +209,12 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const PolicyFacts& facts
 }
 
 absl::Status CheckDevice(const PolicyFacts& facts, const arch::DeviceLimits& device) {
-  if (device.compute_capability < facts.min_compute_capability) {
+  if (!facts.hardware.Fits(device.compute_capability)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "conv: config.mainloop needs compute capability ", facts.min_compute_capability / 10, ".",
-        facts.min_compute_capability % 10, ", this GPU has ", device.compute_capability / 10, ".",
-        device.compute_capability % 10, "; run on the CPU or choose an older mainloop"));
+        "conv: config.mainloop needs compute capability ", facts.hardware.min / 10, ".",
+        facts.hardware.min % 10, facts.hardware.exact ? " and no other" : "", ", this GPU has ",
+        device.compute_capability / 10, ".", device.compute_capability % 10,
+        "; run on the CPU or choose an older mainloop"));
   }
   if (facts.shared_bytes > device.shared_memory_per_block) {
     return absl::ResourceExhaustedError(absl::StrCat(

@@ -11,6 +11,7 @@
 #include "weft/conv/policy.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/arch/kernel.hpp"
 
 namespace weft::conv {
 
@@ -23,7 +24,7 @@ struct PolicyFacts {
   Config config;
   int threads = 0;
   std::int64_t shared_bytes = 0;
-  int min_compute_capability = 0;
+  arch::Requires hardware;  // the GPUs that run the kernel
   int packet_channels = 4;  // channels of one packet (conv/params.hpp)
   bool nhwc = false;        // SrcLayout is NHWC
   int filter_multiple = 4;  // FilterLayout rounds K up to a multiple of this

@@ -51,7 +51,7 @@ struct MmaSm80Kernel {
 #else
   static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
 #endif
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     int tile_n = 0;

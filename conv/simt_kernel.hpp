@@ -25,7 +25,7 @@ struct SimtKernel {
   using SharedStorage = typename MainloopType::SharedStorage;
   static constexpr int kThreads = Geometry::kThreads;
   static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     int tile_n = 0;

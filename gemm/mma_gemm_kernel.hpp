@@ -42,7 +42,7 @@ struct MmaGemmKernel {
       kLinesOfA<P> && kLinesOfB<P> ? Geometry::kRegisters : Geometry::kRegisters * 5 / 4;
   static constexpr int kMinBlocksPerSm =
       65536 / (kRegisters * kThreads) < 1 ? 1 : 65536 / (kRegisters * kThreads);
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     int tile_n = 0;

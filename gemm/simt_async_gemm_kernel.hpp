@@ -28,7 +28,7 @@ struct SimtAsyncGemmKernel {
   using SharedStorage = typename MainloopType::SharedStorage;
   static constexpr int kThreads = Geometry::kThreads;
   static constexpr int kMinBlocksPerSm = Geometry::kMinBlocksPerSm;
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     int tile_n = 0;

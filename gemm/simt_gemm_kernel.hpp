@@ -37,7 +37,7 @@ struct SimtGemmKernel {
       !kLinesOfA<P> && !kLinesOfB<P> && Atom::kElements == 1 && Geometry::kSums == 64
           ? CeilDiv(Geometry::kMinBlocksPerSm, 2)
           : Geometry::kMinBlocksPerSm;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     int tile_n = 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/kernel.hpp"  // a kernel names arch::Requires
 
 #if defined(WEFT_CUDA_BACKEND)
 #include "weft/gemm/arch/cuda_thread.hpp"

@@ -18,16 +18,27 @@ inline namespace WEFT_BACKEND {
 
 static_assert(std::is_same_v<Stream, cudaStream_t>, "arch: weft::Stream is cudaStream_t");
 
-// The generic entry. A kernel that needs a newer GPU than the one being compiled for is left out of
-// the image. Operators compare kMinComputeCapability with the device before they launch; should one
-// get here all the same (a new GPU running an image that was built for old ones only), the launch
-// fails instead of doing nothing.
+// Whether code for `arch` (as __CUDA_ARCH__), with or without the instructions of sm_90a, can hold
+// the kernel.
+constexpr bool CanHold(Requires needed, int arch, bool has_sm90a) {
+  return needed.Fits(arch / 10) && (!needed.exact || has_sm90a);
+}
+
+// The generic entry. A kernel that does not fit the GPU being compiled for is left out of the
+// image. Operators compare kRequires with the device before they launch; should one get here all
+// the same (a new GPU running an image that was built for old ones only), the launch fails instead
+// of doing nothing.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
     Entry(const __grid_constant__ typename Kernel::Params params) {
   extern __shared__ __align__(1024) unsigned char weft_shared_memory[];
 #if defined(__CUDA_ARCH__)  // the one place where the compiled architecture is looked at
-  if constexpr (__CUDA_ARCH__ >= Kernel::kMinComputeCapability * 10) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  constexpr bool kHasSm90a = true;
+#else
+  constexpr bool kHasSm90a = false;
+#endif
+  if constexpr (CanHold(Kernel::kRequires, __CUDA_ARCH__, kHasSm90a)) {
     Kernel()(params, *reinterpret_cast<typename Kernel::SharedStorage*>(weft_shared_memory),
              Thread());
   } else {

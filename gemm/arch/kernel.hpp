@@ -4,7 +4,7 @@
 //     struct Params { ... };          // trivially copyable, passed by value to the GPU
 //     struct SharedStorage { ... };   // the block's shared memory; never constructed
 //     static constexpr int kThreads = 128;              // threads of a block, 1 to 1024
-//     static constexpr int kMinComputeCapability = 80;  // 75, 80 or 90: oldest GPU that can run it
+//     static constexpr arch::Requires kRequires{.min = 80};  // the GPUs that can run it
 //     static constexpr int kMinBlocksPerSm = 2;         // optional: register budget (default 1)
 //     WEFT_DEVICE void operator()(const Params&, SharedStorage&, arch::Thread) const;
 //   };
@@ -15,6 +15,19 @@
 #include "weft/gemm/arch/backend.hpp"
 
 namespace weft::arch {
+
+// Which GPUs can run a kernel, by compute capability (major * 10 + minor).
+//
+// An instruction set ending in a letter (sm_90a: wgmma, setmaxnreg) is of one GPU only; newer ones
+// do not run it. `exact` asks for that set: the kernel then needs precisely `min`.
+struct Requires {
+  int min = 75;  // 75, 80 or 90
+  bool exact = false;
+
+  constexpr bool Fits(int compute_capability) const {
+    return exact ? compute_capability == min : compute_capability >= min;
+  }
+};
 
 // Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).
 inline constexpr int kMaxSharedBytes = 227 * 1024;
@@ -39,9 +52,15 @@ struct CheckedKernel {
       "arch: a kernel needs a nested type `SharedStorage` (an empty struct if it uses none)");
   static_assert(Kernel::kThreads >= 1 && Kernel::kThreads <= 1024,
                 "arch: a kernel's kThreads is the size of its block, 1 to 1024");
-  static_assert(Kernel::kMinComputeCapability == 75 || Kernel::kMinComputeCapability == 80 ||
-                    Kernel::kMinComputeCapability == 90,
-                "arch: a kernel's kMinComputeCapability is 75, 80 or 90");
+  static_assert(
+      requires { Requires{Kernel::kRequires}; },
+      "arch: a kernel needs `static constexpr arch::Requires kRequires{.min = 75}` or the like");
+  static_assert(Kernel::kRequires.min == 75 || Kernel::kRequires.min == 80 ||
+                    Kernel::kRequires.min == 90,
+                "arch: a kernel's kRequires.min is 75, 80 or 90");
+  static_assert(!Kernel::kRequires.exact || Kernel::kRequires.min == 90,
+                "arch: a kernel's kRequires is exact for 90 only: sm_90a is the one instruction "
+                "set of a single GPU that Weft knows");
   static_assert(std::is_trivially_copyable_v<typename Kernel::Params>,
                 "arch: a kernel's Params are copied to the GPU byte by byte: make them trivially "
                 "copyable");

@@ -53,7 +53,7 @@ struct ConvertKernel {
   using Params = ConvertParams;
   struct SharedStorage {};
   static constexpr int kThreads = 256;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
     const std::int64_t pixels = p.extents.h * p.extents.w;

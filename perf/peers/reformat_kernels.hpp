@@ -31,7 +31,7 @@ struct ReformatKernel {
   using Params = ReformatParams;
   struct SharedStorage {};
   static constexpr int kThreads = 256;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   template <int kBytes>
   struct alignas(kBytes) Word {

@@ -44,7 +44,7 @@ inline namespace WEFT_BACKEND {
 struct DataKernel {
   struct SharedStorage {};
   static constexpr int kThreads = 256;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   WEFT_DEVICE static std::int64_t First(arch::Thread t) {
     return static_cast<std::int64_t>(t.block_x()) * kThreads + t.tid();

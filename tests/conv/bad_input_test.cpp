@@ -216,6 +216,21 @@ TEST(BadInput, GpuTooOld) {
             "or choose an older mainloop");
 }
 
+// The instructions of sm_90a exist on 9.0 alone.
+TEST(BadInput, GpuTooNew) {
+  PolicyFacts hopper_only;
+  hopper_only.hardware = {.min = 90, .exact = true};
+  arch::DeviceLimits device;
+  device.compute_capability = 90;
+  EXPECT_TRUE(CheckDevice(hopper_only, device).ok());
+  device.compute_capability = 100;
+  EXPECT_EQ(CheckDevice(hopper_only, device).message(),
+            "conv: config.mainloop needs compute capability 9.0 and no other, this GPU has 10.0; "
+            "run on the CPU or choose an older mainloop");
+  hopper_only.hardware.exact = false;
+  EXPECT_TRUE(CheckDevice(hopper_only, device).ok());
+}
+
 TEST(BadInput, TooMuchSharedMemory) {
   using Huge = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, Tile<128, 128, 256, 64, 32, 8, 8>>;
   arch::DeviceLimits turing;

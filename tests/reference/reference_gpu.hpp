@@ -40,7 +40,7 @@ struct ConvolveKernel {
   using Params = ConvolveParams<Activation>;
   struct SharedStorage {};
   static constexpr int kThreads = kConvolveThreads;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
     const std::int64_t index = static_cast<std::int64_t>(t.block_x()) * kThreads + t.tid();

@@ -17,7 +17,7 @@ namespace {
 // exist.
 struct PartialWarpKernel {
   static constexpr int kThreads = 36;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;  // 2 x kThreads
   };
@@ -50,7 +50,7 @@ TEST(Executor, PartialLastWarp) {
 // remaining ones still vote and synchronise.
 struct EarlyExitKernel {
   static constexpr int kThreads = 128;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;  // kThreads
   };
@@ -96,7 +96,7 @@ TEST(Executor, WarpsAndLanesThatReturnEarly) {
 // Some arithmetic whose result depends on shared memory left by nobody but this block.
 struct ChainKernel {
   static constexpr int kThreads = 64;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;  // [block][kThreads]
   };
@@ -143,7 +143,7 @@ TEST(Executor, ConcurrentLaunchesDoNotMeet) {
 // A block at the limits: 1024 threads, 227 KB.
 struct LargeKernel {
   static constexpr int kThreads = 1024;
-  static constexpr int kMinComputeCapability = 90;
+  static constexpr arch::Requires kRequires{.min = 90};
   struct Params {
     uint32_t* out;
   };
@@ -170,7 +170,7 @@ TEST(Executor, LargestBlock) {
 
 struct FreshKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;
   };
@@ -205,7 +205,7 @@ struct alignas(16) Vec4 {
 template <bool kSwizzled>
 struct LdMatrixConflictKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;
   };
@@ -245,7 +245,7 @@ TEST(BankConflicts, OfLdMatrix) {
 template <class T, int kStride, int kModulo>
 struct StrideKernel {
   static constexpr int kThreads = 64;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;
   };
@@ -334,6 +334,13 @@ TEST(Executor, RefusesGridsThatHardwareWould) {
 
 // --- Device
 // ---------------------------------------------------------------------------------------------
+
+TEST(Requires, ComparesOrMatches) {
+  constexpr Requires kAny{.min = 80}, kHopperOnly{.min = 90, .exact = true};
+  static_assert(!kAny.Fits(75) && kAny.Fits(80) && kAny.Fits(89) && kAny.Fits(120));
+  static_assert(!kHopperOnly.Fits(89) && kHopperOnly.Fits(90) && !kHopperOnly.Fits(100));
+  EXPECT_TRUE(CheckedKernel<FreshKernel>::kOk);
+}
 
 TEST(Device, IsDescribedOrMissedByName) {
   const DeviceQuery query = QueryDevice();

@@ -58,8 +58,8 @@ void ExpectOutput(Dim3 grid, const std::vector<uint32_t>& in, const std::vector<
                   MakeParams make_params) {
   const DeviceQuery query = QueryDevice();
   ASSERT_TRUE(query.result.ok()) << query.result.message;
-  if (query.limits.compute_capability < Kernel::kMinComputeCapability) {
-    GTEST_SKIP() << "needs compute capability " << Kernel::kMinComputeCapability;
+  if (!Kernel::kRequires.Fits(query.limits.compute_capability)) {
+    GTEST_SKIP() << "needs compute capability " << Kernel::kRequires.min;
   }
   std::vector<uint32_t> out(expected.size(), kUntouched);
   const DeviceWords device_in(in);

@@ -83,7 +83,7 @@ template <class Kernel>
 void TestGolden(const std::string& name, int words_in, int words_out) {
   cudaDeviceProp device;
   ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
-  if (device.major * 10 + device.minor < Kernel::kMinComputeCapability) GTEST_SKIP();
+  if (!Kernel::kRequires.Fits(device.major * 10 + device.minor)) GTEST_SKIP();
   if (const char* folder = std::getenv("WEFT_GOLDEN_WRITE")) {
     GoldenFile golden;
     golden.device = std::string(device.name) + ", compute capability " +

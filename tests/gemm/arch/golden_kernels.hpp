@@ -13,7 +13,7 @@ inline namespace WEFT_BACKEND {
 // in: 32 lanes x (a, b, c); out: 32.
 struct Dp4aKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -27,7 +27,7 @@ struct Dp4aKernel {
 // in: 32 values, then 32 source lanes, of any value; out: 32.
 struct ShflKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -39,7 +39,7 @@ struct ShflKernel {
 // in: 32; out: for each x below 32, 32.
 struct ShflXorKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -51,7 +51,7 @@ struct ShflXorKernel {
 // in: 32; out: for each of their bits, 32.
 struct BallotKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -65,7 +65,7 @@ struct BallotKernel {
 // in: 32 lanes x (a, b, selector); out: 32.
 struct BytePermuteKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -78,7 +78,7 @@ struct BytePermuteKernel {
 // in: 32 lanes x (2 of a, 2 of b, 4 of c), the bits of floats; out: 32 lanes x 4, likewise.
 struct FmaFloatKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -102,7 +102,7 @@ struct FmaFloatKernel {
 // likewise.
 struct FmaDoubleKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 

@@ -33,7 +33,7 @@ struct alignas(16) Vec4 {
 template <Bug kBug>
 struct PipelineKernel {
   static constexpr int kThreads = 128;
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
   static constexpr int kStages = 3;
 
   struct Params {
@@ -82,7 +82,7 @@ struct PipelineKernel {
 template <Bug kBug>
 struct NeighbourKernel {
   static constexpr int kThreads = 64;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   struct Params {
     uint32_t* dst;  // [kThreads]: dst[i] = 1000 + (i ^ 1)
@@ -106,7 +106,7 @@ struct NeighbourKernel {
 template <Bug kBug>
 struct BranchKernel {
   static constexpr int kThreads = 64;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   static constexpr int kBarrierLine = __LINE__ + 11;
 
   struct Params {
@@ -131,7 +131,7 @@ struct BranchKernel {
 template <Bug kBug>
 struct OverrunKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
 
   struct Params {
     uint32_t* dst;  // [kThreads]: the thread's index
@@ -151,7 +151,7 @@ struct OverrunKernel {
 template <Bug kBug>
 struct MisalignedKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   static constexpr int kLoadLine = __LINE__ + 14;
 
   struct Params {

@@ -30,7 +30,7 @@ struct NoShared {};
 // out[block][thread] = x | y << 4 | z << 8 | lane << 12 | warp << 20 | (thread_count == 96) << 31.
 struct IndexKernel {
   static constexpr int kThreads = 96;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;
     int grid_x;
@@ -51,7 +51,7 @@ struct IndexKernel {
 // barriers, on which the former only arrive.
 struct BarrierKernel {
   static constexpr int kThreads = 128;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;  // in: 128; out: 128 reversed, then 64 handed over
   struct SharedStorage {
     uint32_t reversed[kThreads];
@@ -76,7 +76,7 @@ struct BarrierKernel {
 // Shuffles of 32- and 64-bit types, whole and in two halves of the warp; ballots.
 struct ExchangeKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   static constexpr int kOutputs = 7;
   using Params = WordParams;  // in: 32; out: kOutputs x 32
   struct SharedStorage {
@@ -110,7 +110,7 @@ struct ExchangeKernel {
 template <int kBytes>
 struct CopyKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
   using Params = WordParams;  // in: 32 x 4; out: 32 x 4, of which kBytes / 4 are written
   struct SharedStorage {
     Word4 value[kThreads];
@@ -134,7 +134,7 @@ struct CopyKernel {
 template <int kMatrices>
 struct LdMatrixKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;  // in: 32 rows x 4; out: 32 lanes x kMatrices
   struct SharedStorage {
     Word4 row[32];
@@ -161,7 +161,7 @@ struct LdMatrixKernel {
 // in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
 struct MmaM16N8K32Kernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -180,7 +180,7 @@ struct MmaM16N8K32Kernel {
 // in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
 struct MmaM8N8K16Kernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -197,7 +197,7 @@ struct MmaM8N8K16Kernel {
 template <bool kBf16>
 struct MmaM16N8K16Kernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -223,7 +223,7 @@ struct MmaM16N8K16Kernel {
 template <class T>
 struct FmaKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -249,7 +249,7 @@ struct FmaKernel {
 // Words to shared addresses, one, two and four at a time, with their bytes permuted.
 struct StoreAtKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;  // in: 32 x 8; out: 32 x 8
   struct SharedStorage {
     Word4 value[kThreads][2];
@@ -273,7 +273,7 @@ struct StoreAtKernel {
 template <class T>
 struct PackKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -312,7 +312,7 @@ struct PackKernel {
 template <int kM, int kN>
 struct DotKernel {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
@@ -347,7 +347,7 @@ struct DotKernel {
 template <class T>
 struct MemoryKernel {
   static constexpr int kThreads = 64;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     const T* in;  // kThreads, read through both kinds of load
     T* out;       // kThreads sent through LoadGlobalOr0, then kThreads through LoadGlobal

@@ -51,7 +51,7 @@ struct alignas(16) Vec4 {
 // Breaks the rule that `mode` names; `line` tells the test which line the report has to name.
 struct RuleBreaker {
   static constexpr int kThreads = 96;
-  static constexpr int kMinComputeCapability = 80;
+  static constexpr arch::Requires kRequires{.min = 80};
   struct Params {
     Mode mode;
     const Vec4* src;  // 2 elements
@@ -257,7 +257,7 @@ TEST(Report, SaysWhereTheLanesStand) {
 // Matrix instructions in a block whose last warp is not full.
 struct PartialMmaKernel {
   static constexpr int kThreads = 40;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {};
   struct SharedStorage {};
   void operator()(const Params&, SharedStorage&, Thread t) const {
@@ -274,7 +274,7 @@ TEST(Report, MatrixInstructionsNeedFullWarps) {
 // Blocks 5 and up fail.
 struct SomeBlocksFail {
   static constexpr int kThreads = 32;
-  static constexpr int kMinComputeCapability = 75;
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     int* finished;  // [blocks]
   };
