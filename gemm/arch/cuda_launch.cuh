@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
 // attribute of (function, device): setting it needs no stream, so capture does not mind, and no
 // synchronisation, so it is set each time instead of remembering devices in a global.
 template <class Kernel>
-LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream) {
+LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream,
+                          const LaunchAttributes& attributes = {}) {
   static_assert(CheckedKernel<Kernel>::kOk);
   constexpr int kSharedBytes = sizeof(typename Kernel::SharedStorage);
   constexpr int kUnrestrictedSharedBytes = 48 * 1024;
@@ -64,10 +65,34 @@ LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stre
     error = cudaFuncSetAttribute(Entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  kSharedBytes);
   }
+  const Dim3 cluster = attributes.cluster;
+  const int cluster_blocks = cluster.x * cluster.y * cluster.z;
+  constexpr int kPortableClusterBlocks = 8;
+  if (error == cudaSuccess && cluster_blocks > kPortableClusterBlocks) {
+    error = cudaFuncSetAttribute(Entry<Kernel>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
   if (error == cudaSuccess) {
+    cudaLaunchAttribute launch_attributes[2];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(grid.x, grid.y, grid.z);
+    config.blockDim = dim3(Kernel::kThreads);
+    config.dynamicSmemBytes = kSharedBytes;
+    config.stream = stream;
+    config.attrs = launch_attributes;
+    if (cluster_blocks > 1) {
+      cudaLaunchAttribute& attribute = launch_attributes[config.numAttrs++];
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim.x = cluster.x;
+      attribute.val.clusterDim.y = cluster.y;
+      attribute.val.clusterDim.z = cluster.z;
+    }
+    if (attributes.dependent) {
+      cudaLaunchAttribute& attribute = launch_attributes[config.numAttrs++];
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
     void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
-    error = cudaLaunchKernel(Entry<Kernel>, dim3(grid.x, grid.y, grid.z), dim3(Kernel::kThreads),
-                             arguments, kSharedBytes, stream);
+    error = cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&Entry<Kernel>), arguments);
   }
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call

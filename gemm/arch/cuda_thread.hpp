@@ -15,11 +15,12 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cuda_hopper.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct Thread {
+struct Thread : HopperThread {
   // --- Indices ---------------------------------------------------------------------------------
 
   // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
@@ -199,6 +200,28 @@ struct Thread {
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"(addr)
                  : "memory");
+  }
+
+  // The same of kMatrices = 1, 2 or 4 transposed matrices: r[i] are two b16 of one column.
+  template <int kMatrices>
+  WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[kMatrices], uint32_t addr) {
+    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
+    if constexpr (kMatrices == 1) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                   : "=r"(r[0])
+                   : "r"(addr)
+                   : "memory");
+    } else if constexpr (kMatrices == 2) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                   : "=r"(r[0]), "=r"(r[1])
+                   : "r"(addr)
+                   : "memory");
+    } else {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                   : "r"(addr)
+                   : "memory");
+    }
   }
 
   // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------

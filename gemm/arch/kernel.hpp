@@ -10,6 +10,7 @@
 //   };
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
@@ -29,6 +30,26 @@ struct Requires {
   }
 };
 
+// Memory of the host's or the GPU's, for LaunchAttributes.
+struct MemoryRange {
+  const void* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
+// What a launch may ask for besides a grid; sm_90 only, unless left as it is.
+struct LaunchAttributes {
+  // Blocks that run together and see each other's shared memory; each extent divides the grid's,
+  // and there are at most 16 (8 on every GPU that has clusters). The block of rank x + cluster.x *
+  // (y + cluster.y * z) has these coordinates in its cluster.
+  Dim3 cluster;
+
+  // Programmatic dependent launch: the kernel may start while earlier ones of its stream still run.
+  // It calls Thread::WaitForEarlierGrids before it touches what they write or read; until then it
+  // may read only what is `constant`. The CPU executor checks that; the GPU does not.
+  bool dependent = false;
+  MemoryRange constant[4];
+};
+
 // Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).
 inline constexpr int kMaxSharedBytes = 227 * 1024;
 
@@ -39,6 +60,18 @@ constexpr int MinBlocksPerSm() {
     return Kernel::kMinBlocksPerSm;
   } else {
     return 1;
+  }
+}
+
+// Whether warps may return while others still call SyncThreads: `static constexpr bool
+// kWarpsReturnEarly = true;` in the kernel. The hardware allows it always; without that word the
+// CPU executor takes it for a barrier that was skipped.
+template <class Kernel>
+constexpr bool WarpsReturnEarly() {
+  if constexpr (requires { Kernel::kWarpsReturnEarly; }) {
+    return Kernel::kWarpsReturnEarly;
+  } else {
+    return false;
   }
 }
 

@@ -25,10 +25,15 @@ struct GoldenFile {
   std::vector<uint32_t> out;
 };
 
-// The folder beside this header; where the sources are not, the one below the working directory.
+// The folder beside this header. Compilers under ccache may know a relative path only, so the
+// working directory and those above it are searched too.
 inline std::filesystem::path GoldenFolder() {
   const std::filesystem::path beside = std::filesystem::path(__FILE__).parent_path() / "golden";
-  return std::filesystem::exists(beside) ? beside : "tests/gemm/arch/golden";
+  if (std::filesystem::exists(beside)) return beside;
+  const std::filesystem::path below = "tests/gemm/arch/golden";
+  std::filesystem::path at = std::filesystem::current_path();
+  while (!std::filesystem::exists(at / below) && at != at.root_path()) at = at.parent_path();
+  return at / below;
 }
 
 inline std::filesystem::path GoldenPath(const std::filesystem::path& folder,

@@ -1,0 +1,139 @@
+// The engines of a block while it runs: mbarriers, copies in flight, products in flight. Private to
+// the runtime (cpu_*.cpp).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "weft/gemm/arch/cpu_block.hpp"
+#include "weft/gemm/arch/cpu_engines.hpp"
+#include "weft/gemm/arch/cpu_sanitizers.hpp"
+
+namespace weft::arch::cpu {
+
+struct Mbarrier {
+  uint32_t offset = 0;
+  int count = 0;            // arrivals of a phase
+  int pending = 0;          // arrivals still to come in this one
+  int64_t tx = 0;           // bytes expected less bytes arrived
+  int64_t phase = 0;        // how many have been completed
+  bool fenced = false;      // the engines know of it
+  bool dependency = false;  // who arrived had waited for earlier grids
+  const Lane* initialiser = nullptr;
+  Location init_at{};
+  int waiter_count = 0;
+  uint32_t waiting[kMaxWarps] = {};
+  std::vector<int32_t> seen;  // per thread of the barrier's cluster rank 0, 1, ...: last phase seen
+  char token[2];              // by parity of the phase
+};
+
+// A copy in flight: of the copy engine, or some cp.async on their way to an arrival.
+struct Copy {
+  CopyWork work{};
+  bool is_cp_async = false;
+  CopyQueue queue;  // cp.async only
+  void (*finish)(CopyQueue&) = nullptr;
+  std::vector<SharedRange> unfenced;  // likewise
+  Mbarrier* barrier = nullptr;
+  Block* block = nullptr;  // of the barrier
+  Lane* lane = nullptr;    // that issued it
+  Location at{};
+  bool dependency = false;
+  char token;
+};
+
+// One warp's share of the sums of a product: 16 rows.
+struct Sums {
+  void* registers[kWarpLanes];
+  int n = 0;
+  int in_flight = 0;
+  WgmmaType type{};
+  Location at{};                // of the latest product
+  std::vector<uint32_t> value;  // [16][n]
+};
+
+struct Product {
+  WgmmaWork work;
+  Sums* sums = nullptr;
+};
+
+// A warp's view of its tensor core: products are made in the order of their issue.
+struct TensorCore {
+  std::deque<Product> products;  // not made yet
+  std::deque<int> groups;        // committed: how many products each still has
+  int uncommitted = 0;           // products at the queue's end
+  std::vector<std::unique_ptr<Sums>> sums;
+  bool fenced = false;
+  bool waits = false;  // the warp, until at most `wait_for` groups are left
+  int wait_for = 0;
+  int64_t issued = 0;
+  void* tsan_fiber = nullptr;
+  char issue_token;
+  char done_token;
+};
+
+// What the four warps of a warpgroup have issued: they must agree.
+struct WarpgroupLog {
+  std::deque<uint64_t> entries;
+  int64_t first = 0;
+};
+
+struct Async {
+  bool deferred = true;
+  bool poison = true;
+  std::vector<std::unique_ptr<Mbarrier>> barriers;
+  std::vector<std::unique_ptr<Copy>> copies;  // in flight, in the order of issue
+  std::vector<std::unique_ptr<Copy>> spare;
+  std::vector<SharedRange> handed_over;
+  TensorCore tensor[kMaxWarps];
+  WarpgroupLog warpgroups[kMaxWarps / 4];
+  int registers[kMaxWarps];         // of a thread, by warp
+  int registers_wanted[kMaxWarps];  // 0: the warp does not wait for registers
+  int register_budget = 0;          // the sum over the warps
+  bool dependency_met = false;      // some lane has waited for earlier grids
+  void* copy_fiber = nullptr;       // ThreadSanitizer's
+
+  Async() = default;
+  ~Async();
+  Async(const Async&) = delete;
+  Async& operator=(const Async&) = delete;
+
+  void Reset(const Block& block, const CpuOptions& options);
+};
+
+// In the name of an engine, for ThreadSanitizer, while it exists.
+class InTheNameOf {
+ public:
+  explicit InTheNameOf(void* fiber) {
+    if (!UnderTsan()) return;
+    back_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(fiber, kNoSync);
+  }
+  ~InTheNameOf() {
+    if (UnderTsan()) __tsan_switch_to_fiber(back_, kNoSync);
+  }
+  InTheNameOf(const InTheNameOf&) = delete;
+  InTheNameOf& operator=(const InTheNameOf&) = delete;
+
+ private:
+  static constexpr unsigned kNoSync = 1;
+  void* back_ = nullptr;
+};
+
+// cpu_mbarrier.cpp
+// The barrier's phase ends if nothing is pending; those who wait then run. `lane` and `at` are who
+// is to blame if more bytes have come than were expected.
+void Settle(Block& block, Mbarrier& barrier, Lane* lane, Location at);
+Mbarrier& FindMbarrier(Lane* lane, const MbarPlace& place, Location at);
+void DescribeMbarriers(const Block& block, std::string* text);
+
+// cpu_engines.cpp
+bool EngineStep(Block& block, bool useful_only);
+
+// cpu_wgmma.cpp
+bool TensorStep(Block& block, int warp, bool useful_only);
+void CheckTensorAtExit(Lane* lane);
+
+}  // namespace weft::arch::cpu
