@@ -41,13 +41,13 @@ struct LaunchAttributes {
   // Blocks that run together and see each other's shared memory; each extent divides the grid's,
   // and there are at most 16 (8 on every GPU that has clusters). The block of rank x + cluster.x *
   // (y + cluster.y * z) has these coordinates in its cluster.
-  Dim3 cluster;
+  Dim3 cluster = {};
 
   // Programmatic dependent launch: the kernel may start while earlier ones of its stream still run.
   // It calls Thread::WaitForEarlierGrids before it touches what they write or read; until then it
   // may read only what is `constant`. The CPU executor checks that; the GPU does not.
   bool dependent = false;
-  MemoryRange constant[4];
+  MemoryRange constant[4] = {};
 };
 
 // Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).

@@ -16,10 +16,10 @@ struct CopyParams {
   TensorMap map;
   int32_t coord[5];
   uint16_t offset[3];
-  uint32_t target;    // from the start of the shared memory, in bytes
-  uint32_t bytes;     // what the copy brings
+  uint32_t target;     // from the start of the shared memory, in bytes
+  uint32_t bytes;      // what the copy brings
   const void* source;  // of a bulk copy
-  uint32_t* out;      // kCopyWords
+  uint32_t* out;       // kCopyWords
 };
 
 enum class CopyKind { kBulk, kTiled, kIm2col };
@@ -231,18 +231,18 @@ struct DependentKernel {
   }
 };
 
-// A warpgroup gives registers up, the other takes them; one elected lane of each warp writes.
+// A warpgroup gives registers up, two take them; one elected lane of each warp writes.
 struct RegistersKernel {
-  static constexpr int kThreads = 256;
+  static constexpr int kThreads = 384;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
-  using Params = WordParams;  // in: 8; out: 8, doubled
+  using Params = WordParams;  // in: 12; out: 12, doubled
   using SharedStorage = NoShared;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
     if (t.warp() < 4) {
       t.template SetMaxRegDec<40>();
     } else {
-      t.template SetMaxRegInc<240>();
+      t.template SetMaxRegInc<232>();
     }
     const int warp = t.WarpUniform(t.warp());
     if (t.ElectOne()) p.out[warp] = 2 * p.in[warp];
