@@ -49,6 +49,7 @@ struct Sums {
   void* registers[kWarpLanes];
   int n = 0;
   int in_flight = 0;
+  int64_t group = 0;  // number of the group that the latest product belongs to
   WgmmaType type{};
   Location at{};                // of the latest product
   std::vector<uint32_t> value;  // [16][n]
@@ -64,6 +65,7 @@ struct TensorCore {
   std::deque<Product> products;  // not made yet
   std::deque<int> groups;        // committed: how many products each still has
   int uncommitted = 0;           // products at the queue's end
+  int64_t committed = 0;         // groups so far
   std::vector<std::unique_ptr<Sums>> sums;
   bool fenced = false;
   bool waits = false;  // the warp, until at most `wait_for` groups are left
@@ -83,6 +85,7 @@ struct WarpgroupLog {
 struct Async {
   bool deferred = true;
   bool poison = true;
+  uint64_t early_one_in = 0;  // of the schedule's decisions is to let an engine work early; 0: none
   std::vector<std::unique_ptr<Mbarrier>> barriers;
   std::vector<std::unique_ptr<Copy>> copies;  // in flight, in the order of issue
   std::vector<std::unique_ptr<Copy>> spare;
@@ -100,7 +103,7 @@ struct Async {
   Async(const Async&) = delete;
   Async& operator=(const Async&) = delete;
 
-  void Reset(const Block& block, const CpuOptions& options);
+  void Reset(Block& block, const CpuOptions& options);
 };
 
 // In the name of an engine, for ThreadSanitizer, while it exists.

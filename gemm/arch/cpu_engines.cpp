@@ -113,7 +113,11 @@ Async::~Async() {
   }
 }
 
-void Async::Reset(const Block& block, const CpuOptions& options) {
+void Async::Reset(Block& block, const CpuOptions& options) {
+  // Engines that are late, or early to some degree: each finds what the others hide.
+  constexpr uint64_t kDegrees[] = {0, 512, 64, 8};
+  const bool seeded = block.schedule == Schedule::kPriority || block.schedule == Schedule::kRandom;
+  early_one_in = seeded ? kDegrees[NextRandom(block) >> 62] : 0;
   deferred = options.copies == Copies::kDeferred;
   poison = options.poison;
   barriers.clear();
@@ -127,6 +131,7 @@ void Async::Reset(const Block& block, const CpuOptions& options) {
     core.products.clear();
     core.groups.clear();
     core.uncommitted = 0;
+    core.committed = 0;
     core.sums.clear();
     core.fenced = core.waits = false;
     core.issued = 0;

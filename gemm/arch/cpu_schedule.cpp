@@ -141,9 +141,8 @@ bool ClusterEngineStep(Block& block, bool useful_only) {
 
 Lane* PickFromAll(Block& block, const Lane* current) {
   if (block.async == nullptr) return PickFromCluster(block, current);
-  constexpr uint64_t kOneIn = 8;
-  const bool seeded = block.schedule == Schedule::kPriority || block.schedule == Schedule::kRandom;
-  if (seeded && (NextRandom(block) >> 32) % kOneIn == 0) ClusterEngineStep(block, false);
+  const uint64_t early = block.async->early_one_in;
+  if (early != 0 && (NextRandom(block) >> 32) % early == 0) ClusterEngineStep(block, false);
   for (;;) {
     Lane* next = PickFromCluster(block, current);
     if (next != nullptr || !ClusterEngineStep(block, true)) return next;

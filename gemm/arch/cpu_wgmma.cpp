@@ -185,11 +185,12 @@ void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
   }
 }
 
-// The warp has waited: the sums that nothing is going to write any more appear.
-void RevealAll(Block& block, Warp& warp, TensorCore& core) {
+// The warp has waited: the sums that this promises appear. Others may be complete too, but a
+// program cannot know.
+void RevealPromised(Block& block, Warp& warp, TensorCore& core) {
   for (size_t i = 0; i < core.sums.size();) {
     Sums* sums = core.sums[i].get();
-    if (sums->in_flight > 0) {
+    if (sums->group >= core.committed - core.wait_for) {
       ++i;
     } else {
       Reveal(block, warp, core, sums);
@@ -220,6 +221,7 @@ bool IssueProduct(Block& block, Warp& warp, const Collective& collective) {
   CheckAgreement(block, warp, work, collective.at);
   Sums& sums = FindSums(block, warp, core, work, collective.at);
   sums.at = collective.at;
+  sums.group = core.committed;
   ++sums.in_flight;
   core.products.push_back({work, &sums});
   ++core.uncommitted;
@@ -235,7 +237,7 @@ bool StartWait(Block& block, Warp& warp, const Collective& collective) {
     core.waits = true;  // TensorStep wakes the warp
     return false;
   }
-  RevealAll(block, warp, core);
+  RevealPromised(block, warp, core);
   return true;
 }
 
@@ -257,7 +259,7 @@ bool TensorStep(Block& block, int index, bool useful_only) {
   Retire(core);
   if (core.waits && Satisfied(core)) {
     core.waits = false;
-    RevealAll(block, warp, core);
+    RevealPromised(block, warp, core);
     MakeRunnable(block, warp, warp.population);
   }
   return true;
@@ -291,6 +293,7 @@ void WgmmaCommit(Lane* lane, Location at) {
          TensorCore& core = CoreOf(block, warp);
          core.groups.push_back(core.uncommitted);
          core.uncommitted = 0;
+         ++core.committed;
          return true;
        });
 }

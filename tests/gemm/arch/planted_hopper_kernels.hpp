@@ -153,7 +153,7 @@ struct ProxyKernel {
   }
 };
 
-// Two warps that take the phases of one barrier in turn: each skips every other one.
+// Two warps take values in turn. Both wait for each phase, or (the bug) only for their own.
 template <HopperBug kBug>
 struct PhaseKernel {
   static constexpr int kThreads = 96;
@@ -171,7 +171,7 @@ struct PhaseKernel {
     const uint32_t full = t.SharedAddress(&shared.full), empty = t.SharedAddress(&shared.empty);
     if (t.tid() == 0) {
       t.MbarInit(full, 1);
-      t.MbarInit(empty, 1);
+      t.MbarInit(empty, kBug == HopperBug::kTakesEveryOtherPhase ? 1 : 2);
     }
     t.SyncThreads();
     if (t.lane() != 0) return;
@@ -183,8 +183,7 @@ struct PhaseKernel {
         t.MbarArrive(full);
       } else if (mine || kBug != HopperBug::kTakesEveryOtherPhase) {
         t.MbarWait(full, round % 2);
-        if (!mine) continue;
-        p.dst[round] = t.LoadShared(&shared.value);
+        if (mine) p.dst[round] = t.LoadShared(&shared.value);
         t.MbarArrive(empty);
       }
     }

@@ -30,6 +30,38 @@ inline const char* CannotRun(Requires) {
   return nullptr;
 }
 
+#endif
+
+#if defined(WEFT_CUDA_BACKEND)
+
+struct CpuWay {};  // there is one way on the GPU
+inline std::vector<CpuWay> FewWays() {
+  return {{}};
+}
+inline std::vector<CpuWay> AllWays() {
+  return {{}};
+}
+
+inline bool MakeMap(const TensorMapSpec& spec, TensorMap* map) {
+  const LaunchResult result = EncodeTensorMap(spec, map);
+  EXPECT_TRUE(result.ok()) << result.message << ", code " << result.cuda_error;
+  return result.ok();
+}
+
+#else
+
+using CpuWay = CpuOptions;
+inline std::vector<CpuWay> AllWays() {
+  return AllSchedules();
+}
+
+inline bool MakeMap(const TensorMapSpec& spec, TensorMap* map) {
+  const char* fault = TensorMapFault(spec);
+  EXPECT_STREQ(fault != nullptr ? fault : "", "");
+  *map = CpuTensorMap(spec);
+  return fault == nullptr;
+}
+
 // A few ways that differ in what happens late: for kernels too large to run in all.
 inline std::vector<CpuOptions> FewWays() {
   return {{.schedule = Schedule::kForward},
@@ -45,15 +77,17 @@ inline std::vector<CpuOptions> FewWays() {
 // way of running it.
 template <class Kernel, class Make>
 std::vector<std::vector<uint32_t>> RunWays(const std::vector<uint32_t>& in, int out_words,
-                                           Make make) {
+                                           Make make, Dim3 grid = {1},
+                                           const std::vector<CpuWay>& ways = FewWays()) {
   std::vector<std::vector<uint32_t>> outs;
+  (void)ways;
   std::vector<uint32_t> out(out_words, kUntouched);
 #if defined(WEFT_CUDA_BACKEND)
   const DeviceWords device_in(in);
   const DeviceWords device_out(out);
   typename Kernel::Params params{};
   EXPECT_TRUE(make(device_in.get(), device_out.get(), &params));
-  const LaunchResult result = LaunchOnCuda<Kernel>({1}, params, nullptr);
+  const LaunchResult result = LaunchOnCuda<Kernel>(grid, params, nullptr);
   EXPECT_STREQ(result.message, "");
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   device_out.CopyTo(&out);
@@ -64,11 +98,11 @@ std::vector<std::vector<uint32_t>> RunWays(const std::vector<uint32_t>& in, int 
   uint32_t* aligned = memory.data();
   while (reinterpret_cast<uintptr_t>(aligned) % 128 != 0) ++aligned;
   std::memcpy(aligned, in.data(), in.size() * 4);
-  for (const CpuOptions& options : FewWays()) {
+  for (const CpuOptions& options : ways) {
     out.assign(out_words, kUntouched);
     typename Kernel::Params params{};
     EXPECT_TRUE(make(aligned, out.data(), &params));
-    EXPECT_EQ(LaunchOnCpu<Kernel>({1}, params, options).error, "")
+    EXPECT_EQ(LaunchOnCpu<Kernel>(grid, params, options).error, "")
         << ::testing::PrintToString(options);
     outs.push_back(out);
   }
@@ -80,28 +114,20 @@ template <CopyKind kKind, int kRank>
 std::vector<std::vector<uint32_t>> RunCopyOf(const CopyCase& c,
                                              const std::vector<uint32_t>& tensor) {
   using Kernel = EngineCopyKernel<kKind, kRank>;
-  return RunWays<Kernel>(
-      tensor, kCopyWords, [&](const uint32_t* in, uint32_t* out, CopyParams* params) {
-        std::memcpy(params->coord, c.coord, sizeof(c.coord));
-        std::memcpy(params->offset, c.offset, sizeof(c.offset));
-        params->target = c.target;
-        params->out = out;
-        params->source = reinterpret_cast<const char*>(in) + c.source_offset;
-        params->bytes = c.bulk_bytes;
-        if (kKind == CopyKind::kBulk) return true;
-        TensorMapSpec spec = c.spec;
-        spec.base = in;
-        params->bytes = static_cast<uint32_t>(spec.Bytes());
-        EXPECT_EQ(TensorMapFault(spec), nullptr) << TensorMapFault(spec);
-#if defined(WEFT_CUDA_BACKEND)
-        const LaunchResult result = EncodeTensorMap(spec, &params->map);
-        EXPECT_TRUE(result.ok()) << result.message << ", code " << result.cuda_error;
-        return result.ok();
-#else
-        params->map = CpuTensorMap(spec);
-        return true;
-#endif
-      });
+  return RunWays<Kernel>(tensor, kCopyWords,
+                         [&](const uint32_t* in, uint32_t* out, CopyParams* params) {
+                           std::memcpy(params->coord, c.coord, sizeof(c.coord));
+                           std::memcpy(params->offset, c.offset, sizeof(c.offset));
+                           params->target = c.target;
+                           params->out = out;
+                           params->source = reinterpret_cast<const char*>(in) + c.source_offset;
+                           params->bytes = c.bulk_bytes;
+                           if (kKind == CopyKind::kBulk) return true;
+                           TensorMapSpec spec = c.spec;
+                           spec.base = in;
+                           params->bytes = static_cast<uint32_t>(spec.Bytes());
+                           return MakeMap(spec, &params->map);
+                         });
 }
 
 // What shared memory holds after the copy.
