@@ -25,6 +25,7 @@ std::unique_ptr<Copy> NewCopy(Async& async) {
 
 // Moves the bytes and tells the barrier.
 void Land(Block& block, size_t index) {
+  const Unseen unseen;
   Async& async = *block.async;
   std::unique_ptr<Copy> copy = std::move(async.copies[index]);
   async.copies.erase(async.copies.begin() + static_cast<std::ptrdiff_t>(index));
@@ -66,7 +67,6 @@ void InFlight(Lane* lane, std::unique_ptr<Copy> copy) {
   }
   async.copies.push_back(std::move(copy));
   if (!async.deferred) Land(*lane->block, async.copies.size() - 1);
-  if (lane->preemptive) Preempt(lane);
 }
 
 // Which of the copies that someone waits for (or of all) is next; -1 if there is none.
@@ -114,6 +114,7 @@ Async::~Async() {
 }
 
 void Async::Reset(Block& block, const CpuOptions& options) {
+  const Unseen unseen;
   // Engines that are late, or early to some degree: each finds what the others hide.
   constexpr uint64_t kDegrees[] = {0, 512, 64, 8};
   const bool seeded = block.schedule == Schedule::kPriority || block.schedule == Schedule::kRandom;
@@ -162,6 +163,7 @@ bool EngineStep(Block& block, bool useful_only) {
 
 void HandOver(Lane* lane) {
   if (lane->async == nullptr || lane->unfenced.empty()) return;
+  const Unseen unseen;
   auto& all = lane->async->handed_over;
   all.insert(all.end(), lane->unfenced.begin(), lane->unfenced.end());
   lane->unfenced.clear();
@@ -175,8 +177,11 @@ void HandOver(Lane* lane) {
             all.end());
 }
 
-std::vector<SharedRange>& HandedOver(Lane* lane) {
-  return lane->async->handed_over;
+void TakeHandedOver(Lane* lane) {
+  const Unseen unseen;
+  auto& all = lane->async->handed_over;
+  lane->unfenced.insert(lane->unfenced.end(), all.begin(), all.end());
+  all.clear();
 }
 
 void IssueCopy(Lane* lane, const MbarPlace& place, const CopyWork& work, Location at) {
@@ -188,28 +193,36 @@ void IssueCopy(Lane* lane, const MbarPlace& place, const CopyWork& work, Locatio
           barrier.offset, barrier.init_at.file_name(),
           static_cast<unsigned>(barrier.init_at.line()));
   }
-  std::unique_ptr<Copy> copy = NewCopy(*lane->async);
-  copy->work = work;
-  copy->is_cp_async = false;
-  copy->barrier = &barrier;
-  copy->block = place.block;
-  copy->at = at;
-  InFlight(lane, std::move(copy));
+  {
+    const Unseen unseen;
+    std::unique_ptr<Copy> copy = NewCopy(*lane->async);
+    copy->work = work;
+    copy->is_cp_async = false;
+    copy->barrier = &barrier;
+    copy->block = place.block;
+    copy->at = at;
+    InFlight(lane, std::move(copy));
+  }
+  if (lane->preemptive) Preempt(lane);
 }
 
 void IssueCpAsyncArrive(Lane* lane, const MbarPlace& place, void (*finish)(CopyQueue&),
                         Location at) {
   Mbarrier& barrier = FindMbarrier(lane, place, at);
-  std::unique_ptr<Copy> copy = NewCopy(*lane->async);
-  copy->is_cp_async = true;
-  copy->finish = finish;
-  lane->copies.MoveTo(&copy->queue);
-  copy->unfenced.swap(lane->unfenced);
-  lane->unfenced.clear();
-  copy->barrier = &barrier;
-  copy->block = place.block;
-  copy->at = at;
-  InFlight(lane, std::move(copy));
+  {
+    const Unseen unseen;
+    std::unique_ptr<Copy> copy = NewCopy(*lane->async);
+    copy->is_cp_async = true;
+    copy->finish = finish;
+    lane->copies.MoveTo(&copy->queue);
+    copy->unfenced.assign(lane->unfenced.begin(), lane->unfenced.end());
+    lane->unfenced.clear();
+    copy->barrier = &barrier;
+    copy->block = place.block;
+    copy->at = at;
+    InFlight(lane, std::move(copy));
+  }
+  if (lane->preemptive) Preempt(lane);
 }
 
 }  // namespace weft::arch::cpu

@@ -59,8 +59,8 @@ void IssueCpAsyncArrive(Lane* lane, const MbarPlace& barrier, void (*finish)(Cop
 
 // What the lane has written and not fenced is for others to fence from here on: it synchronises.
 void HandOver(Lane* lane);
-// The bytes that other lanes wrote, did not fence, and handed over by synchronising.
-std::vector<SharedRange>& HandedOver(Lane* lane);
+// The lane now answers for the bytes that others wrote, did not fence and handed over.
+void TakeHandedOver(Lane* lane);
 
 // --- Tensor cores: by whole warps
 // -----------------------------------------------------------------

@@ -15,6 +15,7 @@ namespace {
   failure.happened = true;
   failure.lane = lane;
   failure.at = at;
+  Unseen::EndAll();
   LeaveToWorker(*lane->block);
 }
 

@@ -92,8 +92,8 @@ struct HopperThread : LaneAccess {
   void FenceProxyAsync() const {
     if (self->async == nullptr) return;
     if (self->preemptive) cpu::Preempt(self);
+    cpu::TakeHandedOver(self);
     Publish(&self->unfenced);
-    Publish(&cpu::HandedOver(self));
     cpu::FenceMbarInit(self);
   }
 

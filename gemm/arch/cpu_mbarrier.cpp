@@ -34,6 +34,7 @@ Mbarrier& FindMbarrier(Lane* lane, const MbarPlace& place, Location at) {
 }
 
 uint64_t MbarInit(Lane* lane, uint32_t offset, uint64_t old_word, int count, Location at) {
+  const Unseen unseen;
   Block& block = *lane->block;
   if (count < 1 || count >= 1 << 20) {
     FailF(lane, at, "mbarrier: a count of %d; it is 1 to 1048575", count);
@@ -126,7 +127,10 @@ void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at) {
   }
   Acquire(&barrier.token[parity]);
   lane->dependency_met |= barrier.dependency;
-  if (barrier.seen.empty()) barrier.seen.assign(lane->thread_count, kNeverSeen);
+  if (barrier.seen.empty()) {
+    const Unseen unseen;
+    barrier.seen.assign(lane->thread_count, kNeverSeen);
+  }
   int32_t& last = barrier.seen[lane->tid];
   if (last != kNeverSeen && seen > last + 1) {
     FailF(lane, at,

@@ -21,10 +21,10 @@ uint32_t Garbage(int lane, int r) {
   return 0x7FC5A5A5u ^ static_cast<uint32_t>(lane << 8 | r);
 }
 
-// The place of register r of a lane in the warp's 16 rows of n sums (kWgmmaAccumulator).
+// The place of register r of a lane in the warp's 16 rows of n sums, the same for every n.
 int SumIndex(int n, int lane, int r) {
-  const int row = r / 2 % 2 * 8 + lane / 4;
-  return row * n + r / 4 * 8 + lane % 4 * 2 + r % 2;
+  const FragmentPlace place = kWgmmaAccumulator<kMostN>.place[lane][r];
+  return place.row * n + place.word;
 }
 
 template <class Visit>  // visit(register of a lane, its garbage, its sum)
@@ -208,6 +208,7 @@ TensorCore& CoreOf(Block& block, const Warp& warp) {
 }
 
 bool IssueProduct(Block& block, Warp& warp, const Collective& collective) {
+  const Unseen unseen;
   TensorCore& core = CoreOf(block, warp);
   const auto& work = *static_cast<const WgmmaWork*>(warp.operand[0][0]);
   for (int l = 1; l < kWarpLanes; ++l) {
@@ -230,6 +231,7 @@ bool IssueProduct(Block& block, Warp& warp, const Collective& collective) {
 }
 
 bool StartWait(Block& block, Warp& warp, const Collective& collective) {
+  const Unseen unseen;
   TensorCore& core = CoreOf(block, warp);
   core.wait_for = collective.key;
   Retire(core);
@@ -252,6 +254,7 @@ void RequireWarpgroup(Lane* lane, Operation operation, Location at) {
 
 // Makes a product of the warp; with useful_only just if the warp waits for one.
 bool TensorStep(Block& block, int index, bool useful_only) {
+  const Unseen unseen;
   Warp& warp = block.warps[index];
   TensorCore& core = CoreOf(block, warp);
   if (core.products.empty() || (useful_only && !core.waits)) return false;
@@ -290,6 +293,7 @@ void WgmmaCommit(Lane* lane, Location at) {
   RequireWarpgroup(lane, Operation::kWgmmaCommit, at);
   Join(lane, Operation::kWgmmaCommit, 0, ~0u, Convergence::kWarp, at,
        [](Block& block, Warp& warp, const Collective&) {
+         const Unseen unseen;
          TensorCore& core = CoreOf(block, warp);
          core.groups.push_back(core.uncommitted);
          core.uncommitted = 0;

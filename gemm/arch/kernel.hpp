@@ -6,6 +6,7 @@
 //     static constexpr int kThreads = 128;              // threads of a block, 1 to 1024
 //     static constexpr arch::Requires kRequires{.min = 80};  // the GPUs that can run it
 //     static constexpr int kMinBlocksPerSm = 2;         // optional: register budget (default 1)
+//     static constexpr bool kWarpsReturnEarly = true;   // optional: see WarpsReturnEarly
 //     WEFT_DEVICE void operator()(const Params&, SharedStorage&, arch::Thread) const;
 //   };
 #pragma once

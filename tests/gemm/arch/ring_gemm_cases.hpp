@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/gemm/arch/noise.hpp"
 #include "tests/gemm/arch/ring_gemm_kernel.hpp"
 #include "tests/gemm/arch/run_hopper.hpp"
 
