@@ -60,6 +60,37 @@ struct Product {
   Sums* sums = nullptr;
 };
 
+// Who works in an engine's name. For ThreadSanitizer that is a thread of its own, with a stack of
+// its own: on a lane's, the engine's locals would race with the lane's.
+class Engine {
+ public:
+  Engine() = default;
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Calls f(), which must not fail nor switch to a lane. `name` is shown in reports; %d in it is
+  // the number.
+  template <class F>
+  void Run(const char* name, int number, F f) {
+    if (UnderTsan()) {
+      RunOnOwnStack(
+          name, number, [](void* p) { (*static_cast<F*>(p))(); }, &f);
+    } else {
+      f();
+    }
+  }
+
+  // What it did so far happens before the acquires of the token that follow.
+  void ReleaseTo(void* token);
+
+ private:
+  void RunOnOwnStack(const char* name, int number, void (*call)(void*), void* argument);
+
+  void* tsan_fiber_ = nullptr;
+  char* stack_ = nullptr;
+};
+
 // A warp's view of its tensor core: products are made in the order of their issue.
 struct TensorCore {
   std::deque<Product> products;  // not made yet
@@ -71,7 +102,10 @@ struct TensorCore {
   bool waits = false;  // the warp, until at most `wait_for` groups are left
   int wait_for = 0;
   int64_t issued = 0;
-  void* tsan_fiber = nullptr;
+  Engine engine;
+  WgmmaWork work;           // of the product being made
+  std::vector<uint32_t> a;  // its operands, as the engine has read them
+  std::vector<uint32_t> b;
   char issue_token;
   char done_token;
 };
@@ -96,33 +130,10 @@ struct Async {
   int registers_wanted[kMaxWarps];  // 0: the warp does not wait for registers
   int register_budget = 0;          // the sum over the warps
   bool dependency_met = false;      // some lane has waited for earlier grids
-  void* copy_fiber = nullptr;       // ThreadSanitizer's
-
-  Async() = default;
-  ~Async();
-  Async(const Async&) = delete;
-  Async& operator=(const Async&) = delete;
+  Engine copy_engine;
 
   void Reset(Block& block, const CpuOptions& options);
-};
-
-// In the name of an engine, for ThreadSanitizer, while it exists.
-class InTheNameOf {
- public:
-  explicit InTheNameOf(void* fiber) {
-    if (!UnderTsan()) return;
-    back_ = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(fiber, kNoSync);
-  }
-  ~InTheNameOf() {
-    if (UnderTsan()) __tsan_switch_to_fiber(back_, kNoSync);
-  }
-  InTheNameOf(const InTheNameOf&) = delete;
-  InTheNameOf& operator=(const InTheNameOf&) = delete;
-
- private:
-  static constexpr unsigned kNoSync = 1;
-  void* back_ = nullptr;
+  void ReleaseTo(void* token);  // all engines
 };
 
 // cpu_mbarrier.cpp

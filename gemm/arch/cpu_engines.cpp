@@ -1,5 +1,7 @@
 // Copies in flight, and when the engines work.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "weft/gemm/arch/cpu_async.hpp"
@@ -8,12 +10,17 @@
 namespace weft::arch::cpu {
 namespace {
 
-void* EngineFiber(void** fiber, const char* name) {
-  if (UnderTsan() && *fiber == nullptr) {
-    *fiber = __tsan_create_fiber(0);
-    __tsan_set_fiber_name(*fiber, name);
-  }
-  return *fiber;
+constexpr char kCopyEngine[] = "copy engine";
+
+struct EngineCall {
+  void (*call)(void*);
+  void* argument;
+};
+
+void EngineMain(context::transfer_t arrived) {
+  const auto* call = static_cast<const EngineCall*>(arrived.data);
+  call->call(call->argument);
+  context::jump_fcontext(arrived.fctx, nullptr);
 }
 
 std::unique_ptr<Copy> NewCopy(Async& async) {
@@ -30,8 +37,7 @@ void Land(Block& block, size_t index) {
   std::unique_ptr<Copy> copy = std::move(async.copies[index]);
   async.copies.erase(async.copies.begin() + static_cast<std::ptrdiff_t>(index));
   Mbarrier& barrier = *copy->barrier;
-  {
-    const InTheNameOf engine(EngineFiber(&async.copy_fiber, "copy engine"));
+  async.copy_engine.Run(kCopyEngine, 0, [&] {
     Acquire(&copy->token);
     if (copy->is_cp_async) {
       copy->finish(copy->queue);
@@ -39,7 +45,7 @@ void Land(Block& block, size_t index) {
       copy->work.perform(copy->work);
     }
     Release(&barrier.token[barrier.phase & 1]);
-  }
+  });
   barrier.dependency |= copy->dependency;
   if (copy->is_cp_async) {
     async.handed_over.insert(async.handed_over.end(), copy->unfenced.begin(), copy->unfenced.end());
@@ -61,9 +67,10 @@ void InFlight(Lane* lane, std::unique_ptr<Copy> copy) {
   copy->dependency = lane->dependency_met;
   Release(&copy->token);
   if (!copy->is_cp_async && async.deferred && async.poison) {
-    const InTheNameOf engine(EngineFiber(&async.copy_fiber, "copy engine"));
-    Acquire(&copy->token);
-    copy->work.poison(copy->work);
+    async.copy_engine.Run(kCopyEngine, 0, [&] {
+      Acquire(&copy->token);
+      copy->work.poison(copy->work);
+    });
   }
   async.copies.push_back(std::move(copy));
   if (!async.deferred) Land(*lane->block, async.copies.size() - 1);
@@ -105,12 +112,38 @@ bool TensorSteps(Block& block, bool useful_only) {
 
 }  // namespace
 
-Async::~Async() {
-  if (!UnderTsan()) return;
-  if (copy_fiber != nullptr) __tsan_destroy_fiber(copy_fiber);
-  for (TensorCore& core : tensor) {
-    if (core.tsan_fiber != nullptr) __tsan_destroy_fiber(core.tsan_fiber);
+Engine::~Engine() {
+  if (tsan_fiber_ != nullptr) __tsan_destroy_fiber(tsan_fiber_);
+  std::free(stack_);
+}
+
+void Engine::RunOnOwnStack(const char* name, int number, void (*call)(void*), void* argument) {
+  constexpr unsigned kNoSync = 1;
+  constexpr size_t kStackBytes = 128 * 1024;
+  if (tsan_fiber_ == nullptr) {
+    char text[64];
+    std::snprintf(text, sizeof(text), name, number);
+    tsan_fiber_ = __tsan_create_fiber(0);
+    __tsan_set_fiber_name(tsan_fiber_, text);
+    stack_ = static_cast<char*>(std::aligned_alloc(64, kStackBytes));
   }
+  EngineCall to_make{call, argument};
+  void* back = __tsan_get_current_fiber();
+  const auto main = context::make_fcontext(stack_ + kStackBytes, kStackBytes, &EngineMain);
+  __tsan_switch_to_fiber(tsan_fiber_, kNoSync);
+  context::jump_fcontext(main, &to_make);
+  __tsan_switch_to_fiber(back, kNoSync);
+}
+
+void Engine::ReleaseTo(void* token) {
+  if (tsan_fiber_ == nullptr) return;
+  RunOnOwnStack(
+      kCopyEngine, 0, [](void* t) { Release(t); }, token);
+}
+
+void Async::ReleaseTo(void* token) {
+  copy_engine.ReleaseTo(token);
+  for (TensorCore& core : tensor) core.engine.ReleaseTo(token);
 }
 
 void Async::Reset(Block& block, const CpuOptions& options) {

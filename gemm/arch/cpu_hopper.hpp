@@ -57,6 +57,29 @@ struct HopperThread : LaneAccess {
     Issue(work, src, bytes, bar, at);
   }
 
+  void BulkCopyRemote(uint32_t dst, uint32_t src, uint32_t bytes, uint32_t bar,
+                      Location at = Location::current()) const {
+    RequireEngines(at);
+    if (dst % 16 != 0 || src % 16 != 0 || bytes % 16 != 0 || bytes == 0) {
+      cpu::Fail(self, at, "BulkCopyRemote: addresses and size are multiples of 16, not 0");
+    }
+    const cpu::Peer to = cpu::FindPeer(self, dst, bytes, at);
+    const cpu::Peer peer_bar = cpu::FindPeer(self, bar, 8, at);
+    if (to.block != peer_bar.block) {
+      cpu::Fail(self, at, "BulkCopyRemote: the barrier is not of the block that receives");
+    }
+    cpu::CopyWork work{};
+    work.source = self->async_base + OffsetInWindow(src, bytes, at);
+    work.target = to.offset;
+    work.bytes = bytes;
+    work.generic = to.generic;
+    work.async = to.async;
+    work.poison = &CopyEngine::Poison;
+    work.perform = &CopyEngine::Perform;
+    const uint64_t word = WordAt(peer_bar.generic + peer_bar.offset);
+    cpu::IssueCopy(self, {peer_bar.block, peer_bar.offset, word}, work, at);
+  }
+
   template <int kRank>
   void TmaLoad(uint32_t dst, const TensorMap& map, uint32_t bar, const int32_t (&coord)[kRank],
                Location at = Location::current()) const {

@@ -208,6 +208,7 @@ std::string Slot::EndBlock() {
                           "shared memory: the kernel wrote outside its SharedStorage (build with "
                           "-fsanitize=address to see the line)"};
   }
+  if (block_.async != nullptr) block_.async->ReleaseTo(&block_.end_token);
   Acquire(&block_.end_token);
   AsanUnpoison(arena_, arena_bytes_);
   if (block_.failure.happened) return Describe(block_);

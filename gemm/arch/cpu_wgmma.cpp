@@ -162,20 +162,16 @@ void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
   Retire(core);
   Product product = core.products.front();
   core.products.pop_front();
-  alignas(64) uint32_t a[kWords * kRows];
-  alignas(64) uint32_t b[kWords * kMostN];
-  {
-    if (UnderTsan() && core.tsan_fiber == nullptr) {
-      core.tsan_fiber = __tsan_create_fiber(0);
-      const std::string name = "tensor core of warp " + std::to_string(warp.index);
-      __tsan_set_fiber_name(core.tsan_fiber, name.c_str());
-    }
-    const InTheNameOf engine(core.tsan_fiber);
+  core.work = product.work;
+  core.a.resize(kWords * kRows);
+  core.b.resize(kWords * kMostN);
+  core.engine.Run("tensor core of warp %d", warp.index, [&] {
     Acquire(&core.issue_token);
-    product.work.gather(product.work, warp.lanes[0].async_base, warp.index % 4 * kRows, a, b);
+    core.work.gather(core.work, warp.lanes[0].async_base, warp.index % 4 * kRows, core.a.data(),
+                     core.b.data());
     Release(&core.done_token);
-  }
-  Multiply(product.work, a, b, product.sums);
+  });
+  Multiply(product.work, core.a.data(), core.b.data(), product.sums);
   ++block.stats.wgmma;
   --product.sums->in_flight;
   if (!core.groups.empty()) {

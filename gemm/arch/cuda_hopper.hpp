@@ -80,6 +80,17 @@ struct HopperThread {
         : "memory");
   }
 
+  // From the block's shared memory at `src` to the cluster's (MapToRank) at `dst`, with a barrier
+  // of the block that receives. The sender's bytes were fenced by FenceProxyAsync, and it does not
+  // return before they have come.
+  WEFT_DEVICE static void BulkCopyRemote(uint32_t dst, uint32_t src, uint32_t bytes, uint32_t bar) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(dst),
+        "r"(src), "r"(bytes), "r"(bar)
+        : "memory");
+  }
+
   // The box at `coord` (dimension 0 first), TensorMapSpec::Bytes() of it, to dst, a multiple of
   // 128. Without interleave, coord[0] is a multiple of 16 bytes.
   template <int kRank>

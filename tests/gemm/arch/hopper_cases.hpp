@@ -205,6 +205,21 @@ TEST(Cluster, NeighboursReadWriteAndArrive) {
   }
 }
 
+TEST(Cluster, CopyEngineCrossesBlocks) {
+  constexpr int kCluster = 4;
+  std::vector<uint32_t> expected;
+  for (int block = 0; block < 8; ++block) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const uint32_t own = 100 * ((block + kCluster - 1) % kCluster) + lane;
+      expected.insert(expected.end(), {own, own * 3, own * 5, own * 7});
+    }
+  }
+  ExpectOutput<PeerCopyKernel>(
+      {8}, {0}, expected,
+      [](const uint32_t*, uint32_t* out) { return PeerCopyKernel::Params{out}; },
+      {.cluster = {kCluster}});
+}
+
 TEST(Registers, MoveBetweenWarpgroups) {
   const std::vector<uint32_t> in = Noise(25).Words(12);
   std::vector<uint32_t> expected = in;

@@ -211,6 +211,42 @@ struct ClusterKernel {
   }
 };
 
+// Every block of a cluster sends words to its right neighbour by the copy engine.
+struct PeerCopyKernel {
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{.min = 90};
+  struct Params {
+    uint32_t* out;  // [block][lane][4]: the left one's
+  };
+  struct SharedStorage {
+    Word4 own[32], sent[32];
+    uint64_t bar;
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    const int rank = t.cluster_rank(), lane = t.lane();
+    const uint32_t own = static_cast<uint32_t>(100 * rank + lane);
+    const uint32_t bar = t.SharedAddress(&shared.bar);
+    t.StoreShared(&shared.own[lane], Word4{{own, own * 3, own * 5, own * 7}});
+    t.FenceProxyAsync();
+    if (t.tid() == 0) {
+      t.MbarInit(bar, 1);
+      t.FenceMbarInit();
+      t.MbarArriveTx(bar, sizeof(shared.sent));
+    }
+    t.ClusterSync();
+    const int right = (rank + 1) % t.cluster_size();
+    if (t.tid() == 0) {
+      t.BulkCopyRemote(t.MapToRank(t.SharedAddress(shared.sent), right),
+                       t.SharedAddress(shared.own), sizeof(shared.own), t.MapToRank(bar, right));
+    }
+    t.MbarWait(bar, 0);
+    const Word4 sent = t.LoadShared(&shared.sent[lane]);
+    for (int w = 0; w < 4; ++w) p.out[(t.block_x() * 32 + lane) * 4 + w] = sent.w[w];
+    t.ClusterSync();
+  }
+};
+
 // One link of a chain of dependent launches: dst[i] = src[i] + table[i].
 struct DependentKernel {
   static constexpr int kThreads = 64;
