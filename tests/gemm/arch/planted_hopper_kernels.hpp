@@ -251,17 +251,16 @@ struct BulkKernel {
     if (t.tid() == 0) {
       t.MbarInit(bar, 1);
       t.FenceMbarInit();
+      if constexpr (kBug == HopperBug::kBarrierOverwritten) {
+        t.StoreShared(reinterpret_cast<uint32_t*>(&shared.bar) + 1, 5u);
+      }
     }
     t.SyncThreads();
     if constexpr (kBug == HopperBug::kRegistersThatNobodyGives) {
       t.template SetMaxRegDec<240>();
       t.template SetMaxRegInc<256>();
-      if (t.tid() == 0) t.MbarArrive(bar);
     }
     if (t.tid() == 0) {
-      if constexpr (kBug == HopperBug::kBarrierOverwritten) {
-        t.StoreShared(reinterpret_cast<uint32_t*>(&shared.bar) + 1, 5u);
-      }
       t.MbarArriveTx(bar, 256);
       if constexpr (kBug == HopperBug::kTooManyArrivals) t.MbarArrive(bar);
       t.BulkLoad(t.SharedAddress(shared.value), p.src, 256, bar);
