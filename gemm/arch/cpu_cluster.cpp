@@ -71,6 +71,15 @@ bool WarpSetsRegisters(Block& block, Warp& warp, const Collective& collective) {
   return async.registers_wanted[warp.index] == 0;
 }
 
+bool IsConstant(const Lane* lane, const void* p, size_t bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  for (const MemoryRange& range : lane->block->launch->attributes.constant) {
+    const auto begin = reinterpret_cast<uintptr_t>(range.begin);
+    if (address >= begin && address + bytes <= begin + range.bytes) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void WarpLeavesCluster(Block& block, Warp& warp) {
@@ -156,15 +165,18 @@ void WaitForEarlierGrids(Lane* lane) {
 }
 
 void CheckEarlyAccess(Lane* lane, const void* p, size_t bytes, bool is_store, Location at) {
-  const auto address = reinterpret_cast<uintptr_t>(p);
-  for (const MemoryRange& range : lane->block->launch->attributes.constant) {
-    const auto begin = reinterpret_cast<uintptr_t>(range.begin);
-    if (!is_store && address >= begin && address + bytes <= begin + range.bytes) return;
-  }
+  if (!is_store && IsConstant(lane, p, bytes)) return;
   FailF(lane, at,
         "dependent launch: global memory is %s before WaitForEarlierGrids, and the launch does not "
         "call it constant",
         is_store ? "written" : "read");
+}
+
+void CheckReadOnlyLoad(Lane* lane, const void* p, size_t bytes, Location at) {
+  if (IsConstant(lane, p, bytes)) return;
+  FailF(lane, at,
+        "dependent launch: LoadGlobal takes the read-only path, which may still hold what earlier "
+        "grids have overwritten; LoadGlobalCoherent does not");
 }
 
 void CheckBlockAtExit(Lane* lane) {

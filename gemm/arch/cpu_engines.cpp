@@ -37,6 +37,11 @@ void Land(Block& block, size_t index) {
   std::unique_ptr<Copy> copy = std::move(async.copies[index]);
   async.copies.erase(async.copies.begin() + static_cast<std::ptrdiff_t>(index));
   Mbarrier& barrier = *copy->barrier;
+  if (copy->block->alive_warps == 0) {
+    FailF(copy->lane, copy->at,
+          "cluster: the block of rank %d has returned before this copy reached its shared memory",
+          copy->block->rank);
+  }
   async.copy_engine.Run(kCopyEngine, 0, [&] {
     Acquire(&copy->token);
     if (copy->is_cp_async) {

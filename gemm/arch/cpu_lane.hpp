@@ -104,6 +104,7 @@ struct Lane {
 
   // False until the lane, or one that it has synchronised with, has waited for earlier grids.
   bool dependency_met = true;
+  bool dependent = false;  // the launch may overlap with earlier grids
 
   Lane* const* warps = nullptr;  // warps[w]: the lanes of warp w; for debuggers (cpu_lanes.gdb)
   Block* block = nullptr;
@@ -155,6 +156,9 @@ void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n)
 // Ends the launch unless the lane may read [p, p + bytes) (or write it) before it has waited for
 // earlier grids.
 void CheckEarlyAccess(Lane* lane, const void* p, size_t bytes, bool is_store, Location at);
+
+// Ends the launch unless the range is constant in this dependent launch.
+void CheckReadOnlyLoad(Lane* lane, const void* p, size_t bytes, Location at);
 
 // Notes one access for the bank-conflict count.
 void LogSharedAccess(Lane* lane, uint32_t address, int bytes, bool is_store, Location at);

@@ -176,7 +176,8 @@ bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 
     lane.async = block_.async;
     lane.async_base = block_.async_base;
     lane.unfenced.clear();
-    lane.dependency_met = !launch.attributes.dependent;
+    lane.dependent = launch.attributes.dependent;
+    lane.dependency_met = !lane.dependent;
     lane.shared_bytes = shared_bytes_;
     lane.preemptive = options.schedule == Schedule::kRandom;
     lane.access_log = logs_accesses_ ? &logs_[tid] : nullptr;

@@ -95,6 +95,15 @@ struct Thread : HopperThread {
   template <class T>
   T LoadGlobal(const T* p, Location at = Location::current()) const {
     CheckGlobalAccess<T>(p, /*is_store=*/false, at);
+    if (self->dependent) cpu::CheckReadOnlyLoad(self, p, sizeof(T), at);
+    return *p;
+  }
+
+  // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
+  // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
+  template <class T>
+  T LoadGlobalCoherent(const T* p, Location at = Location::current()) const {
+    CheckGlobalAccess<T>(p, /*is_store=*/false, at);
     return *p;
   }
 

@@ -120,6 +120,30 @@ struct Thread : HopperThread {
     return FromWord<T>(w);
   }
 
+  // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
+  // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
+  template <class T>
+  WEFT_DEVICE static T LoadGlobalCoherent(const T* p) {
+    Word<sizeof(T)> w;
+    if constexpr (sizeof(T) == 1) {
+      uint16_t byte;
+      asm volatile("ld.global.u8 %0, [%1];" : "=h"(byte) : "l"(p) : "memory");
+      w = static_cast<uint8_t>(byte);
+    } else if constexpr (sizeof(T) == 2) {
+      asm volatile("ld.global.u16 %0, [%1];" : "=h"(w) : "l"(p) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(w) : "l"(p) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p) : "memory");
+    } else {
+      asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+                   : "l"(p)
+                   : "memory");
+    }
+    return FromWord<T>(w);
+  }
+
   // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   WEFT_DEVICE static T LoadGlobalOr0(const T* p, bool ok) {

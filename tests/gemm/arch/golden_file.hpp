@@ -62,7 +62,7 @@ inline GoldenFile ReadGolden(const std::filesystem::path& path) {
 }
 
 inline bool WriteGolden(const std::filesystem::path& path, const std::string& name,
-                        const GoldenFile& golden) {
+                        const GoldenFile& golden, const char* source = "golden_cases.hpp") {
   std::ofstream file(path);
   const auto write_words = [&](const char* title, const std::vector<uint32_t>& words) {
     file << title << ' ' << std::dec << words.size() << std::hex << std::setfill('0');
@@ -71,7 +71,7 @@ inline bool WriteGolden(const std::filesystem::path& path, const std::string& na
     }
     file << '\n';
   };
-  file << "# " << name << ": tests/gemm/arch/golden_cases.hpp\ndevice " << golden.device
+  file << "# " << name << ": tests/gemm/arch/" << source << "\ndevice " << golden.device
        << "\ndriver " << golden.driver << '\n';
   write_words("in", golden.in);
   write_words("out", golden.out);

@@ -68,7 +68,8 @@ void CompareOrWrite(const std::string& name, const Recorded& recorded) {
     GoldenFile golden = DescribeMachine();
     golden.in = recorded.in;
     golden.out = recorded.out;
-    ASSERT_TRUE(WriteGolden(GoldenPath(folder, name), name, golden)) << GoldenPath(folder, name);
+    ASSERT_TRUE(WriteGolden(GoldenPath(folder, name), name, golden, "golden_hopper_cases.hpp"))
+        << GoldenPath(folder, name);
     return;
   }
 #endif

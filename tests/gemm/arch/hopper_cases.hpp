@@ -95,6 +95,7 @@ std::vector<uint32_t> ExpectedCopy(const CopyCase& c, const std::vector<uint32_t
 }
 
 TEST(CopyEngine, BringsWhatTheMapSays) {
+  if (const char* why = CannotRun({.min = 90})) GTEST_SKIP() << why;
   for (const CopyCase& c : CopyCases()) {
     SCOPED_TRACE(c.name);
     const std::vector<uint32_t> tensor = Noise(21).Words(kTensorWords);
@@ -228,6 +229,7 @@ TEST(Registers, MoveBetweenWarpgroups) {
 }
 
 TEST(DependentLaunch, AChainAddsUp) {
+  if (const char* why = CannotRun({.min = 90})) GTEST_SKIP() << why;
   constexpr int kBlocks = 64, kWords = kBlocks * 64, kLinks = 20;
   std::vector<uint32_t> in = Noise(26).Words(2 * kWords);
   std::vector<uint32_t> expected(in.begin(), in.begin() + kWords);

@@ -263,7 +263,7 @@ struct DependentKernel {
     const int i = t.block_x() * kThreads + t.tid();
     const uint32_t addend = t.LoadGlobal(p.table + i);
     t.WaitForEarlierGrids();
-    t.StoreGlobal(p.dst + i, t.LoadGlobal(p.src + i) + addend);
+    t.StoreGlobal(p.dst + i, t.LoadGlobalCoherent(p.src + i) + addend);
   }
 };
 

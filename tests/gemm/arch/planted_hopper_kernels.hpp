@@ -27,6 +27,7 @@ enum class HopperBug {
   kMissingProxyFence,
   kTakesEveryOtherPhase,
   kMissingDependencyWait,
+  kReadOnlyLoad,
   kMissingFirstClusterSync,
   kMissingLastClusterSync,
   kCopyNobodyWaitsFor,
@@ -205,7 +206,10 @@ struct LinkKernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
     const uint32_t addend = t.LoadGlobal(p.table + t.tid());
     if constexpr (kBug != HopperBug::kMissingDependencyWait) t.WaitForEarlierGrids();
-    t.StoreGlobal(p.dst + t.tid(), t.LoadGlobal(p.src + t.tid()) + addend);
+    const uint32_t* src = p.src + t.tid();
+    t.StoreGlobal(p.dst + t.tid(),
+                  addend + (kBug == HopperBug::kReadOnlyLoad ? t.LoadGlobal(src)
+                                                             : t.LoadGlobalCoherent(src)));
   }
 };
 

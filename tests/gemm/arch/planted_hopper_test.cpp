@@ -190,6 +190,9 @@ TEST(HopperReport, MissingDependencyWait) {
   ExpectReports(&RunLink<HopperBug::kMissingDependencyWait>,
                 "global memory is read before WaitForEarlierGrids");
 }
+TEST(HopperReport, ReadOnlyLoadOfWhatEarlierGridsWrite) {
+  ExpectReports(&RunLink<HopperBug::kReadOnlyLoad>, "LoadGlobal takes the read-only path");
+}
 TEST(HopperReport, TooManyArrivals) {
   ExpectReports(&RunBulk<HopperBug::kTooManyArrivals>,
                 "an arrival beyond its count of 1 while 256");
