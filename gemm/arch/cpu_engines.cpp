@@ -183,7 +183,7 @@ void Async::Reset(Block& block, const CpuOptions& options) {
   constexpr int kRegisterFile = 65536, kUnit = 8, kMost = 248;
   const int share = kRegisterFile / (block.warp_count * kWarpLanes) / kUnit * kUnit;
   for (int w = 0; w < kMaxWarps; ++w) {
-    registers[w] = std::min(share, kMost);
+    registers[w] = block.launch->registers > 0 ? block.launch->registers : std::min(share, kMost);
     registers_wanted[w] = 0;
   }
   register_budget = registers[0] * block.warp_count;

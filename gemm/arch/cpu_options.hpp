@@ -81,6 +81,7 @@ struct GridLaunch {
   Dim3 grid;
   int threads;              // of a block
   size_t shared_bytes;      // of a block
+  int registers;            // of a thread when the kernel starts; 0: an equal share of the file
   bool engines;             // the kernel may use what is new in sm_90
   bool warps_return_early;  // kernel.hpp
   LaunchAttributes attributes;

@@ -64,6 +64,17 @@ constexpr int MinBlocksPerSm() {
   }
 }
 
+// Registers of a thread, where a kernel counts them (setmaxnreg takes from them and gives back):
+// its `static constexpr int kRegisters`; 0 if it does not say.
+template <class Kernel>
+constexpr int RegistersOf() {
+  if constexpr (requires { Kernel::kRegisters; }) {
+    return Kernel::kRegisters;
+  } else {
+    return 0;
+  }
+}
+
 // Whether warps may return while others still call SyncThreads: `static constexpr bool
 // kWarpsReturnEarly = true;` in the kernel. The hardware allows it always; without that word the
 // CPU executor takes it for a barrier that was skipped.
