@@ -129,7 +129,6 @@ struct Async {
   int registers[kMaxWarps];         // of a thread, by warp
   int registers_wanted[kMaxWarps];  // 0: the warp does not wait for registers
   int register_budget = 0;          // the sum over the warps
-  bool dependency_met = false;      // some lane has waited for earlier grids
   Engine copy_engine;
 
   void Reset(Block& block, const CpuOptions& options);

@@ -116,9 +116,10 @@ struct Cluster {
 struct Block {
   Dim3 index{};
   Cluster* cluster = nullptr;
-  int rank = 0;              // in the cluster
-  bool has_started = false;  // some lane has
-  Async* async = nullptr;    // null unless the kernel is for sm_90
+  int rank = 0;                 // in the cluster
+  bool has_started = false;     // some lane has
+  bool dependency_met = false;  // some lane has waited for earlier grids
+  Async* async = nullptr;       // null unless the kernel is for sm_90
   char* shared_base = nullptr;
   char* async_base = nullptr;
   const GridLaunch* launch = nullptr;

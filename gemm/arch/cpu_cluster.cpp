@@ -161,7 +161,7 @@ uint32_t Elect(Lane* lane, Location at) {
 
 void WaitForEarlierGrids(Lane* lane) {
   lane->dependency_met = true;
-  if (lane->async != nullptr) lane->async->dependency_met = true;
+  lane->block->dependency_met = true;
 }
 
 void CheckEarlyAccess(Lane* lane, const void* p, size_t bytes, bool is_store, Location at) {
@@ -181,17 +181,17 @@ void CheckReadOnlyLoad(Lane* lane, const void* p, size_t bytes, Location at) {
 
 void CheckBlockAtExit(Lane* lane) {
   Block& block = *lane->block;
+  if (block.launch->attributes.dependent && !block.dependency_met) {
+    FailF(lane, lane->waiting_at,
+          "dependent launch: the block has returned without WaitForEarlierGrids, so that later "
+          "kernels may start before earlier ones have ended");
+  }
   if (block.async == nullptr) return;
   Async& async = *block.async;
   if (!async.copies.empty()) {
     const Copy& copy = *async.copies.front();
     FailF(copy.lane, copy.at,
           "the block has returned while this copy is in flight: nobody has waited for it");
-  }
-  if (block.launch->attributes.dependent && !async.dependency_met) {
-    FailF(lane, lane->waiting_at,
-          "dependent launch: the block has returned without WaitForEarlierGrids, so that later "
-          "kernels may start before earlier ones have ended");
   }
   for (int w = 0; w + 3 < block.warp_count; w += 4) {
     for (int i = 1; i < 4; ++i) {

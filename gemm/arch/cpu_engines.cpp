@@ -165,7 +165,6 @@ void Async::Reset(Block& block, const CpuOptions& options) {
     copies.pop_back();
   }
   handed_over.clear();
-  dependency_met = false;
   for (TensorCore& core : tensor) {
     core.products.clear();
     core.groups.clear();

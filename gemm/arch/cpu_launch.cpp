@@ -88,9 +88,8 @@ std::string LaunchFault(const cpu::GridLaunch& launch, const CpuOptions& options
     return "CPU executor: clusters of " + extents(cluster) + " blocks for a grid of " +
            extents(grid) + "; each extent divides the grid's, and a cluster has at most 16 blocks";
   }
-  const bool plain = cluster.x * cluster.y * cluster.z == 1 && !launch.attributes.dependent;
-  if (!plain && !launch.engines) {
-    return "CPU executor: clusters and dependent launch need a kernel whose kRequires.min is 90";
+  if (cluster.x * cluster.y * cluster.z > 1 && !launch.engines) {
+    return "CPU executor: clusters need a kernel whose kRequires.min is 90";
   }
   return {};
 }

@@ -135,6 +135,7 @@ bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 
   block_.cluster = cluster;
   block_.rank = static_cast<int>(cluster->blocks.size());
   block_.has_started = false;
+  block_.dependency_met = false;
   block_.launch = &launch;
   block_.warp_count = (launch.threads + kWarpLanes - 1) / kWarpLanes;
   block_.alive_warps = block_.warp_count;

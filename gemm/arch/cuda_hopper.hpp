@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <nv/target>
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
@@ -229,8 +230,8 @@ struct HopperThread {
     static_assert(N >= 0 && N <= 7);
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
   }
-  // For the compiler, which does not know that products write late: sums are neither read before
-  // this nor moved to other registers across it. After WgmmaWait, and before the first product.
+  // For the compiler, which does not know that products write late: sums are not read before this.
+  // After WgmmaWait, and before the first product.
   template <class T, int kCount>
   WEFT_DEVICE static void KeepInPlace(T (&d)[kCount]) {
     WEFT_UNROLL
@@ -298,10 +299,9 @@ struct HopperThread {
 
   // True in one lane of a warp that is whole.
   WEFT_DEVICE static bool ElectOne() {
-    uint32_t elected;
-    asm volatile("{ .reg .pred p; elect.sync _|p, 0xFFFFFFFF; selp.b32 %0, 1, 0, p; }"
-                 : "=r"(elected));
-    return elected != 0;
+    uint32_t one;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xFFFFFFFF; selp.b32 %0, 1, 0, p; }" : "=r"(one));
+    return one != 0;
   }
   // Lane 0's value, known to the compiler to be the same in the whole warp.
   WEFT_DEVICE static int WarpUniform(int v) { return __shfl_sync(~0u, v, 0); }
@@ -384,13 +384,15 @@ struct HopperThread {
   // ---------------------------------
 
   // Until the kernels before this one in the stream have ended and what they wrote is visible.
-  // Returns at once in an ordinary launch.
+  // Returns at once in an ordinary launch. Any kernel may call these two: code for older GPUs holds
+  // nothing of them, and LaunchOnCuda then launches it the ordinary way.
   WEFT_DEVICE static void WaitForEarlierGrids() {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.wait;" ::: "memory");))
   }
   // The next kernel of the stream may start when all blocks have said so, or returned.
   WEFT_DEVICE static void LetLaterGridsStart() {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.launch_dependents;" ::
+                                                      : "memory");))
   }
 };
 

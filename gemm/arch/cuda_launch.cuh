@@ -47,53 +47,63 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
 #endif
 }
 
-// Enqueues the kernel on `stream` and returns at once. Allocates and synchronises nothing and is
-// legal while the stream is being captured into a graph. `grid` is in blocks (x up to 2^31 - 1, y
-// and z up to 65535).
-//
-// Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
-// attribute of (function, device): setting it needs no stream, so capture does not mind, and no
-// synchronisation, so it is set each time instead of remembering devices in a global.
-template <class Kernel>
-LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream,
-                          const LaunchAttributes& attributes = {}) {
-  static_assert(CheckedKernel<Kernel>::kOk);
-  constexpr int kSharedBytes = sizeof(typename Kernel::SharedStorage);
+// The part of LaunchOnCuda that does not depend on the kernel's type.
+inline cudaError_t LaunchEntry(const void* entry, Dim3 grid, int threads, int shared_bytes,
+                               void** arguments, Stream stream,
+                               const LaunchAttributes& attributes) {
+  // Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
+  // attribute of (function, device): setting it needs no stream, so capture does not mind, and no
+  // synchronisation, so it is set each time instead of remembering devices in a global.
   constexpr int kUnrestrictedSharedBytes = 48 * 1024;
   cudaError_t error = cudaSuccess;
-  if constexpr (kSharedBytes > kUnrestrictedSharedBytes) {
-    error = cudaFuncSetAttribute(Entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 kSharedBytes);
+  if (shared_bytes > kUnrestrictedSharedBytes) {
+    error = cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   }
   const Dim3 cluster = attributes.cluster;
   const int cluster_blocks = cluster.x * cluster.y * cluster.z;
   constexpr int kPortableClusterBlocks = 8;
   if (error == cudaSuccess && cluster_blocks > kPortableClusterBlocks) {
-    error = cudaFuncSetAttribute(Entry<Kernel>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    error = cudaFuncSetAttribute(entry, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   }
-  if (error == cudaSuccess) {
-    cudaLaunchAttribute launch_attributes[2];
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(grid.x, grid.y, grid.z);
-    config.blockDim = dim3(Kernel::kThreads);
-    config.dynamicSmemBytes = kSharedBytes;
-    config.stream = stream;
-    config.attrs = launch_attributes;
-    if (cluster_blocks > 1) {
-      cudaLaunchAttribute& attribute = launch_attributes[config.numAttrs++];
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim.x = cluster.x;
-      attribute.val.clusterDim.y = cluster.y;
-      attribute.val.clusterDim.z = cluster.z;
-    }
-    if (attributes.dependent) {
-      cudaLaunchAttribute& attribute = launch_attributes[config.numAttrs++];
+  cudaLaunchAttribute list[2];
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(grid.x, grid.y, grid.z);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = list;
+  if (cluster_blocks > 1) {
+    cudaLaunchAttribute& attribute = list[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster.x;
+    attribute.val.clusterDim.y = cluster.y;
+    attribute.val.clusterDim.z = cluster.z;
+  }
+  if (error == cudaSuccess && attributes.dependent) {
+    // Code without griddepcontrol (PTX of 80 on a newer GPU, say) would not wait for anybody.
+    cudaFuncAttributes compiled = {};
+    error = cudaFuncGetAttributes(&compiled, entry);
+    if (compiled.ptxVersion >= 90) {
+      cudaLaunchAttribute& attribute = list[config.numAttrs++];
       attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attribute.val.programmaticStreamSerializationAllowed = 1;
     }
-    void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
-    error = cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&Entry<Kernel>), arguments);
   }
+  if (error != cudaSuccess) return error;
+  return cudaLaunchKernelExC(&config, entry, arguments);
+}
+
+// Enqueues the kernel on `stream` and returns at once. Allocates and synchronises nothing and is
+// legal while the stream is being captured into a graph. `grid` is in blocks (x up to 2^31 - 1, y
+// and z up to 65535).
+template <class Kernel>
+LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream,
+                          const LaunchAttributes& attributes = {}) {
+  static_assert(CheckedKernel<Kernel>::kOk);
+  void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
+  const cudaError_t error =
+      LaunchEntry(reinterpret_cast<const void*>(&Entry<Kernel>), grid, Kernel::kThreads,
+                  sizeof(typename Kernel::SharedStorage), arguments, stream, attributes);
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call
   return {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};

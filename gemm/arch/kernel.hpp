@@ -37,7 +37,7 @@ struct MemoryRange {
   std::size_t bytes = 0;
 };
 
-// What a launch may ask for besides a grid; sm_90 only, unless left as it is.
+// What a launch may ask for besides a grid. Clusters need a kernel for sm_90.
 struct LaunchAttributes {
   // Blocks that run together and see each other's shared memory; each extent divides the grid's,
   // and there are at most 16 (8 on every GPU that has clusters). The block of rank x + cluster.x *

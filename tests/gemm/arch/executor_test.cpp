@@ -338,7 +338,7 @@ TEST(Executor, RefusesClustersThatDoNotFit) {
   EXPECT_NE(error({3}).find("clusters of 3 x 1 x 1 blocks for a grid of 4 x 1 x 1"),
             std::string::npos);
   EXPECT_NE(error({0}).find("clusters of 0 x 1 x 1"), std::string::npos);
-  EXPECT_NE(error({2}).find("need a kernel whose kRequires.min is 90"), std::string::npos);
+  EXPECT_NE(error({2}).find("clusters need a kernel whose kRequires.min is 90"), std::string::npos);
 }
 
 TEST(Executor, RefusesGridsThatHardwareWould) {

@@ -229,7 +229,6 @@ TEST(Registers, MoveBetweenWarpgroups) {
 }
 
 TEST(DependentLaunch, AChainAddsUp) {
-  if (const char* why = CannotRun({.min = 90})) GTEST_SKIP() << why;
   constexpr int kBlocks = 64, kWords = kBlocks * 64, kLinks = 20;
   std::vector<uint32_t> in = Noise(26).Words(2 * kWords);
   std::vector<uint32_t> expected(in.begin(), in.begin() + kWords);

@@ -250,7 +250,7 @@ struct PeerCopyKernel {
 // One link of a chain of dependent launches: dst[i] = src[i] + table[i].
 struct DependentKernel {
   static constexpr int kThreads = 64;
-  static constexpr arch::Requires kRequires{.min = 90};
+  static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     const uint32_t* src;
     const uint32_t* table;  // nobody writes it: read before the wait
