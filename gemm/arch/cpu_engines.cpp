@@ -198,8 +198,7 @@ bool EngineStep(Block& block, bool useful_only) {
   return CopyStep(block, useful_only) || TensorSteps(block, useful_only);
 }
 
-void HandOver(Lane* lane) {
-  if (lane->async == nullptr || lane->unfenced.empty()) return;
+void HandOverWrites(Lane* lane) {
   const Unseen unseen;
   auto& all = lane->async->handed_over;
   all.insert(all.end(), lane->unfenced.begin(), lane->unfenced.end());

@@ -58,7 +58,10 @@ void IssueCpAsyncArrive(Lane* lane, const MbarPlace& barrier, void (*finish)(Cop
 // --- Proxies -------------------------------------------------------------------------------------
 
 // What the lane has written and not fenced is for others to fence from here on: it synchronises.
-void HandOver(Lane* lane);
+void HandOverWrites(Lane* lane);
+inline void HandOver(Lane* lane) {
+  if (lane->async != nullptr && !lane->unfenced.empty()) HandOverWrites(lane);
+}
 // The lane now answers for the bytes that others wrote, did not fence and handed over.
 void TakeHandedOver(Lane* lane);
 
