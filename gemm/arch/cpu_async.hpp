@@ -25,7 +25,7 @@ struct Mbarrier {
   Location init_at{};
   int waiter_count = 0;
   uint32_t waiting[kMaxWarps] = {};
-  std::vector<int32_t> seen;  // per thread of the barrier's cluster rank 0, 1, ...: last phase seen
+  std::vector<int32_t> seen;  // by thread: the last phase that it saw end
   char token[2];              // by parity of the phase
 };
 
