@@ -1,4 +1,5 @@
-# Installation: find_package(weft) gives weft::weft, weft::headers, weft::arch and weft_add_operators.
+# Installation: find_package(weft) gives weft::weft, weft::headers, weft::arch and weft_add_operators;
+# pkg-config knows weft.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -7,6 +8,9 @@ foreach(folder layouts gemm prologues epilogues conv)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 endforeach()
+install(FILES cmake/include/weft/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+install(FILES gemm/arch/cpu_lanes.gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+
 set(installed weft_headers weft_arch weft)
 if(TARGET weft_operators)
   set_target_properties(weft_operators PROPERTIES EXPORT_NAME operators)
@@ -18,5 +22,24 @@ configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(weftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/weftConfigVersion.cmake cmake/WeftOperators.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/weftConfigVersion.cmake
+              cmake/WeftOperators.cmake cmake/WeftCudaToolkit.cmake cmake/WeftCompiler.cmake
         DESTINATION ${package_dir})
+
+# The same flags and libraries for other build systems. The operators are one word, so that pkg-config does
+# not take it apart: they are linked whole.
+set(pc_cflags)
+set(pc_libs)
+if(TARGET weft_operators)
+  set(pc_libs "-Wl,--whole-archive,\${libdir}/libweft_operators.a,--no-whole-archive ")
+endif()
+string(APPEND pc_libs "-L\${libdir} -lweft -lweft_arch")
+if(WEFT_HAVE_CUDA)
+  set(pc_cflags " -DWEFT_HAVE_CUDA=1 -I${CUDAToolkit_INCLUDE_DIRS}")
+  get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
+  string(APPEND pc_libs " ${cudart} -ldl -lrt")
+endif()
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY
+           ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig OUTPUT_VARIABLE prefix_from_pc)
+configure_file(cmake/weft.pc.in weft.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

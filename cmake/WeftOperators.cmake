@@ -2,14 +2,19 @@
 # weft_add_family(<target> <header> <size> <Family>...)   every policy of families of <size> policies
 # weft_add_gemms(<target> <header> <Policy>...)           matrix products
 #
-# Compiles each policy's kernels for CUDA into <target>. <header> (as <target> would include it) defines
-# the policies. One .cu per policy, so that they compile in parallel and a change recompiles only what it
-# must. The objects are linked whole, never picked from an archive: the host finds a policy's launcher
-# through a weak symbol. Without CUDA there is nothing to do: the policies run on the CPU as they are.
+# Compiles each policy's kernels for CUDA into <target>. <header> defines the policies; it is looked for in
+# the current source folder and where <target> finds its includes. One .cu per policy, so that they compile
+# in parallel and a change recompiles only what it must. The objects are linked whole, never picked from an
+# archive: the host finds a policy's launcher through a weak symbol.
+#
+# The project must have enabled the CUDA language. Where Weft was built without CUDA, or with WEFT_CUDA set
+# to OFF, there is nothing to compile, and a line says so: the policies run on the CPU as they are.
+# Kernels are compiled for <target>'s CUDA_ARCHITECTURES, or for those that Weft itself was compiled for if
+# nobody has chosen any.
 include_guard(GLOBAL)
 
 function(weft_add_operators target header)
-  weft_add_instances(${target} ${header} conv WEFT_INSTANTIATE_CONVOLUTION ${ARGN})
+  weft_add_instances(weft_add_operators ${target} ${header} conv WEFT_INSTANTIATE_OPERATOR ${ARGN})
 endfunction()
 
 # CMake cannot look into a C++ type, so it is told how many policies each family has; a wrong number is an
@@ -22,19 +27,22 @@ function(weft_add_family target header size)
       list(APPEND policies "weft::conv::PolicyOf<${family}, ${size}, ${i}>")
     endforeach()
   endforeach()
-  weft_add_operators(${target} ${header} ${policies})
+  weft_add_instances(weft_add_family ${target} ${header} conv WEFT_INSTANTIATE_OPERATOR ${policies})
 endfunction()
 
 function(weft_add_gemms target header)
-  weft_add_instances(${target} ${header} gemm WEFT_INSTANTIATE_GEMM ${ARGN})
+  weft_add_instances(weft_add_gemms ${target} ${header} gemm WEFT_INSTANTIATE_OPERATOR ${ARGN})
 endfunction()
 
-function(weft_add_instances target header folder macro)
-  if(NOT ARGN)
-    message(FATAL_ERROR "weft: ${header} for ${target}: name at least one policy")
+function(weft_add_instances caller target header folder macro)
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "${caller}: there is no target ${target}")
   endif()
-  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if(NOT "CUDA" IN_LIST languages)
+  if(NOT ARGN)
+    message(FATAL_ERROR "${caller}: ${target}, ${header}: name at least one policy")
+  endif()
+  weft_cuda_usable(usable ${caller} ${target})
+  if(NOT usable)
     return()
   endif()
   set(sources)
@@ -56,19 +64,28 @@ function(weft_add_instances target header folder macro)
 ")
     list(APPEND sources ${source})
   endforeach()
+  # 20011 to 20014: a functor that lacks constexpr, of which nvcc only warns.
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -diag-error=20011,20012,20013,20014)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
 
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE" OR type STREQUAL "SHARED_LIBRARY" OR type STREQUAL "MODULE_LIBRARY"
      OR type STREQUAL "OBJECT_LIBRARY")
     target_sources(${target} PRIVATE ${sources})
     target_link_libraries(${target} PRIVATE weft::headers)
+    weft_set_architectures(${target} ${target})
     return()
   endif()
   # An archive: its operators become a second one, which whatever links <target> takes whole.
   if(NOT TARGET ${target}_operators)
     add_library(${target}_operators STATIC)
+    weft_set_architectures(${target}_operators ${target})
+    set(operators ${target}_operators)
     if(PROJECT_NAME STREQUAL "weft")
       weft_own(${target}_operators)
+      set(operators $<BUILD_INTERFACE:${target}_operators>$<INSTALL_INTERFACE:weft::operators>)
     endif()
     target_link_libraries(${target}_operators PRIVATE weft::headers)
     if(TARGET CUDA::cudart_static)  # for programs that do not enable the CUDA language themselves
@@ -76,8 +93,50 @@ function(weft_add_instances target header folder macro)
     endif()
     target_include_directories(${target}_operators PRIVATE
       $<BUILD_INTERFACE:$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>>)
-    target_link_libraries(${target} INTERFACE
-      "$<LINK_LIBRARY:WHOLE_ARCHIVE,$<BUILD_INTERFACE:${target}_operators>$<INSTALL_INTERFACE:weft::operators>>")
+    target_link_libraries(${target} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${operators}>")
   endif()
   target_sources(${target}_operators PRIVATE ${sources})
+endfunction()
+
+# Whether kernels can be compiled for <target>; says it if they cannot.
+function(weft_cuda_usable out caller target)
+  set(${out} OFF PARENT_SCOPE)
+  get_target_property(why weft::arch WEFT_WHY_NO_CUDA)
+  if(NOT why AND DEFINED WEFT_CUDA AND NOT WEFT_CUDA)
+    set(why "WEFT_CUDA=${WEFT_CUDA}")
+  endif()
+  if(why)
+    if(NOT PROJECT_NAME STREQUAL "weft")  # which has said it for all of its targets
+      message(STATUS "${caller}: the operators of ${target} run on the CPU only; Weft is without CUDA: ${why}")
+    endif()
+    return()
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER_LOADED)  # in this folder, not only in a neighbour
+    message(FATAL_ERROR "${caller}: the kernels of ${target} need the CUDA language, say "
+      "project(${PROJECT_NAME} LANGUAGES CXX CUDA); or configure with -DWEFT_CUDA=OFF and ${target} runs "
+      "on the CPU only")
+  endif()
+  set(${out} ON PARENT_SCOPE)
+endfunction()
+
+# What somebody has chosen as CMAKE_CUDA_ARCHITECTURES; empty if it is what CMake puts there by itself,
+# the oldest that the compiler knows.
+function(weft_chosen_architectures out)
+  set(chosen ${CMAKE_CUDA_ARCHITECTURES})
+  get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+  if(help STREQUAL "CUDA architectures" AND "${chosen}" STREQUAL "$CACHE{CMAKE_CUDA_ARCHITECTURES}"
+     AND NOT DEFINED ENV{CUDAARCHS})
+    set(chosen)
+  endif()
+  set(${out} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# Gives <target>, which holds the kernels of <owner>, the architectures that somebody chose for <owner>.
+function(weft_set_architectures target owner)
+  weft_chosen_architectures(chosen)
+  get_target_property(archs ${owner} CUDA_ARCHITECTURES)
+  if(NOT chosen AND "${archs}" STREQUAL "${CMAKE_CUDA_ARCHITECTURES}")
+    get_target_property(archs weft::arch WEFT_CUDA_ARCHITECTURES)
+  endif()
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${archs}")
 endfunction()

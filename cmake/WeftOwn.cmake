@@ -2,7 +2,7 @@
 
 find_program(WEFT_CCACHE ccache)
 mark_as_advanced(WEFT_CCACHE)
-set(WEFT_LAUNCHER)
+set(WEFT_LAUNCHER)  # a list; without ccache an empty one
 if(WEFT_CCACHE)
   set(WEFT_LAUNCHER ${WEFT_CCACHE})
 endif()
@@ -11,13 +11,14 @@ endif()
 # chosen for, a spill is an error, and so is any other warning; a user's other CUDA only reports them.
 if(WEFT_HAVE_CUDA)
   set(strict OFF)
-  if(CMAKE_CUDA_COMPILER_VERSION MATCHES "^13\\.0\\.")
+  if(PROJECT_IS_TOP_LEVEL AND CMAKE_CUDA_COMPILER_VERSION MATCHES "^13\\.0\\.")
     set(strict ON)
   endif()
   option(WEFT_STRICT_KERNELS "Warnings and spills of nvcc are errors" ${strict})
 endif()
 
-# weft_own(<target> [NO_SANITIZE]): warnings are errors, spills too; the sanitizers of WEFT_SANITIZE.
+# weft_own(<target> [NO_SANITIZE]): our warnings, which are errors if WEFT_WERROR and WEFT_STRICT_KERNELS
+# say so; the sanitizers of WEFT_SANITIZE.
 function(weft_own target)
   cmake_parse_arguments(arg "NO_SANITIZE" "" "" ${ARGN})
   set_target_properties(${target} PROPERTIES
@@ -26,7 +27,7 @@ function(weft_own target)
     CUDA_COMPILER_LAUNCHER "${WEFT_LAUNCHER}")
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
-    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    $<$<AND:$<BOOL:${WEFT_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
     # 20011 to 20014: host code called from device code, which nvcc only warns about.
     $<$<COMPILE_LANGUAGE:CUDA>:-diag-error=20011,20012,20013,20014>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
@@ -34,8 +35,8 @@ function(weft_own target)
     $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
   if(WEFT_STRICT_KERNELS)
     # The launcher refuses what ptxas only remarks on: a serialised wgmma.
-    set_target_properties(${target} PROPERTIES
-      CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/strict_ptxas;${WEFT_LAUNCHER}")
+    set(launcher ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/strict_ptxas ${WEFT_LAUNCHER})
+    set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>"
       $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-Werror>)

@@ -68,7 +68,7 @@ int Cheapest(const std::vector<Candidate>& candidates) {
   return best;
 }
 
-std::string TileName(const Config& c) {
+std::string TileName(const TileDescription& c) {
   std::string name = absl::StrFormat("%s %dx%dx%d", gemm::MainloopName(c.mainloop), c.threadblock.m,
                                      c.threadblock.n, c.threadblock.k);
   if (c.mainloop != gemm::Mainloop::kSimt) absl::StrAppend(&name, ", ", c.stages, " stages");
@@ -76,6 +76,35 @@ std::string TileName(const Config& c) {
     absl::StrAppend(&name, ", ", c.alignment.src, "-byte loads");
   }
   return name;
+}
+
+absl::Status CheckFacts(const GpuFacts& gpu) {
+  struct Fact {
+    const char* name;
+    double value;
+  };
+  const arch::DeviceLimits& limits = gpu.limits;
+  const Fact facts[] = {
+      {"limits.sm_count", double(limits.sm_count)},
+      {"limits.shared_memory_per_sm", double(limits.shared_memory_per_sm)},
+      {"limits.registers_per_sm", double(limits.registers_per_sm)},
+      {"limits.max_threads_per_sm", double(limits.max_threads_per_sm)},
+      {"clock_mhz", gpu.clock_mhz},
+      {"bytes_per_us", gpu.bytes_per_us},
+  };
+  for (const Fact& fact : facts) {
+    if (std::isfinite(fact.value) && fact.value > 0.0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: gpu.", fact.name, "=", fact.value,
+        " describes no GPU; give a positive number, or the limits that arch::QueryDevice has"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFacts(const CpuFacts& cpu) {
+  if (cpu.threads > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("conv: cpu.threads=", cpu.threads, " is not positive; give 1 or more"));
 }
 
 std::string MachineName(const GpuFacts& gpu) {

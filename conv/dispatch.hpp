@@ -54,7 +54,7 @@ void RefuseWithoutGpuCode(const bool* has_code, std::vector<Candidate>* candidat
 int Cheapest(const std::vector<Candidate>& candidates);
 
 // "mma_sm80 128x64x64, 3 stages"
-std::string TileName(const Config& config);
+std::string TileName(const TileDescription& config);
 
 // Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
 // multiprocessors".
@@ -73,13 +73,22 @@ struct Tuned {
 Tuned LookUp(const TuningTable& table, const std::string& operator_name, const Problem& problem,
              const GpuFacts& gpu, const std::vector<Candidate>& candidates);
 
+// InvalidArgument if the model cannot compute with them: counts that are not positive, a clock or a
+// bandwidth that is not a positive number.
+absl::Status CheckFacts(const GpuFacts& gpu);
+absl::Status CheckFacts(const CpuFacts& cpu);
+
 std::string MachineName(const GpuFacts& gpu);
 std::string MachineName(const CpuFacts& cpu);
 
 }  // namespace internal
 
 template <class F>
-class Dispatch;
+class Dispatch {
+  static_assert(sizeof(F) == 0,
+                "weft: Dispatch takes a weft::conv::Family<policies...>; one policy is an operator "
+                "by itself, weft::conv::Convolution<Policy>");
+};
 
 // As immutable and as cheap to copy as a Convolution, but for the text of Describe.
 template <class... Policies>
@@ -103,12 +112,15 @@ class Dispatch<Family<Policies...>> {
     return OperatorName<std::tuple_element_t<0, std::tuple<Policies...>>>();
   }
 
-  // The configs to choose from, in the family's order.
-  static constexpr std::array<Config, kPolicies> Configs() { return {Policies::config...}; }
+  // The tiles to choose from, in the family's order.
+  static constexpr std::array<TileDescription, kPolicies> Configs() {
+    return {TileDescription(Policies::config)...};
+  }
 
   // Chooses for `gpu` or for the CPU. Policies that refuse the problem or do not fit the GPU are
   // passed over; so are those that this program holds no GPU code for, if it holds some for
-  // others. If all refuse, the first one's error, which is Convolution's.
+  // others. If all refuse, the first one's error, which is Convolution's. InvalidArgument for facts
+  // that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
     return Choose(problem, gpu, options, [&](auto type) {
@@ -158,9 +170,9 @@ class Dispatch<Family<Policies...>> {
     return Visit([](const auto& op) { return op.dst_size(); });
   }
 
-  // The chosen policy's place in the family and its config.
+  // The chosen policy's place in the family and its tile.
   int index() const { return static_cast<int>(op_.index()); }
-  Config config() const { return Configs()[op_.index()]; }
+  TileDescription config() const { return Configs()[op_.index()]; }
 
   // What was considered, in the family's order; empty after CreateAt.
   const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -208,10 +220,11 @@ class Dispatch<Family<Policies...>> {
   template <class Machine, class Check>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
                                          const DispatchOptions& options, const Check& check) {
+    if (absl::Status s = internal::CheckFacts(machine); !s.ok()) return s;
     std::vector<Candidate> candidates = {
         {FactsOf<Policies>(), check(std::type_identity<Policies>()), {}}...};
     if constexpr (std::is_same_v<Machine, GpuFacts>) {
-      const bool has_code[] = {HasGpuCode<Policies>()...};
+      const bool has_code[] = {gemm::HasGpuCode<Policies>()...};
       internal::RefuseWithoutGpuCode(has_code, &candidates);
     }
     for (Candidate& c : candidates) {

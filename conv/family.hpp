@@ -2,6 +2,7 @@
 // neither Abseil nor CUDA.
 #pragma once
 
+#include <cstddef>
 #include <tuple>
 #include <type_traits>
 
@@ -13,6 +14,17 @@ namespace weft::conv {
 // configs, because nvcc 13 cannot write class-type template arguments into its host code.
 template <class... Policies>
 struct Family {};
+
+template <class P>
+class Convolution;
+
+// Not an operator: Dispatch chooses among a family.
+template <class... Policies>
+class Convolution<Family<Policies...>> {
+  static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
+                "weft: Convolution takes one policy; weft::conv::Dispatch<Family> chooses among "
+                "those of a family");
+};
 
 namespace internal {
 

@@ -1,32 +1,178 @@
-// Which kernel a policy's mainloop means.
+// The parts of an operator's kernels: how each source layout and filter format is an operand.
 #pragma once
 
 #include <type_traits>
 
-#include "weft/conv/mma_kernel.hpp"
-#include "weft/conv/mma_sm75_kernel.hpp"
-#include "weft/conv/simt_kernel.hpp"
+#include "weft/conv/kernel_params.hpp"
+#include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/kernel_list.hpp"
+#include "weft/gemm/mma_sm75.hpp"
+#include "weft/gemm/mma_sm80.hpp"
+#include "weft/gemm/simt.hpp"
+#include "weft/gemm/tile_kernel.hpp"
 
 namespace weft::conv {
+
+// Packed filters as operands of gemm::AffineWalk. CxRSKx<kX>, in pieces of kPieceBytes: parts of a
+// channel block, or several of them, of neighbouring output channels.
+template <int kX, int kPieceBytes>
+struct BlockedFilter {
+  using Params = FilterParams;
+  static constexpr int kBytes = kPieceBytes, kUnit = kPieceBytes > kX ? kPieceBytes / kX : 1;
+  static constexpr bool kAlong = false, kWhole = true, kRegular = true;
+  static constexpr std::int64_t RowBytes(const Params&) { return kX; }
+  static constexpr std::int64_t StepBytes(const Params& p) {
+    return static_cast<std::int64_t>(p.padded_k) * kX;
+  }
+  static constexpr std::int32_t End(const Params& p) { return p.units; }
+  static constexpr std::int32_t First(const Params&) { return 0; }
+  template <class Tile>
+  static constexpr const void* Data(const Params& p, const Tile& tile) {
+    return p.Data(tile);
+  }
+  template <class Tile>
+  static constexpr gemm::RowPlace Row(const Params& p, const Tile&, std::int32_t k) {
+    return {static_cast<std::int64_t>(k) * kX, k < p.padded_k};
+  }
+};
+
+// KRSC: rows along which (r, s, c) runs.
+template <int kPieceBytes>
+struct LineFilter {
+  using Params = FilterParams;
+  static constexpr int kBytes = kPieceBytes, kUnit = 1;
+  static constexpr bool kAlong = true, kWhole = true, kRegular = true;
+  static constexpr std::int64_t RowBytes(const Params& p) { return p.row_bytes; }
+  static constexpr std::int64_t StepBytes(const Params&) { return kBytes; }
+  static constexpr std::int32_t End(const Params& p) { return p.units * kBytes; }
+  static constexpr std::int32_t First(const Params&) { return 0; }
+  template <class Tile>
+  static constexpr const void* Data(const Params& p, const Tile& tile) {
+    return p.Data(tile);
+  }
+  template <class Tile>
+  static constexpr gemm::RowPlace Row(const Params& p, const Tile&, std::int32_t k) {
+    return {k * p.row_bytes, k < p.padded_k};
+  }
+};
+
 inline namespace WEFT_BACKEND {
 
-template <class P, gemm::Mainloop mainloop, bool kPointwise>
-struct KernelFor;
-template <class P, bool kPointwise>
-struct KernelFor<P, gemm::Mainloop::kSimt, kPointwise> {
-  using type = SimtKernel<P, kPointwise>;
-};
-template <class P, bool kPointwise>
-struct KernelFor<P, gemm::Mainloop::kMmaSm75, kPointwise> {
-  using type = MmaSm75Kernel<P, kPointwise>;
-};
-template <class P, bool kPointwise>
-struct KernelFor<P, gemm::Mainloop::kMmaSm80, kPointwise> {
-  using type = MmaSm80Kernel<P, kPointwise>;
+// Source pixels, from a piece's Share. kUnit: bytes of a channel block, or of a piece in NHWC.
+template <class Share, class P, SourceKind kind>
+struct SourceWalk {
+  static constexpr bool kAlong = CheckedPolicy<P>::kNhwc;
+  static constexpr int kUnitBytes = CheckedPolicy<P>::kUnitBytes;
+  struct Format {
+    static constexpr bool kAlong = SourceWalk::kAlong;
+    static constexpr int kUnitBytes = SourceWalk::kUnitBytes;
+  };
+  using Pointwise =
+      PointwiseSource<kUnitBytes, kAlong ? kUnitBytes : kUnitBytes / Share::kInner, kAlong>;
+  using type =
+      std::conditional_t<kind == SourceKind::kPointwise, gemm::AffineWalk<Share, Pointwise>,
+                         std::conditional_t<kind == SourceKind::kTaps, TapWalk<Share, kUnitBytes>,
+                                            Im2colWalk<Share, Format>>>;
 };
 
-template <class P, bool kPointwise>
-using Kernel = typename KernelFor<P, P::config.mainloop, kPointwise>::type;
+// Filters: the pieces of FilterLayout as M wants them.
+template <class M, class P, class Format = typename P::FilterLayout>
+struct FilterOperand;
+template <class M, class P>
+struct FilterOperand<M, P, CxRSKx<4>> {
+  using Shape = typename M::template Across<typename M::ColumnsOfB, 16>;
+  using Source = BlockedFilter<4, 16>;
+};
+template <class M, class P>
+struct FilterOperand<M, P, CxRSKx<32>> {
+  using Shape = typename M::template Along<typename M::ColumnsOfB, 16>;
+  using Source = BlockedFilter<32, 16>;
+};
+template <class M, class P>
+struct FilterOperand<M, P, KRSC> {
+  using Shape = typename M::template Along<typename M::ColumnsOfB, P::config.alignment.src>;
+  using Source = LineFilter<P::config.alignment.src>;
+};
+
+// The mainloop that a policy's config means.
+template <class P, gemm::Mainloop mainloop>
+struct MainloopFor;
+template <class P>
+struct MainloopFor<P, gemm::Mainloop::kSimt> {
+  using type = gemm::SimtMainloop<P>;
+};
+template <class P>
+struct MainloopFor<P, gemm::Mainloop::kMmaSm75> {
+  using type = gemm::MmaSm75Mainloop<P>;
+};
+template <class P>
+struct MainloopFor<P, gemm::Mainloop::kMmaSm80> {
+  struct Spec {  // channel blocks lie in memory as they do in shared memory
+    template <int kRows, int kGroups>
+    using Layout = gemm::GroupMajor<kRows, kGroups>;
+    static constexpr int kRun = 0;
+  };
+  using type = gemm::MmaSm80Mainloop<P, Spec>;
+};
+
+// The parts of gemm::TileKernel. P: a conv::Policy.
+template <class P, SourceKind kind>
+struct Parts {
+  using Checked = CheckedPolicy<P>;
+  using Params = KernelParams<P, kind>;
+  using Scheduler = BatchGrid<typename P::Prologue>;
+  using Mainloop = typename MainloopFor<P, Checked::kMainloop>::type;
+  using Pipeline = typename Mainloop::Pipeline;
+
+  using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, P::config.alignment.src>;
+  using OperandA =
+      gemm::GatherOperand<typename SourceShape::Share,
+                          typename SourceWalk<typename SourceShape::Share, P, kind>::type,
+                          typename SourceShape::Place>;
+  using Filter = FilterOperand<Mainloop, P>;
+  using OperandB =
+      gemm::GatherOperand<typename Filter::Shape::Share,
+                          gemm::AffineWalk<typename Filter::Shape::Share, typename Filter::Source>,
+                          typename Filter::Shape::Place>;
+  using Epilogue = gemm::DirectStore<P, decltype(Params::output), typename Mainloop::Map>;
+
+  // What a walk keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
+  // more before sm_90.
+  static constexpr bool kResidual = P::Epilogue::kHasResidual && P::config.registers == 0 &&
+                                    Checked::kMainloop == gemm::Mainloop::kMmaSm80;
+  static constexpr int kOwn = Mainloop::Registers(Checked::kNhwc                ? 1
+                                                  : kind == SourceKind::kIm2col ? 2
+                                                                                : 0);
+  static constexpr int kRegisters = kResidual && kOwn < 128 ? 128 : kOwn;
+  static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
+};
+
+template <class P, SourceKind kind>
+using Kernel = gemm::TileKernel<Parts<P, kind>>;
 
 }  // namespace WEFT_BACKEND
+
+// Whether there is a kernel for SourceKind::kTaps.
+template <class P>
+inline constexpr bool kHasTaps =
+    CheckedPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80 && !CheckedPolicy<P>::kNhwc;
+
 }  // namespace weft::conv
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// By SourceKind.
+template <class P>
+requires conv::HasTypes<P>
+struct KernelList<P> {
+  static constexpr int kCount = 3;
+  template <int i>
+  static constexpr bool kExists = conv::SourceKind(i) != conv::SourceKind::kTaps
+                                  || conv::kHasTaps<P>;
+  template <int i>
+  using Kernel = conv::Kernel<P, conv::SourceKind(i)>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -7,7 +7,7 @@
 //       using DstLayout = weft::NCxHWx<32>;
 //       using Prologue = weft::prologues::SharedFilter;
 //       using Epilogue = weft::epilogues::BiasHSwish<>;
-//       static constexpr weft::conv::Config config = weft::conv::kSimt128x128;
+//       static constexpr auto config = weft::conv::kSimt128x128;
 //     };
 //
 // Every member is required. This header is all that a file of policies needs; it includes neither
@@ -19,16 +19,13 @@
 #include <type_traits>
 
 #include "weft/epilogues/chain.hpp"
-#include "weft/gemm/mma_config.hpp"
-#include "weft/gemm/mma_sm75_config.hpp"
-#include "weft/gemm/simt_config.hpp"
+#include "weft/gemm/config.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {
 
 using gemm::Alignment;
-using gemm::Config;
 using gemm::kMma128x128;
 using gemm::kMma128x32;
 using gemm::kMma128x64;
@@ -42,7 +39,9 @@ using gemm::kSimt64x64;
 using gemm::MmaSm75Config;
 using gemm::MmaSm80Config;
 using gemm::SimtConfig;
+using gemm::TileDescription;
 using gemm::WithDstAlignment;
+using gemm::WithRegisters;
 using gemm::WithSrcAlignment;
 
 template <class P>
@@ -57,46 +56,46 @@ concept HasTypes = requires {
 
 template <class P>
 concept HasConfig = requires {
-  { P::config } -> std::same_as<const Config&>;
+  P::config;
+  requires gemm::Config<std::remove_cvref_t<decltype(P::config)>>;
 };
 
 namespace internal {
 
-template <class Layout>
-constexpr bool DivisibleRun(int bytes, int element_bytes) {
-  // kChannelRun == 0: all channels side by side, so the run is checked against K at Create.
-  return bytes % element_bytes == 0 &&
-         (Layout::kChannelRun == 0 || Layout::kChannelRun * element_bytes % bytes == 0);
-}
-
-// Picks before it instantiates: a simt policy is not checked as a tensor-core one.
-template <class P, gemm::Mainloop mainloop>
-struct CheckedTiles;
-template <class P>
-struct CheckedTiles<P, gemm::Mainloop::kSimt> : gemm::CheckedSimtTiles<P> {};
-template <class P>
-struct CheckedTiles<P, gemm::Mainloop::kMmaSm75> : gemm::CheckedMmaSm75Tiles<P> {};
-template <class P>
-struct CheckedTiles<P, gemm::Mainloop::kMmaSm80> : gemm::CheckedMmaTiles<P> {};
+// The bytes of one store, of one output value, and of how many channels lie side by side in
+// DstLayout (0: all, so that the run is checked against K at Create); compilers print them.
+template <int kAlignmentDst, int kElementBytes, int kChannelRun>
+struct CheckedDstAlignment {
+  static_assert(
+      kAlignmentDst % kElementBytes == 0 &&
+          (kChannelRun == 0 || kChannelRun * kElementBytes % kAlignmentDst == 0),
+      "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
+      "divide the bytes of the channels that lie side by side there; give the policy "
+      "WithDstAlignment(config, bytes), where an output of 1 byte takes up to 4 in "
+      "NCxHWx<4>, 16 in NCxHWx<32> and NHWC, 1 in NCHW, and wider ones as many times more");
+  static constexpr bool kValid = true;
+};
 
 }  // namespace internal
 
 // Instantiating this type checks a policy; each failure is one sentence. Everything that takes a
-// policy goes through it.
+// policy goes through it. What its config must fulfil, its mainloop checks (conv/kernels.hpp).
 template <class P>
 struct CheckedPolicy {
   static_assert(HasTypes<P>,
                 "weft: a convolution policy needs the types Element, SrcLayout, FilterLayout, "
                 "DstLayout, Prologue and Epilogue; at least one is missing (see conv/policy.hpp)");
   static_assert(HasConfig<P>,
-                "weft: a convolution policy needs `static constexpr weft::conv::Config config`");
+                "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
+                "MmaSm75Config or MmaSm80Config such as weft::conv::kSimt64x64");
   static constexpr bool kValid = true;
 };
 
 template <class P>
 requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
-  static constexpr Config config = P::config;
+  static constexpr auto config = P::config;
   using Epilogue = typename P::Epilogue;
+  static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
 
   static_assert(std::is_same_v<typename P::Element, std::int8_t>,
                 "weft: convolutions multiply Element = std::int8_t");
@@ -104,24 +103,25 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW)");
   static_assert(FilterFormat<typename P::FilterLayout>,
                 "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS)");
-  static constexpr bool kSimt = config.mainloop == gemm::Mainloop::kSimt;
+  static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   static_assert(!kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
                            std::is_same_v<typename P::FilterLayout, CxRSKx<4>>),
                 "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
   static constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
+  static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
+                "weft: the simt_async mainloop multiplies matrices of float and double; "
+                "convolutions take a SimtConfig, MmaSm75Config or MmaSm80Config");
   static_assert(kSimt ||
                     (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
                      std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
                     (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
-                     config.mainloop == gemm::Mainloop::kMmaSm80),
+                     kMainloop == gemm::Mainloop::kMmaSm80),
                 "weft: the mma_sm75 and mma_sm80 mainloops read SrcLayout NCxHWx<32> with "
                 "FilterLayout CxRSKx<32>, mma_sm80 also NHWC with KRSC");
-  static_assert(prologues::Prologue<typename P::Prologue>,
-                "weft: Prologue is not a prologue; use weft::prologues::SharedFilter");
+  static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
-  static_assert(internal::CheckedTiles<P, config.mainloop>::kValid);
   static_assert(
       !kSimt || config.alignment.src == 4,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
@@ -131,10 +131,12 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
           (kNhwc && (config.alignment.src == 8 || config.alignment.src == 4)),
       "weft: config.alignment.src of the mma_sm75 and mma_sm80 mainloops is 16; 8 or 4 for NHWC "
       "whose C is not a multiple of 16");
-  static_assert(internal::DivisibleRun<typename P::DstLayout>(config.alignment.dst,
-                                                              sizeof(typename Epilogue::Output)),
-                "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
-                "divide the bytes of the channels that lie side by side there");
+  static_assert(
+      internal::CheckedDstAlignment<config.alignment.dst, sizeof(typename Epilogue::Output),
+                                    P::DstLayout::kChannelRun>::kValid);
+
+  // Bytes that kernels count k in: a channel block, or one access of NHWC.
+  static constexpr int kUnitBytes = kNhwc ? config.alignment.src : P::SrcLayout::kInterleave;
   static constexpr bool kValid = true;
 };
 

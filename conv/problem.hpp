@@ -34,8 +34,8 @@ struct Problem {
   std::int64_t pad_right = 0;
   std::int64_t stride_h = 1;
   std::int64_t stride_w = 1;
-  std::int64_t dilation_h = 1;
-  std::int64_t dilation_w = 1;
+  std::int64_t dilation_h = 1;  // of no effect where r = 1
+  std::int64_t dilation_w = 1;  // of no effect where s = 1
   Mode mode = Mode::kCrossCorrelation;
   std::int64_t groups = 1;  // divides c and k; needs a prologue that depends on the group
 

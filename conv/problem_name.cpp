@@ -73,25 +73,8 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-}  // namespace
-
-std::string ProblemName(const Problem& p) {
-  std::string padding = absl::StrCat(p.pad_top);
-  if (p.pad_left != p.pad_top || p.pad_bottom != p.pad_top || p.pad_right != p.pad_top) {
-    absl::StrAppend(&padding, "x", p.pad_left, "x", p.pad_bottom, "x", p.pad_right);
-  }
-  std::string name =
-      absl::StrCat("n", p.n, "c", p.c, "h", p.h, "w", p.w, "k", p.k, "r", Pair(p.r, p.s));
-  absl::StrAppend(&name, "s", Pair(p.stride_h, p.stride_w), "p", padding);
-  if (p.dilation_h != 1 || p.dilation_w != 1) {
-    absl::StrAppend(&name, "d", Pair(p.dilation_h, p.dilation_w));
-  }
-  if (p.groups != 1) absl::StrAppend(&name, "g", p.groups);
-  if (p.mode == Mode::kConvolution) name += kFlipped;
-  return name;
-}
-
-absl::StatusOr<Problem> ParseProblemName(const std::string& name) {
+// The layer notation lets `n` and `p` be left out.
+absl::StatusOr<Problem> Parse(const std::string& name, bool layer, bool* has_batch) {
   Problem p;
   Reader reader(name);
   struct Part {
@@ -110,6 +93,14 @@ absl::StatusOr<Problem> ParseProblemName(const std::string& name) {
       {'p', {&p.pad_top, &p.pad_left, &p.pad_bottom, &p.pad_right}, "the padding"},
   };
   for (const Part& part : parts) {
+    const bool given = reader.At(part.letter);
+    if (part.letter == 'n') *has_batch = given;
+    if (layer && !given && part.letter == 'n') continue;
+    if (layer && !given && part.letter == 'p') {
+      p.pad_top = p.pad_bottom = p.r / 2;
+      p.pad_left = p.pad_right = p.s / 2;
+      continue;
+    }
     if (absl::Status s = reader.Numbers(part.letter, part.into, part.what); !s.ok()) return s;
   }
   if (reader.At('d')) {
@@ -125,6 +116,46 @@ absl::StatusOr<Problem> ParseProblemName(const std::string& name) {
                         "the end, 'd' and the dilations, 'g' and the groups, or 'flipped'");
   }
   return p;
+}
+
+std::string Name(const Problem& p, bool with_batch, bool with_padding) {
+  std::string name = with_batch ? absl::StrCat("n", p.n) : "";
+  absl::StrAppend(&name, "c", p.c, "h", p.h, "w", p.w, "k", p.k, "r", Pair(p.r, p.s), "s",
+                  Pair(p.stride_h, p.stride_w));
+  if (with_padding) {
+    absl::StrAppend(&name, "p", p.pad_top);
+    if (p.pad_left != p.pad_top || p.pad_bottom != p.pad_top || p.pad_right != p.pad_top) {
+      absl::StrAppend(&name, "x", p.pad_left, "x", p.pad_bottom, "x", p.pad_right);
+    }
+  }
+  if (p.dilation_h != 1 || p.dilation_w != 1) {
+    absl::StrAppend(&name, "d", Pair(p.dilation_h, p.dilation_w));
+  }
+  if (p.groups != 1) absl::StrAppend(&name, "g", p.groups);
+  if (p.mode == Mode::kConvolution) name += kFlipped;
+  return name;
+}
+
+}  // namespace
+
+std::string ProblemName(const Problem& p) {
+  return Name(p, true, true);
+}
+
+absl::StatusOr<Problem> ParseProblemName(const std::string& name) {
+  bool has_batch = false;
+  return Parse(name, false, &has_batch);
+}
+
+std::string LayerName(const Problem& p, bool with_batch) {
+  const bool half = p.pad_top == p.r / 2 && p.pad_bottom == p.r / 2 && p.pad_left == p.s / 2 &&
+                    p.pad_right == p.s / 2;
+  return Name(p, with_batch, !half);
+}
+
+absl::StatusOr<Problem> ParseLayerName(const std::string& name, bool* has_batch) {
+  bool ignored = false;
+  return Parse(name, true, has_batch != nullptr ? has_batch : &ignored);
 }
 
 }  // namespace weft::conv

@@ -8,11 +8,9 @@
 
 namespace weft::conv {
 
-// The notation of perf/layers with batch and padding always written, so that a problem has one
-// name:
+// A problem in one word, so that a problem has one name:
 //
 //     n<N> c<C> h<H> w<W> k<K> r<R> s<stride> p<padding> [d<dilation>] [g<groups>] [flipped]
-//
 //
 // without the spaces. Where the two directions differ, both are written, rows first: r3x5, s1x2,
 // d1x2, and p1x2x1x2 for top, left, bottom, right. Dilation 1, 1 group and cross-correlation are
@@ -22,5 +20,11 @@ std::string ProblemName(const Problem& problem);
 // The problem called `name`. InvalidArgument says which part is wrong and what would be accepted.
 // Numbers have at most 12 digits; CheckProblem says whether they describe a convolution.
 absl::StatusOr<Problem> ParseProblemName(const std::string& name);
+
+// The same notation as layer lists and programs have it (perf/layers/README.md): without `n` the
+// batch is 1, which *has_batch tells, and without `p` the padding is half the filter, rounded down.
+absl::StatusOr<Problem> ParseLayerName(const std::string& name, bool* has_batch = nullptr);
+// Without the padding where it is what ParseLayerName assumes.
+std::string LayerName(const Problem& problem, bool with_batch);
 
 }  // namespace weft::conv

@@ -18,88 +18,88 @@ namespace weft::conv {
 
 // Tile shapes as types, for policies that are templates over them.
 struct Tile128x128 {
-  static constexpr Config config = kSimt128x128;
+  static constexpr auto config = kSimt128x128;
 };
 struct Tile128x64 {
-  static constexpr Config config = kSimt128x64;
+  static constexpr auto config = kSimt128x64;
 };
 struct Tile128x32 {
-  static constexpr Config config = kSimt128x32;
+  static constexpr auto config = kSimt128x32;
 };
 struct Tile64x128 {
-  static constexpr Config config = SimtConfig({64, 128, 32}, {32, 64, 32}, {8, 8, 4});
+  static constexpr auto config = SimtConfig({64, 128, 32}, {32, 64, 32}, {8, 8, 4});
 };
 struct Tile64x64 {
-  static constexpr Config config = kSimt64x64;
+  static constexpr auto config = kSimt64x64;
 };
 struct Tile64x32 {
-  static constexpr Config config = SimtConfig({64, 32, 64}, {32, 16, 64}, {4, 4, 4});
+  static constexpr auto config = SimtConfig({64, 32, 64}, {32, 16, 64}, {4, 4, 4});
 };
 struct Tile32x32 {
-  static constexpr Config config = kSimt32x32;
+  static constexpr auto config = kSimt32x32;
 };
 struct Tile32x32Deep {
-  static constexpr Config config = kSimt32x32Deep;
+  static constexpr auto config = kSimt32x32Deep;
 };
 // Few accumulators a thread: the quickest where sums are short and outputs few.
 struct Tile32x32Wide {
-  static constexpr Config config = SimtConfig({32, 32, 128}, {16, 16, 128}, {2, 4, 4});
+  static constexpr auto config = SimtConfig({32, 32, 128}, {16, 16, 128}, {2, 4, 4});
 };
 // 8 warps share each warp tile, in slices of 256.
 struct Tile32x32Deepest {
-  static constexpr Config config = SimtConfig({32, 32, 256}, {32, 16, 32}, {4, 4, 4});
+  static constexpr auto config = SimtConfig({32, 32, 256}, {32, 16, 32}, {4, 4, 4});
 };
 
 // The same for the mma_sm80 mainloop: tiles that weft_perf measures, so that its tuning tables name
 // them.
 struct Mma128x64 {
-  static constexpr Config config = MmaSm80Config({128, 64, 64}, {64, 32, 64}, 4);
+  static constexpr auto config = MmaSm80Config({128, 64, 64}, {64, 32, 64}, 4);
 };
 struct Mma128x128 {
-  static constexpr Config config = kMma128x128;
+  static constexpr auto config = kMma128x128;
 };
 // Fewer warps, each with more sums.
 struct Mma128x128Wide {
-  static constexpr Config config = MmaSm80Config({128, 128, 64}, {64, 64, 64}, 4);
+  static constexpr auto config = MmaSm80Config({128, 128, 64}, {64, 64, 64}, 4);
 };
 struct Mma256x128 {
-  static constexpr Config config = MmaSm80Config({256, 128, 64}, {64, 64, 64}, 3);
+  static constexpr auto config = MmaSm80Config({256, 128, 64}, {64, 64, 64}, 3);
 };
 struct Mma128x256 {
-  static constexpr Config config = MmaSm80Config({128, 256, 64}, {64, 64, 64}, 3);
+  static constexpr auto config = MmaSm80Config({128, 256, 64}, {64, 64, 64}, 3);
 };
 struct Mma256x64 {
-  static constexpr Config config = MmaSm80Config({256, 64, 64}, {64, 32, 64}, 3);
+  static constexpr auto config = MmaSm80Config({256, 64, 64}, {64, 32, 64}, 3);
 };
 struct Mma128x32 {
-  static constexpr Config config = MmaSm80Config({128, 32, 64}, {32, 32, 64}, 4);
+  static constexpr auto config = MmaSm80Config({128, 32, 64}, {32, 32, 64}, 4);
 };
 // For 16 output channels and fewer.
 struct Mma128x16 {
-  static constexpr Config config = MmaSm80Config({128, 16, 128}, {32, 16, 128}, 3, 4);
+  static constexpr auto config = MmaSm80Config({128, 16, 128}, {32, 16, 128}, 3, 4);
 };
 struct Mma64x64 {
-  static constexpr Config config = kMma64x64;
+  static constexpr auto config = kMma64x64;
 };
 struct Mma64x64Deep {
-  static constexpr Config config = MmaSm80Config({64, 64, 128}, {32, 32, 128}, 4);
+  static constexpr auto config = MmaSm80Config({64, 64, 128}, {32, 32, 128}, 4);
 };
 struct Mma64x32 {
-  static constexpr Config config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 4);
+  static constexpr auto config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 4);
 };
 struct Mma64x32Deep {
-  static constexpr Config config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 5);
+  static constexpr auto config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 5);
 };
 struct Mma32x32Deep {
-  static constexpr Config config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
+  static constexpr auto config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
 };
 
 // And for mma_sm75, which GPUs without the mma_sm80 mainloop run.
 struct MmaSm75Tile128x64 {
-  static constexpr Config config = gemm::MmaSm75Config({128, 64, 64}, {64, 32, 64});
+  static constexpr auto config = gemm::MmaSm75Config({128, 64, 64}, {64, 32, 64});
 };
 struct MmaSm75Tile64x32 {
-  static constexpr Config config = gemm::MmaSm75Config({64, 32, 64}, {32, 32, 64});
+  static constexpr auto config = gemm::MmaSm75Config({64, 32, 64}, {32, 32, 64});
 };
 
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75. Dst is any layout that
@@ -112,7 +112,7 @@ struct S8Conv4 {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr Config config = TileT::config;
+  static constexpr auto config = TileT::config;
 };
 
 // int8 convolution over NCxHWx<32> through the tensor cores, any GPU from sm_80 (from sm_75 with a
@@ -127,9 +127,9 @@ struct S8Conv32 {
   using Epilogue = EpilogueT;
   static constexpr int kRunBytes = Dst::kChannelRun * sizeof(typename EpilogueT::Output);
   static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
-  static constexpr Config config = WithDstAlignment(TileT::config, kRunBytes >= 8   ? kWidest
-                                                                   : kRunBytes == 1 ? 1
-                                                                                    : 4);
+  static constexpr auto config = WithDstAlignment(TileT::config, kRunBytes >= 8   ? kWidest
+                                                                 : kRunBytes == 1 ? 1
+                                                                                  : 4);
 };
 
 // int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80. C is a
@@ -147,7 +147,7 @@ struct S8ConvNhwc {
   static constexpr int kChannels =
       Dst::kChannelRun == 0 || kDstChannels < Dst::kChannelRun ? kDstChannels : Dst::kChannelRun;
   static constexpr int kBytes = kChannels * static_cast<int>(sizeof(typename EpilogueT::Output));
-  static constexpr Config config =
+  static constexpr auto config =
       WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
 };
 

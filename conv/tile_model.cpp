@@ -24,7 +24,7 @@ constexpr double kMmaClocks = 0.935;     // of an mma_sm80 slice, TensorMacsPerC
 constexpr double kL2BytesPerClock = 36;  // for a multiprocessor
 constexpr double kCopy = 5.0;            // instructions for an asynchronous copy
 
-bool IsSimt(const Config& config) {
+bool IsSimt(const TileDescription& config) {
   return config.mainloop == gemm::Mainloop::kSimt;
 }
 
@@ -34,7 +34,7 @@ bool IsPointwise(const Problem& p) {
 }
 
 // int8 multiply-accumulates a clock of a multiprocessor's tensor cores.
-double TensorMacsPerClock(const Config& config, int compute_capability) {
+double TensorMacsPerClock(const TileDescription& config, int compute_capability) {
   const bool small = config.instruction.m == 8;  // m8n8k16
   if (compute_capability < 80) return 1024.0;
   if (compute_capability == 80) return small ? 1024.0 : 2048.0;
@@ -44,7 +44,7 @@ double TensorMacsPerClock(const Config& config, int compute_capability) {
 }
 
 // Clocks of the work of one k slice of one block, at the multiprocessor's full rate.
-double SimtSliceClocks(const Config& config, bool pointwise) {
+double SimtSliceClocks(const TileDescription& config, bool pointwise) {
   const gemm::TileShape& t = config.threadblock;
   const double packets = t.k / 4;
   // Shared-memory loads and loop overhead per dp4a shrink as the thread's tile grows.
@@ -55,7 +55,7 @@ double SimtSliceClocks(const Config& config, bool pointwise) {
   return arithmetic + gather + filter;
 }
 
-double MmaSliceClocks(const Config& config, int compute_capability, int threads) {
+double MmaSliceClocks(const TileDescription& config, int compute_capability, int threads) {
   const gemm::TileShape& t = config.threadblock;
   const gemm::TileShape& i = config.instruction;
   const double k = t.k, copies = k / config.alignment.src;  // for each row
@@ -83,34 +83,22 @@ int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
        limits.shared_memory_per_sm / shared, limits.max_threads_per_sm / tile.threads}));
 }
 
-// Bytes of source, filter and destination, and of the scales and biases; each moved once.
-double Bytes(const Problem& p, const TileFacts& tile) {
-  const auto padded = [](std::int64_t x, std::int64_t to) { return double(RoundUp(x, to)); };
-  const double c = padded(p.c, tile.src_interleave);
-  return p.n * c * p.h * p.w + p.k * c * p.r * p.s +
-         double(p.n) * padded(p.k, tile.dst_interleave) * p.p() * p.q() * tile.dst_element_bytes +
-         8.0 * p.k;
-}
-
 struct Counts {
-  double slices = 0.0;
-  Prediction prediction;  // blocks, useful, processors, busy, per processor
+  PlanCounts plan;
+  Prediction prediction;  // blocks, useful, processors, busy
   double per_sm = 0.0;    // blocks of the busiest multiprocessor
 };
 
+// What the kernel's own plan says, and how its blocks spread over the processors.
 Counts Count(const Problem& p, const TileFacts& tile, int processors) {
-  const gemm::TileShape& t = tile.config.threadblock;
-  const double pixels = double(p.n) * p.p() * p.q();
-  const double tiles_m = std::ceil(pixels / t.m);
-  const double tiles_n = std::ceil(double(RoundUp(p.k, tile.dst_interleave)) / t.n);
-  const double depth = double(RoundUp(p.c, tile.src_interleave)) * p.r * p.s;
   Counts c;
-  c.slices = std::ceil(depth / t.k);
-  c.per_sm = std::ceil(tiles_m * tiles_n / processors);
-  c.prediction.blocks = static_cast<std::int64_t>(tiles_m * tiles_n);
+  if (const auto geometry = MakeGeometry(p, tile); geometry.ok()) c.plan = geometry->counts;
+  const double blocks = c.plan.blocks();
+  c.per_sm = std::ceil(blocks / processors);
+  c.prediction.blocks = c.plan.blocks();
   c.prediction.processors = processors;
-  c.prediction.useful = p.macs() / (tiles_m * t.m * tiles_n * t.n * c.slices * t.k);
-  c.prediction.busy = tiles_m * tiles_n / (c.per_sm * processors);
+  c.prediction.useful = c.plan.useful;
+  c.prediction.busy = blocks / (c.per_sm * processors);
   return c;
 }
 
@@ -131,7 +119,7 @@ GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
 }
 
 Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu) {
-  const Config& config = tile.config;
+  const TileDescription& config = tile.config;
   const gemm::TileShape& t = config.threadblock;
   const Counts counts = Count(problem, tile, gpu.limits.sm_count);
   Prediction result = counts.prediction;
@@ -159,14 +147,14 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
     const double warps = tile.threads / 32.0;
     const double shared = blocks * slice / rate(blocks * warps);
     const double lone = latency + costs.lone * slice / rate(warps);
-    return costs.start_and_end + counts.slices * std::max(shared, lone) + blocks * epilogue;
+    return costs.start_and_end + counts.plan.slices * std::max(shared, lone) + blocks * epilogue;
   };
   const double full_waves = std::floor(counts.per_sm / result.blocks_per_sm);
   const double rest = counts.per_sm - full_waves * result.blocks_per_sm;
   double clocks = full_waves * wave(result.blocks_per_sm);
   if (rest > 0) clocks += wave(rest);
   const double compute = clocks / gpu.clock_mhz;
-  const double memory = Bytes(problem, tile) / gpu.bytes_per_us;
+  const double memory = counts.plan.bytes / gpu.bytes_per_us;
   result.memory_bound = memory > compute;
   result.microseconds = kLaunch + std::max(compute, memory);
   return result;
@@ -174,7 +162,7 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
 
 // The executor walks through what each thread does: a thread costs more than its arithmetic.
 Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu) {
-  const Config& config = tile.config;
+  const TileDescription& config = tile.config;
   const gemm::TileShape& t = config.threadblock;
   const Counts counts = Count(problem, tile, std::max(1, cpu.threads));
   Prediction result = counts.prediction;
@@ -189,22 +177,9 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts
     slice = 0.16 * t.m * t.n * t.k + 16.0 / config.alignment.src * gathered + 100.0 * tile.threads;
   }
   const double block =
-      counts.slices * slice + (10.0 + NarrowStores(tile)) * t.m * t.n + 200.0 * tile.threads;
+      counts.plan.slices * slice + (10.0 + NarrowStores(tile)) * t.m * t.n + 200.0 * tile.threads;
   result.microseconds = counts.per_sm * block * 1e-3;
   return result;
-}
-
-int ChooseTile(const Problem& problem, const std::vector<TileFacts>& tiles, const GpuFacts& gpu) {
-  int best = 0;
-  double least = 0.0;
-  for (int i = 0; i < static_cast<int>(tiles.size()); ++i) {
-    const double time = Predict(problem, tiles[i], gpu).microseconds;
-    if (i == 0 || time < least) {
-      best = i;
-      least = time;
-    }
-  }
-  return best;
 }
 
 }  // namespace weft::conv

@@ -11,36 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "weft/conv/kernels.hpp"
-#include "weft/conv/policy.hpp"
+#include "weft/conv/plan.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/arch/device.hpp"
 
 namespace weft::conv {
-
-// What the model knows about a policy.
-struct TileFacts {
-  Config config;
-  int threads = 0;              // of a block
-  int blocks_by_registers = 0;  // that 65536 registers have room for
-  std::int64_t shared_bytes = 0;
-  int src_interleave = 4;  // C is padded to a multiple of it
-  int dst_interleave = 4;  // K likewise
-  int dst_element_bytes = 1;
-};
-
-// The facts of policy P.
-template <class P>
-constexpr TileFacts FactsOf() {
-  using AnyKernel = Kernel<P, false>;
-  return {.config = P::config,
-          .threads = AnyKernel::kThreads,
-          .blocks_by_registers = AnyKernel::kMinBlocksPerSm,
-          .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
-          .src_interleave = P::SrcLayout::kInterleave,
-          .dst_interleave = P::DstLayout::kInterleave,
-          .dst_element_bytes = sizeof(typename P::Epilogue::Output)};
-}
 
 // An H200 unless told otherwise.
 struct GpuFacts {
@@ -77,10 +52,8 @@ struct Prediction {
   bool memory_bound = false;
 };
 
+// `problem` is one that the tile's policy accepts.
 Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu);
 Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu);
-
-// The index of the tile with the least prediction; `tiles` is not empty.
-int ChooseTile(const Problem& problem, const std::vector<TileFacts>& tiles, const GpuFacts& gpu);
 
 }  // namespace weft::conv

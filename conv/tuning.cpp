@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -114,7 +116,7 @@ absl::StatusOr<TuningRecord> Record(const std::map<std::string, std::string>& fi
 
 }  // namespace
 
-std::string PolicyName(const Config& c) {
+std::string PolicyName(const TileDescription& c) {
   const std::string own = c.mainloop == gemm::Mainloop::kSimt
                               ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
                               : absl::StrCat("s", c.stages);
@@ -150,11 +152,17 @@ absl::StatusOr<TuningTable> TuningTable::Parse(const std::string& source, const 
 }
 
 absl::StatusOr<TuningTable> TuningTable::Read(const std::string& path) {
+  if (std::error_code error; std::filesystem::is_directory(path, error)) {
+    return absl::NotFoundError(absl::StrCat("tuning table ", path, " is a folder; give a file"));
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return absl::NotFoundError(absl::StrCat("tuning table ", path, " cannot be opened"));
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // Not through stream iterators, which throw where reading fails.
+  std::string text;
+  char block[4096];
+  while (file.read(block, sizeof(block)) || file.gcount() > 0) text.append(block, file.gcount());
   if (file.bad()) return absl::UnavailableError(absl::StrCat(path, " cannot be read"));
   return Parse(path, text);
 }

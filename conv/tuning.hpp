@@ -29,7 +29,7 @@ namespace weft::conv {
 // The name of a policy within its family, from every number in which policies of one operator
 // differ: mma_sm80_128x128x64_w64x32x64_s3_a16_d8 for threadblock, warp, stages and the widths of
 // loads and stores in bytes; simt tiles have t<m>x<n>, a thread's tile, instead of the stages.
-std::string PolicyName(const Config& config);
+std::string PolicyName(const TileDescription& config);
 
 namespace internal {
 
@@ -84,7 +84,8 @@ class TuningTable {
   // are an error too.
   static absl::StatusOr<TuningTable> Parse(const std::string& source, const std::string& text);
 
-  // The table in a file. NotFound if it cannot be opened, else as Parse.
+  // The table in a file. NotFound if it cannot be opened or is a folder, Unavailable if
+  // reading fails, else as Parse.
   static absl::StatusOr<TuningTable> Read(const std::string& path);
 
   // Adds a record, or replaces the one of the same device, operator and problem. InvalidArgument

@@ -4,9 +4,10 @@
 //     constexpr float operator()(float x) const;
 // or, when it needs to know where it is,
 //     constexpr float operator()(float x, const weft::epilogues::OutputCoord& at) const;
-// It carries no CUDA macro: the same function runs on both back ends. Data members are allowed;
-// they are the `epilogue` argument of Run. Results are defined to the bit if the functor is: use
-// the functions of numerics.hpp, or one operation per statement.
+// It carries no CUDA macro: the same function runs on both back ends, for which it must be
+// constexpr together with all that it calls; Chain checks that. Data members are allowed if the
+// whole stays trivially copyable; they are the `epilogue` argument of Run. Results are defined to
+// the bit if the functor is: use the functions of numerics.hpp, or one operation per statement.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 namespace weft::epilogues {
 
-// Where an output value lies: image n, output channel k, row p, column q.
+// Where an output value lies: image n, output channel k, row p, column q. In a matrix product k is
+// the column of C and q its row; n and p are 0.
 struct OutputCoord {
   std::int64_t n = 0;
   std::int32_t k = 0;

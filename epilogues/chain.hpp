@@ -3,15 +3,17 @@
 //
 //     Chain<Residual<>, Scale, Bias<>, HSwish, ClampTo<std::int8_t>>
 //
-// The list must follow the numerics contract: [Residual] [Scale] [Bias] activations... [Residual]
-// activations... then exactly one output stage.
+// The list must follow the numerics contract: [Residual] [SumBias] Scale [Bias] activations...
+// [Residual] activations... then exactly one output stage; or [SumBias] ToSums for the sums alone.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "weft/epilogues/activations.hpp"
+#include "weft/epilogues/functor_checks.hpp"
 #include "weft/epilogues/stages.hpp"
 
 namespace weft::epilogues {
@@ -36,9 +38,12 @@ template <class S>
 inline constexpr bool kIsResidual = std::is_base_of_v<internal::ResidualTag, S>;
 template <class S>
 inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, S>;
+template <class S>
+inline constexpr bool kIsActivation =
+    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S>;
 
 template <class S>
-concept Stage = kIsScale<S> || kIsBias<S> || kIsResidual<S> || kIsOutput<S> || Activation<S>;
+concept Stage = !kIsActivation<S> || Activation<S>;
 
 namespace internal {
 
@@ -59,6 +64,17 @@ struct WantResidual : std::bool_constant<kIsResidual<S>> {};
 template <class S>
 struct WantOutput : std::bool_constant<kIsOutput<S>> {};
 
+// The format of a residual whose output is in Dst.
+template <class S, class Dst>
+struct ResidualFormat {
+  using type =
+      std::conditional_t<std::is_same_v<typename S::Layout, SameAsDst>, Dst, typename S::Layout>;
+};
+template <class Dst>
+struct ResidualFormat<void, Dst> {
+  using type = Dst;
+};
+
 template <class S>
 struct ElementOf {
   using type = typename S::Element;
@@ -68,17 +84,45 @@ struct ElementOf<void> {
   using type = void;
 };
 
+// An activation called as the kernels do, for ConstantCall.
+template <bool kPositive>
+struct CallActivation {
+  template <class F>
+  constexpr float operator()(const F& f) const {
+    const float x = kPositive ? 0.375f : -0.375f;
+    if constexpr (PlainActivation<F>) {
+      return f(x);
+    } else {
+      return f(x, OutputCoord{});
+    }
+  }
+};
+template <class S>
+constexpr bool ConstexprStage() {
+  if constexpr (kIsActivation<S> && Activation<S>) {
+    return kConstexprFunctor<S, CallActivation<true>, CallActivation<false>>;
+  } else {
+    return true;
+  }
+}
+
 // Ranks of the contract's order; an activation and a late residual share one.
+inline constexpr int kActivationRank = 4;
 template <class S>
 constexpr int Rank() {
-  return kIsScale<S> ? 1 : kIsBias<S> ? 2 : kIsOutput<S> ? 4 : kIsResidual<S> ? 0 : 3;
+  if (kIsResidual<S>) return 0;
+  if (std::is_same_v<S, SumBias>) return 1;
+  if (kIsScale<S>) return 2;
+  if (kIsBias<S>) return 3;
+  return kIsOutput<S> ? kActivationRank + 1 : kActivationRank;
 }
 template <class... Stages>
 constexpr bool InContractOrder() {
   const int ranks[] = {Rank<Stages>()...};
   int seen = -1;
   for (int rank : ranks) {
-    const int effective = rank == 0 && seen == 3 ? 3 : rank;  // a residual after an activation
+    // A residual may also follow an activation.
+    const int effective = rank == 0 && seen == kActivationRank ? kActivationRank : rank;
     if (effective < seen) return false;
     seen = effective;
   }
@@ -106,6 +150,8 @@ struct StageList<First, Rest...> {
       t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
+    } else if constexpr (std::is_same_v<First, SumBias>) {
+      // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
     } else if constexpr (kIsOutput<First>) {
@@ -142,10 +188,20 @@ struct Chain {
                 "ToAccumulator)");
   static_assert((int{kIsScale<Stages>} + ... + 0) <= 1 && (int{kIsBias<Stages>} + ... + 0) <= 1 &&
                     (int{kIsResidual<Stages>} + ... + 0) <= 1,
-                "weft: an epilogue Chain has at most one Scale, one Bias and one Residual");
+                "weft: an epilogue Chain has at most one Scale, one of Bias and SumBias, and one "
+                "Residual");
   static_assert(internal::InContractOrder<Stages...>(),
-                "weft: the stages of an epilogue Chain come in the order [Residual] [Scale] [Bias] "
-                "activations, output; a Residual may also follow an activation");
+                "weft: the stages of an epilogue Chain come in the order [Residual] [SumBias] "
+                "[Scale] [Bias] activations, output; a Residual may also follow an activation");
+  static_assert((kBytesAreEnough<Stages> && ...),
+                "weft: every stage of an epilogue Chain is default-constructible and trivially "
+                "copyable, since its bytes are copied to the GPU; give an activation numbers and "
+                "arrays as members, no std::vector, std::string or virtual functions");
+  static_assert(
+      (internal::ConstexprStage<Stages>() && ...),
+      "weft: an activation of this epilogue Chain is not constexpr all through, so it has "
+      "no GPU code; write `constexpr float operator()(float) const` and call only "
+      "constexpr functions in it");
 
   using BiasStage = typename internal::Find<internal::WantBias, Stages...>::type;
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;
@@ -153,15 +209,27 @@ struct Chain {
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
+  static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kNeedsCoordinate =
-      ((!kIsScale<Stages> && !kIsBias<Stages> && !kIsResidual<Stages> && !kIsOutput<Stages> &&
-        !PlainActivation<Stages>) ||
-       ...);
+      ((kIsActivation<Stages> && !PlainActivation<Stages>) || ...);
 
-  using BiasElement = typename internal::ElementOf<BiasStage>::type;          // void if none
+  using BiasElement = typename internal::ElementOf<BiasStage>::type;  // void if none
+  // What a kernel holds of one bias: in.sum_bias if kBiasInSum, else in.bias.
+  using BiasValue = std::conditional_t<kBiasInSum, std::int32_t, float>;
   using ResidualElement = typename internal::ElementOf<ResidualStage>::type;  // void if none
   using Output = typename OutputStage::Element;
+  // The residual's format, of an output in format Dst.
+  template <class Dst>
+  using ResidualLayout = typename internal::ResidualFormat<ResidualStage, Dst>::type;
+
+  static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum},
+                "weft: ToAccumulator (ToSums) writes the sums as they are, so no stage but SumBias "
+                "may stand before it; end the Chain in ToFloat or ClampTo<T> instead");
+  static_assert(
+      OutputStage::kOnlySums || kHasScale,
+      "weft: an epilogue Chain without a Scale stage never reads the sums; add Scale (its "
+      "alpha is 1 unless given), or end a Chain of nothing else in ToAccumulator");
 
   internal::StageList<Stages...> stages;
 
@@ -173,14 +241,23 @@ struct Chain {
 
   // The value that an output stage with kSaturates rounds and saturates.
   template <class Sum>
-  constexpr float Unrounded(const StageInputsOf<Sum>& in, const OutputCoord& at) const {
+  constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
+    const StageInputsOf<Sum> in = WithSumBias(inputs);
     return OutputStage::Shift(stages.Apply(0.0f, in, at), in);
   }
 
   // The output value of one accumulator; a pure function, the same on both back ends.
   template <class Sum>
-  constexpr Output operator()(const StageInputsOf<Sum>& in, const OutputCoord& at) const {
+  constexpr Output operator()(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
+    const StageInputsOf<Sum> in = WithSumBias(inputs);
     return OutputStage::Convert(stages.Apply(0.0f, in, at), in);
+  }
+
+ private:
+  template <class Sum>
+  static constexpr StageInputsOf<Sum> WithSumBias(StageInputsOf<Sum> in) {
+    if constexpr (kBiasInSum) in.accumulator = SumBias::Add(in.accumulator, in.sum_bias);
+    return in;
   }
 };
 

@@ -18,6 +18,7 @@ namespace weft::epilogues {
 template <class Sum>
 struct StageInputsOf {
   Sum accumulator{};
+  Sum sum_bias{};  // of SumBias; the others are added in float
   float alpha = 1.0f;
   float bias = 0.0f;
   float residual = 0.0f;
@@ -33,6 +34,8 @@ struct BiasTag {};
 struct ResidualTag {};
 struct OutputTag {
   static constexpr bool kSaturates = false;
+  static constexpr bool kOnlySums = false;
+  static constexpr bool kAddsZeroPoint = false;
 };
 }  // namespace internal
 
@@ -47,6 +50,21 @@ struct Bias : internal::BiasTag {
   using Element = T;
 };
 
+// acc = acc + bias[k] in int32, before Scale: the bias of ONNX and TFLite, in units of the source's
+// scale times the filter's. The caller keeps |acc| + |bias[k]| below 2^31, for which c r s 2^14 +
+// |bias[k]| < 2^31 is enough; beyond, the sum wraps modulo 2^32, as one that starts from the bias.
+struct SumBias : internal::BiasTag {
+  using Element = std::int32_t;
+
+  template <class Sum>
+  static constexpr Sum Add(Sum accumulator, Sum bias) {
+    static_assert(std::is_same_v<Sum, std::int32_t>,
+                  "weft: SumBias adds to the int32 sums of int8 products; take Bias<float>");
+    return static_cast<Sum>(static_cast<std::uint32_t>(accumulator) +
+                            static_cast<std::uint32_t>(bias));
+  }
+};
+
 // The residual has the output's format.
 struct SameAsDst {};
 
@@ -56,6 +74,9 @@ template <class T = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t>,
                 "weft: Residual<T> takes T = std::int8_t or float");
+  static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
+                "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
+                "for the output's");
   using Element = T;
   using Layout = Format;
 };
@@ -71,6 +92,7 @@ struct ClampTo : internal::OutputTag {
                     kHigh <= std::numeric_limits<T>::max(),
                 "weft: ClampTo<T, low, high> needs low <= high, both within the range of T");
   using Element = T;
+  static constexpr bool kAddsZeroPoint = true;
 
   template <class Sum>
   static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
@@ -89,7 +111,7 @@ struct ClampTo : internal::OutputTag {
   }
 };
 
-// The last stage: the value as it is, in float. The zero point is not used.
+// The last stage: the value as it is, in float; it takes no zero point.
 struct ToFloat : internal::OutputTag {
   using Element = float;
   template <class Sum>
@@ -110,10 +132,11 @@ struct RoundTo : internal::OutputTag {
   }
 };
 
-// The only stage of a chain that wants the sums as they are; T is their type: std::int32_t, float
-// or double.
+// The only stage of a chain that wants the sums as they are, but for a SumBias before it; T is
+// their type: std::int32_t, float or double.
 template <class T>
 struct ToSums : internal::OutputTag {
+  static constexpr bool kOnlySums = true;
   using Element = T;
   template <class Sum>
   static constexpr T Convert(float, const StageInputsOf<Sum>& in) {

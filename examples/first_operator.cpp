@@ -13,7 +13,7 @@ struct MyConv {
   using DstLayout = weft::NCxHWx<32>;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::BiasHSwish<>;
-  static constexpr weft::conv::Config config = weft::conv::kSimt64x64;
+  static constexpr auto config = weft::conv::kSimt64x64;
 };
 
 int main() {

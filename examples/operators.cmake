@@ -2,6 +2,8 @@
 weft_add_operators(picture_filter examples/picture_filter/operators.hpp
                    picture_filter::ColourFilter picture_filter::EdgeFilter)
 
+weft_add_operators(own_prologue examples/own_prologue/operators.hpp BankConv)
+
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 6
                 weft_demo::ConvBiasReluFamily weft_demo::ConvBiasHSwishReformatFamily)
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 5

@@ -22,7 +22,7 @@ struct LeakyConv {
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>,
                                           LeakyRelu, weft::epilogues::ToFloat>;
-  static constexpr weft::conv::Config config = weft::conv::kSimt32x32;
+  static constexpr auto config = weft::conv::kSimt32x32;
 };
 
 int main() {

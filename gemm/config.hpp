@@ -1,5 +1,15 @@
-// The numbers of an operator.
+// The numbers of an operator: a type for each mainloop, with the numbers that it needs.
+//
+// threadblock is one block's share of the output and its step in k; warp one warp's share. Of a
+// convolution, m counts output pixels, n output channels and k input elements (C R S).
+//
+// registers: what a thread may use. The compiler is held to it, and a kernel that then spills fails
+// the build; 65536 / (registers * threads) blocks share a multiprocessor. 0: the mainloop's own
+// estimate for the tile.
 #pragma once
+
+#include <concepts>
+#include <cstdint>
 
 #include "weft/gemm/tile.hpp"
 
@@ -7,36 +17,152 @@ namespace weft::gemm {
 
 // Widths in bytes of one thread's accesses to global memory.
 struct Alignment {
-  int src =
-      0;  // 4 for NCxHWx<4>: one pixel of one channel block; else 16, and 4 or 16 for matrices
-  int dst = 0;  // 1, 2, 4, 8 or 16; at most the output channels that lie side by side in DstLayout
+  // 4 for NCxHWx<4>: one pixel of one channel block; 16 for NCxHWx<32>; 16, 8 or 4 for NHWC and
+  // matrices.
+  int src = 0;
+  // 1, 2, 4, 8 or 16; at most the output channels that lie side by side in DstLayout.
+  int dst = 0;
 };
 
-// The numbers of an operator. Of a convolution, m counts output pixels, n output channels and k
-// input elements (C R S).
-struct Config {
+// Any config as values, for people and for the tile model. Members a mainloop lacks are zero.
+struct TileDescription {
   Mainloop mainloop = Mainloop::kSimt;
-  TileShape threadblock;  // one block's share of the output, and its step in k
-  TileShape warp;         // one warp's share; with .k below threadblock.k, warps share the slice
-  TileShape thread;  // simt: one thread's accumulators (m x n), .k of the instruction; else zeros
-  TileShape instruction;  // {1, 1, 4} for dp4a; {8, 8, 16} for kMmaSm75, {16, 8, 32} for kMmaSm80
-  int stages = 0;  // shared-memory buffers; 2 for kMmaSm75 and kSimt, where products of floats and
-                   // doubles take 3 and more, too: cp.async, sm_80 and newer
+  TileShape threadblock, warp;
+  TileShape thread;       // simt
+  TileShape instruction;  // tensor cores; of int8
+  int stages = 2;
   Alignment alignment;
+};
+
+// Mainloop simt: dp4a for int8, fma for float and double.
+struct SimtConfig {
+  static constexpr Mainloop kMainloop = Mainloop::kSimt;
+  TileShape threadblock;
+  TileShape warp;    // with .k below threadblock.k, several warps share each slice
+  TileShape thread;  // one thread's sums, m x n; .k elements of an instruction: 4 (dp4a) or 1
+  Alignment alignment;
+  int registers = 0;
+
+  constexpr SimtConfig(TileShape threadblock, TileShape warp, TileShape thread, Alignment alignment)
+      : threadblock(threadblock), warp(warp), thread(thread), alignment(alignment) {}
+  // For convolutions; the dst alignment fits every layout of channel runs of 4 elements or more.
+  constexpr SimtConfig(TileShape threadblock, TileShape warp, TileShape thread,
+                       int dst_alignment = 4)
+      : SimtConfig(threadblock, warp, thread, Alignment{4, dst_alignment}) {}
+  constexpr operator TileDescription() const {  // NOLINT(runtime/explicit): a view of the same
+    return {kMainloop, threadblock, warp, thread, {1, 1, thread.k}, 2, alignment};
+  }
+};
+
+// Mainloop simt_async: fma for float and double, a ring of cp.async buffers.
+struct SimtAsyncConfig {
+  static constexpr Mainloop kMainloop = Mainloop::kSimtAsync;
+  TileShape threadblock, warp;
+  TileShape thread;  // one thread's sums, m x n; .k is 1
+  int stages;        // 3 or more
+  Alignment alignment;
+  int registers = 0;
+
+  constexpr SimtAsyncConfig(TileShape threadblock, TileShape warp, TileShape thread, int stages,
+                            Alignment alignment)
+      : threadblock(threadblock),
+        warp(warp),
+        thread(thread),
+        stages(stages),
+        alignment(alignment) {}
+  constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
+    return {kMainloop, threadblock, warp, thread, {1, 1, 1}, stages, alignment};
+  }
+};
+
+// Mainloop mma_sm75: int8 through m8n8k16.
+struct MmaSm75Config {
+  static constexpr Mainloop kMainloop = Mainloop::kMmaSm75;
+  TileShape threadblock, warp;
+  Alignment alignment;  // dst: 8 fits channel runs of 8 bytes and longer; 16 is for int8 outputs
+  int registers = 0;
+
+  constexpr MmaSm75Config(TileShape threadblock, TileShape warp, int dst_alignment = 8)
+      : threadblock(threadblock), warp(warp), alignment{16, dst_alignment} {}
+  constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
+    return {kMainloop, threadblock, warp, {}, {8, 8, 16}, 2, alignment};
+  }
+};
+
+// Mainloop mma_sm80: int8 through m16n8k32, 16-bit floats through m16n8k16, a ring of cp.async
+// buffers.
+struct MmaSm80Config {
+  static constexpr Mainloop kMainloop = Mainloop::kMmaSm80;
+  TileShape threadblock, warp;
+  int stages;  // 3 or more
+  Alignment alignment;
+  int registers = 0;
+
+  constexpr MmaSm80Config(TileShape threadblock, TileShape warp, int stages, Alignment alignment)
+      : threadblock(threadblock), warp(warp), stages(stages), alignment(alignment) {}
+  // dst_alignment: 8 fits every layout whose channel runs are 8 bytes or longer.
+  constexpr MmaSm80Config(TileShape threadblock, TileShape warp, int stages, int dst_alignment = 8)
+      : MmaSm80Config(threadblock, warp, stages, Alignment{16, dst_alignment}) {}
+  constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
+    return {kMainloop, threadblock, warp, {}, {16, 8, 32}, stages, alignment};
+  }
+};
+
+// One of the types above.
+template <class C>
+concept Config = requires(const C c) {
+  { C::kMainloop } -> std::convertible_to<Mainloop>;
+  { c.alignment } -> std::convertible_to<Alignment>;
+  { c.registers } -> std::convertible_to<int>;
 };
 
 // `config` with stores of `bytes` bytes: WithDstAlignment(kSimt64x64, 1) for NHWC with any K, 8 for
 // NCxHWx<32>.
-constexpr Config WithDstAlignment(Config config, int bytes) {
+template <Config C>
+constexpr C WithDstAlignment(C config, int bytes) {
   config.alignment.dst = bytes;
   return config;
 }
 
 // `config` with loads of `bytes` bytes: 8 or 4 for NHWC whose C is not a multiple of 16.
-constexpr Config WithSrcAlignment(Config config, int bytes) {
+template <Config C>
+constexpr C WithSrcAlignment(C config, int bytes) {
   config.alignment.src = bytes;
   return config;
 }
+
+// `config` with another register budget.
+template <Config C>
+constexpr C WithRegisters(C config, int registers) {
+  config.registers = registers;
+  return config;
+}
+
+// Tiles that suit most layers, ready to be named in a policy.
+inline constexpr SimtConfig kSimt128x128({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
+inline constexpr SimtConfig kSimt128x64({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
+inline constexpr SimtConfig kSimt128x32({128, 32, 32}, {64, 32, 32}, {8, 8, 4});
+inline constexpr SimtConfig kSimt64x64({64, 64, 32}, {32, 32, 32}, {4, 8, 4});
+inline constexpr SimtConfig kSimt32x32({32, 32, 32}, {32, 16, 32}, {4, 4, 4});
+// For small outputs with long sums: 4 warps share each warp tile.
+inline constexpr SimtConfig kSimt32x32Deep({32, 32, 128}, {32, 16, 32}, {4, 4, 4});
+inline constexpr MmaSm80Config kMma128x128({128, 128, 64}, {64, 32, 64}, 3);
+inline constexpr MmaSm80Config kMma128x64({128, 64, 64}, {64, 32, 64}, 4);
+inline constexpr MmaSm80Config kMma64x64({64, 64, 64}, {32, 32, 64}, 4);
+inline constexpr MmaSm80Config kMma128x32({128, 32, 64}, {32, 32, 64}, 4);
+
+// Of matrix products: float and double, one element a step of k.
+inline constexpr SimtConfig kSimtFloat128x128({128, 128, 8}, {64, 32, 8}, {8, 8, 1},
+                                              Alignment{16, 16});
+inline constexpr SimtConfig kSimtFloat64x64({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, Alignment{4, 4});
+inline constexpr SimtConfig kSimtDouble64x64({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, Alignment{8, 8});
+// k = 32 with 3 stages is a little faster on Hopper; this one fits in the 99 KB that sm_86 and
+// sm_89 give a block.
+inline constexpr SimtAsyncConfig kSimtFloat128x256({128, 256, 16}, {64, 64, 16}, {8, 16, 1}, 4,
+                                                   Alignment{16, 16});
+// 16-bit floats.
+inline constexpr MmaSm80Config kMmaHalf128x128({128, 128, 32}, {64, 32, 32}, 3);
+inline constexpr MmaSm80Config kMmaHalf64x64({64, 64, 32}, {32, 32, 32}, 4);
 
 namespace internal {
 
@@ -46,11 +172,15 @@ constexpr bool PositiveTile(const TileShape& t) {
 
 constexpr bool Divides(const TileShape& small, const TileShape& large) {
   return PositiveTile(small) && PositiveTile(large) && large.m % small.m == 0 &&
-         large.n % small.n == 0;
+         large.n % small.n == 0 && large.k % small.k == 0;
 }
 
 constexpr bool StoreWidth(int bytes) {
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
+
+constexpr int BlockThreads(const TileShape& threadblock, const TileShape& warp) {
+  return threadblock.m / warp.m * (threadblock.n / warp.n) * (threadblock.k / warp.k) * 32;
 }
 
 }  // namespace internal

@@ -1,30 +1,131 @@
-// Which kernel a GEMM policy's mainloop means.
+// The parts of a matrix product's kernels.
 #pragma once
 
-#include "weft/gemm/mma_gemm_kernel.hpp"
-#include "weft/gemm/simt_async_gemm_kernel.hpp"
-#include "weft/gemm/simt_gemm_kernel.hpp"
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/kernel_list.hpp"
+#include "weft/gemm/matrix_operand.hpp"
+#include "weft/gemm/mma_sm80.hpp"
+#include "weft/gemm/simt.hpp"
+#include "weft/gemm/simt_async.hpp"
+#include "weft/gemm/tile_kernel.hpp"
 
 namespace weft::gemm {
+
+template <class P>
+struct GemmParams {
+  TileGrid::Params schedule;
+  MatrixParams a, b;
+  OutputParams<P, MatrixRows> output;
+  std::int32_t slices = 0;
+};
+
 inline namespace WEFT_BACKEND {
 
-template <class P, Mainloop mainloop, bool kAsync>
-struct GemmKernelFor;
+template <class P, Mainloop mainloop>
+struct GemmMainloop;
 template <class P>
-struct GemmKernelFor<P, Mainloop::kSimt, false> {
-  using type = SimtGemmKernel<P>;
+struct GemmMainloop<P, Mainloop::kSimt> {
+  using type = SimtMainloop<P>;
 };
 template <class P>
-struct GemmKernelFor<P, Mainloop::kSimt, true> {
-  using type = SimtAsyncGemmKernel<P>;
-};
-template <class P, bool kAsync>
-struct GemmKernelFor<P, Mainloop::kMmaSm80, kAsync> {
-  using type = MmaGemmKernel<P>;
+struct GemmMainloop<P, Mainloop::kSimtAsync> {
+  using type = SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>;
 };
 template <class P>
-using GemmKernel = typename GemmKernelFor<P, P::config.mainloop,
-                                          UsesSimtAsync<typename P::Element>(P::config)>::type;
+struct GemmMainloop<P, Mainloop::kMmaSm80> {
+  struct Spec {
+    template <int kRows, int kGroups>
+    using Layout = LineMajor<kRows, kGroups>;
+    // Adjacent columns of C that a thread holds: 16 bytes, so that the four threads of a row write
+    // whole sectors together.
+    static constexpr int kRun = sizeof(typename P::Epilogue::Output) == 4 ? 4 : 0;
+  };
+  using type = MmaSm80Mainloop<P, Spec>;
+};
+
+// An operand of M whose rows are Rows, of a matrix of P::Element. kLines: k runs along memory.
+// kWhole: its k are a multiple of config.alignment.src bytes.
+template <class M, class P, bool kLines, bool kWhole>
+struct MatrixOperandOf {
+  static constexpr int kElementBytes = sizeof(typename P::Element);
+  template <class Rows>
+  static auto Select() {
+    if constexpr (kLines) {
+      using Shape = typename M::template Along<Rows, P::config.alignment.src>;
+      using Source = MatrixLines<kElementBytes, Shape::Place::kBytes, kWhole>;
+      return std::type_identity<
+          GatherOperand<typename Shape::Share, AffineWalk<typename Shape::Share, Source>,
+                        typename Shape::Place>>();
+    } else if constexpr (kElementBytes < 4) {
+      using Shape = typename M::template Transposed<Rows>;
+      return std::type_identity<
+          TransposeOperand<typename Shape::Share, typename Shape::Place, kElementBytes>>();
+    } else {
+      using Shape = typename M::template Across<Rows, P::config.alignment.src>;
+      using Source = MatrixAcross<kElementBytes, P::config.alignment.src>;
+      return std::type_identity<
+          GatherOperand<typename Shape::Share, AffineWalk<typename Shape::Share, Source>,
+                        typename Shape::Place>>();
+    }
+  }
+};
+
+// The parts of gemm::TileKernel. P: a GEMM policy.
+template <class P, bool kWhole>
+struct GemmParts {
+  using Params = GemmParams<P>;
+  using Scheduler = TileGrid;
+  using Mainloop = typename GemmMainloop<P, CheckedGemmPolicy<P>::kMainloop>::type;
+  using Pipeline = typename Mainloop::Pipeline;
+  template <class Rows, bool kLines>
+  using OperandOf = typename decltype(MatrixOperandOf<Mainloop, P, kLines,
+                                                      kWhole>::template Select<Rows>())::type;
+  using OperandA = OperandOf<RowsOfA, kLinesOfA<P>>;
+  using OperandB = OperandOf<typename Mainloop::ColumnsOfB, kLinesOfB<P>>;
+
+  struct Destination {
+    using DstLayout = MatrixFormat<typename P::LayoutC>;
+    using Epilogue = typename P::Epilogue;
+    static constexpr auto config = P::config;
+  };
+  using Epilogue = DirectStore<Destination, decltype(Params::output), typename Mainloop::Map>;
+
+  // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
+  // does looking where lines end.
+  static constexpr int kRegisters = [] {
+    constexpr bool kLines = kLinesOfA<P> && kLinesOfB<P>, kCross = !kLinesOfA<P> && !kLinesOfB<P>;
+    constexpr int kOwn = Mainloop::Registers(0);
+    if (P::config.registers > 0) return kOwn;
+    if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
+      return kLines ? kOwn : kOwn * 5 / 4;
+    }
+    return kOwn == 128 && (kCross || !kWhole) ? 168 : kOwn;
+  }();
+};
+
+template <class P>
+requires MatrixPolicy<P>
+struct KernelList<P> {
+  // 0: a line's k are a multiple of config.alignment.src bytes; 1: they are not, which matters
+  // where k runs along memory in accesses of several elements.
+  static constexpr int kCount = 2;
+  static constexpr bool kAlong = kLinesOfA<P> || kLinesOfB<P>;
+  static constexpr bool kCut = kAlong &&
+                               P::config.alignment.src >
+                                   static_cast<int>(sizeof(typename P::Element)) &&
+                               CheckedGemmPolicy<P>::kMainloop != gemm::Mainloop::kSimtAsync;
+  template <int i>
+  static constexpr bool kExists = i == 0 || kCut;
+  template <int i>
+  using Kernel = TileKernel<GemmParts<P, i == 0>>;
+};
+
+template <class P>
+using GemmKernel = typename KernelList<P>::template Kernel<0>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -1,22 +1,9 @@
-// Compiles the GPU kernel of one matrix product.
+// Compiles the GPU kernels of one matrix product.
 //
 //     #include "weft/gemm/instantiate.cuh"
 //     #include "my_operators.hpp"
-//     WEFT_INSTANTIATE_GEMM(MyGemm);
+//     WEFT_INSTANTIATE_OPERATOR(MyGemm);
 #pragma once
 
-#include "weft/gemm/arch/cuda_launch.cuh"
 #include "weft/gemm/gemm_kernels.hpp"
-
-namespace weft::gemm {
-
-template <class P>
-arch::LaunchResult LaunchGemmOnGpu(const GemmParams<P>& params, arch::Dim3 grid, Stream stream) {
-  return arch::LaunchOnCuda<GemmKernel<P>>(grid, params, stream);
-}
-
-}  // namespace weft::gemm
-
-#define WEFT_INSTANTIATE_GEMM(...)                                            \
-  template weft::arch::LaunchResult weft::gemm::LaunchGemmOnGpu<__VA_ARGS__>( \
-      const weft::gemm::GemmParams<__VA_ARGS__>&, weft::arch::Dim3, weft::Stream)
+#include "weft/gemm/instantiate_operator.cuh"

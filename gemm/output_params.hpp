@@ -10,9 +10,46 @@
 
 namespace weft::gemm {
 
-// Epilogue and destination. Output, Bias and Residual are element types.
-template <class P>
+// A row of the product as a place in the output: pixel `pq` (row * Q + column) of image n.
+struct OutputPixel {
+  std::int32_t n = 0;
+  std::int32_t pq = 0;
+  bool inside = false;
+};
+
+// Rows that are one matrix: a single image of one row of pixels.
+struct MatrixRows {
+  std::int32_t rows = 0;
+
+  // Whether a tile's first channel may begin within a run of adjacent channels.
+  template <class Tile>
+  static constexpr bool kUnaligned = false;
+
+  template <class Tile>
+  constexpr OutputPixel Pixel(const Tile&, std::int32_t m) const {
+    return {0, m, m < rows};
+  }
+  template <class Tile>
+  constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& q) const {
+    q = pq;
+    return 0;
+  }
+  // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
+  template <class Tile>
+  constexpr std::int32_t FirstChannel(const Tile&) const {
+    return 0;
+  }
+  template <class Tile>
+  constexpr std::int32_t EndChannel(const Tile&, std::int32_t k) const {
+    return k;
+  }
+};
+
+// Epilogue and destination of an operator of policy P, whose rows are Rows: MatrixRows or
+// conv::PixelMap.
+template <class P, class RowsT>
 struct OutputParams {
+  using Rows = RowsT;
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;
   using BiasElement = std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
@@ -24,12 +61,10 @@ struct OutputParams {
   const float* channel_alpha = nullptr;  // null: alpha for every channel
   const ResidualElement* residual = nullptr;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
-  std::int32_t pixels = 0;    // N P Q
   std::int32_t k = 0;         // output channels
   std::int32_t padded_k = 0;  // and with the zero channels of the destination's last block
-  FastDivmod image_pixels;    // by P Q
-  FastDivmod row_pixels;      // by Q
-  TensorExtents extents;      // of dst
+  Rows rows;
+  TensorExtents extents;  // of dst
   Epilogue epilogue;
 };
 

@@ -17,27 +17,19 @@ struct TileShape {
 };
 
 enum class Mainloop {
-  kSimt,     // dp4a for int8; any GPU from sm_75; register-staged, 2 stages
-  kMmaSm75,  // tensor cores, m8n8k16 for int8; any GPU from sm_75; register-staged, 2 stages
-  kMmaSm80,  // tensor cores, m16n8k32 for int8; sm_80 and newer; cp.async, 3 or more stages
+  kSimt,       // dp4a for int8, fma for float and double; any GPU from sm_75; two buffers
+  kSimtAsync,  // fma for float and double; sm_80 and newer; a ring of cp.async buffers
+  kMmaSm75,    // tensor cores, m8n8k16 of int8; any GPU from sm_75; two buffers
+  kMmaSm80,    // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats; sm_80 and newer; a ring
 };
 
 constexpr const char* MainloopName(Mainloop mainloop) {
-  switch (mainloop) {
-    case Mainloop::kSimt:
-      return "simt";
-    case Mainloop::kMmaSm75:
-      return "mma_sm75";
-    case Mainloop::kMmaSm80:
-      return "mma_sm80";
-  }
-  return "";
+  constexpr const char* kNames[] = {"simt", "simt_async", "mma_sm75", "mma_sm80"};
+  return kNames[static_cast<int>(mainloop)];
 }
 
-constexpr int CeilDiv(int a, int b) {
-  return (a + b - 1) / b;
-}
-constexpr std::int64_t CeilDiv(std::int64_t a, std::int64_t b) {
+template <class T>
+constexpr T CeilDiv(T a, T b) {
   return (a + b - 1) / b;
 }
 

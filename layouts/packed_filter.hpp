@@ -35,16 +35,19 @@ class PackedFilterBuffer;
 // A packed filter somewhere in memory, or a bank of them one after the other: a pointer that knows
 // its format, its prologue, the extents of one filter and how many there are. Does not own. A
 // default-constructed one refers to nothing and is refused by every operator.
-template <FilterFormat Format, class T = std::int8_t, class Prologue = prologues::SharedFilter>
+template <FilterFormat Format, class T = std::int8_t, class PrologueT = prologues::SharedFilter>
 class PackedFilter {
  public:
+  using Prologue = PrologueT;
   PackedFilter() = default;
 
   template <class U>
   PackedFilter(const U*) {  // NOLINT(runtime/explicit): the sentence is the point
-    static_assert(sizeof(U) == 0,
-                  "weft: this filter is not packed; call weft::PackFilter<Format>(extents, values) "
-                  "and pass its view() or, after a copy to the GPU, its At(device_pointer)");
+    static_assert(
+        sizeof(U) == 0,
+        "weft: this filter is not packed; call weft::PackFilter<Format>(extents, values), "
+        "or weft::PackFilters<Prologue, Format>(extents, count, values) for a bank, and "
+        "pass its view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
   template <FilterFormat OtherFormat, class U, class OtherPrologue>
@@ -59,11 +62,17 @@ class PackedFilter {
                   "weft: this bank of filters was packed for another prologue than the operator's; "
                   "pack it with weft::PackFilters<Prologue, Format>(extents, count, values), or "
                   "with weft::PackFilter for SharedFilter");
-    static_assert(!kSamePrologue || std::is_same_v<Format, OtherFormat>,
-                  "weft: this filter was packed in another format than the operator's "
-                  "FilterLayout; pack it in that one");
-    static_assert(!kSamePrologue || !std::is_same_v<Format, OtherFormat> || sizeof(U) == 0,
-                  "weft: this filter has other elements than the operator");
+    static_assert(!kSamePrologue || sizeof(U) == 0,
+                  "weft: this filter is packed for another format (or element type) than the "
+                  "policy's FilterLayout; call weft::PackFilter<FilterLayout>(extents, values)");
+  }
+
+  template <FilterFormat OtherFormat, class U, class OtherPrologue>
+  PackedFilter(  // NOLINT(runtime/explicit): likewise
+      const PackedFilterBuffer<OtherFormat, U, OtherPrologue>&) {
+    static_assert(sizeof(U) == 0,
+                  "weft: args.filter is a PackedFilter, not the buffer that owns it; pass its "
+                  "view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
   // The first filter; the others follow at multiples of Format::Size(extents()).
@@ -115,14 +124,19 @@ class PackedFilterBuffer {
     void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
 
-  // Of zeros; without memory (data() is null) if there is not enough.
-  PackedFilterBuffer(const FilterExtents& extents, std::int64_t count)
-      : extents_(extents),
-        count_(count),
-        data_(static_cast<T*>(::operator new (static_cast<std::size_t>(bytes()),
-                                              std::align_val_t{kAlignment}, std::nothrow))) {
-    if (data_ != nullptr) std::memset(data_.get(), 0, static_cast<std::size_t>(bytes()));
+  // `size` zeros, or null if there is no memory for them.
+  static T* Zeros(std::int64_t size) {
+    std::int64_t bytes;
+    if (__builtin_mul_overflow(size, std::int64_t{sizeof(T)}, &bytes)) return nullptr;
+    void* memory = ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment},
+                                   std::nothrow);
+    if (memory != nullptr) std::memset(memory, 0, static_cast<std::size_t>(bytes));
+    return static_cast<T*>(memory);
   }
+
+  // data() is null if there is no memory.
+  PackedFilterBuffer(const FilterExtents& extents, std::int64_t count)
+      : extents_(extents), count_(count), data_(Zeros(size())) {}
 
   FilterExtents extents_;
   std::int64_t count_ = 0;
@@ -141,13 +155,13 @@ absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExte
                                                                 std::int64_t count,
                                                                 absl::Span<const T> values) {
   constexpr bool kShared = std::is_same_v<Prologue, prologues::SharedFilter>;
-  if (absl::Status s = internal::CheckBank(extents, count, kShared, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckBank(extents, count, kShared); !s.ok()) return s;
   const std::int64_t from = From::Size(extents), to = To::Size(extents);
   if (absl::Status s = internal::CheckSize(From::kName, count, from, values.size()); !s.ok()) {
     return s;
   }
   PackedFilterBuffer<To, T, Prologue> packed(extents, count);
-  if (packed.data() == nullptr) return internal::OutOfMemory(To::kName, packed.bytes());
+  if (packed.data() == nullptr) return internal::NoMemory(To::kName, packed.size(), sizeof(T));
   for (std::int64_t i = 0; i < count; ++i) {
     internal::ConvertFilterInto<From, To>(extents, values.data() + i * from,
                                           packed.data_.get() + i * to);

@@ -13,7 +13,7 @@ absl::Status NotPositive(const char* field, std::int64_t value) {
 
 // Whether the product of the extents, the first two rounded up to the largest interleave, and of
 // `size` is a number that offsets can have.
-bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t size) {
+bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t size = 1) {
   constexpr std::int64_t kLargestInterleave = 64;
   for (const std::int64_t padding : {a, b}) {
     std::int64_t padded;
@@ -25,35 +25,34 @@ bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::i
 
 }  // namespace
 
-absl::Status CheckExtents(const TensorExtents& e, std::size_t element_bytes) {
+absl::Status CheckExtents(const TensorExtents& e) {
   if (e.n < 1) return NotPositive("n", e.n);
   if (e.c < 1) return NotPositive("c", e.c);
   if (e.h < 1) return NotPositive("h", e.h);
   if (e.w < 1) return NotPositive("w", e.w);
-  if (!Fits(e.n, e.c, e.h, e.w, static_cast<std::int64_t>(element_bytes))) {
+  if (!Fits(e.n, e.c, e.h, e.w)) {
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: extents n=", e.n, " c=", e.c, " h=", e.h, " w=", e.w,
-                     " have more bytes than a 64-bit offset reaches; give smaller extents"));
+                     " have more elements than a 64-bit offset reaches; give smaller extents"));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckExtents(const FilterExtents& e, std::size_t element_bytes) {
+absl::Status CheckExtents(const FilterExtents& e) {
   if (e.k < 1) return NotPositive("k", e.k);
   if (e.c < 1) return NotPositive("c", e.c);
   if (e.r < 1) return NotPositive("r", e.r);
   if (e.s < 1) return NotPositive("s", e.s);
-  if (!Fits(e.k, e.c, e.r, e.s, static_cast<std::int64_t>(element_bytes))) {
+  if (!Fits(e.k, e.c, e.r, e.s)) {
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: extents k=", e.k, " c=", e.c, " r=", e.r, " s=", e.s,
-                     " have more bytes than a 64-bit offset reaches; give smaller extents"));
+                     " have more elements than a 64-bit offset reaches; give smaller extents"));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared,
-                       std::size_t element_bytes) {
-  if (absl::Status s = CheckExtents(e, element_bytes); !s.ok()) return s;
+absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared) {
+  if (absl::Status s = CheckExtents(e); !s.ok()) return s;
   if (shared && count != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: count=", count,
@@ -64,12 +63,10 @@ absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared,
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: count=", count, " is not positive; give 1 filter or more"));
   }
-  std::int64_t bytes;
-  if (__builtin_mul_overflow(count, static_cast<std::int64_t>(element_bytes), &bytes) ||
-      !Fits(e.k, e.c, e.r, e.s, bytes)) {
+  if (!Fits(e.k, e.c, e.r, e.s, count)) {
     return absl::InvalidArgumentError(
         absl::StrCat("layouts: count=", count, " filters of k=", e.k, " c=", e.c, " r=", e.r,
-                     " s=", e.s, " have more bytes than a 64-bit offset reaches; give fewer"));
+                     " s=", e.s, " have more elements than a 64-bit offset reaches; give fewer"));
   }
   return absl::OkStatus();
 }
@@ -84,9 +81,11 @@ absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one,
                                                  " with these extents"));
 }
 
-absl::Status OutOfMemory(const char* format, std::int64_t bytes) {
-  return absl::ResourceExhaustedError(absl::StrCat("layouts: there is no memory for ", bytes,
-                                                   " bytes in ", format, "; give smaller extents"));
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("layouts: ", format, " has ", size, " elements of ", element_bytes,
+                   " bytes with these extents, more than there is memory for; give smaller extents "
+                   "or another format"));
 }
 
 }  // namespace weft::internal

@@ -3,8 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
-#include <stdexcept>
+#include <exception>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,30 +16,28 @@ namespace weft {
 namespace internal {
 
 // InvalidArgument naming the first extent that is not positive, or all if they are too large
-// together for elements of so many bytes.
-absl::Status CheckExtents(const TensorExtents& e, std::size_t element_bytes);
-absl::Status CheckExtents(const FilterExtents& e, std::size_t element_bytes);
+// together.
+absl::Status CheckExtents(const TensorExtents& e);
+absl::Status CheckExtents(const FilterExtents& e);
 
 // InvalidArgument if the extents are not fine, if count is not positive (of the one filter of a
 // SharedFilter: not 1), or if `count` of them are too large together.
-absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared,
-                       std::size_t element_bytes);
+absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared);
 
 // InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
 
-// ResourceExhausted: there is no memory for so many bytes in `format`.
-absl::Status OutOfMemory(const char* format, std::int64_t bytes);
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes);
 
-// `size` zeros, or ResourceExhausted.
+// `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
+// blocked format may be a thousand times as large as a planar one.
 template <class T>
 absl::StatusOr<std::vector<T>> Zeros(const char* format, std::int64_t size) {
   try {
-    return std::vector<T>(static_cast<std::size_t>(size));
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
+    return std::vector<T>(size);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    return NoMemory(format, size, sizeof(T));
   }
-  return OutOfMemory(format, size * static_cast<std::int64_t>(sizeof(T)));
 }
 
 // The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.
@@ -60,11 +57,12 @@ void ConvertFilterInto(const FilterExtents& e, const T* source, T* result) {
 }  // namespace internal
 
 // `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
-// of To are zero; those of From are not read. InvalidArgument if an extent is not positive or
-// source.size() is not From::Size(e); ResourceExhausted if there is not enough memory.
+// of To are zero; those of From are not read, whatever they hold. InvalidArgument if an extent is
+// not positive or source.size() is not From::Size(e); ResourceExhausted if there is no memory for
+// To.
 template <TensorFormat From, TensorFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
-  if (absl::Status s = internal::CheckExtents(e, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
@@ -86,7 +84,7 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
 // The same for a filter.
 template <FilterFormat From, FilterFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
-  if (absl::Status s = internal::CheckExtents(e, sizeof(T)); !s.ok()) return s;
+  if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the tables of perf/results/ into the Markdown files that show them.
+"""Writes the tables and the picture of perf/results/ into the files that show them.
 
-    perf/report.py           rewrites what lies between the markers
+    perf/report.py           rewrites what lies between the markers, and docs/images/ratios.svg
     perf/report.py --check   says which files are stale (exit 1) and changes nothing
     perf/report.py --html=FILE [RESULT.json ...]    one HTML page of weft_perf's results; without
                              names, those of the list `anchors`
@@ -11,72 +11,88 @@ A marked place looks like
     <!-- weft:perf NAME begin -->
     <!-- weft:perf NAME end -->
 
-where NAME is one of RENDERERS below: `nc4`, `anchors` (one line for each batch), the same with `-layers`
-(one for each layer), `lists` (one for each list and batch), `check` (how well the run reproduces what
-was measured earlier) and `reformat` (what reformats cost). All come from perf/results/h200/<list>-n<batch>.json,
-which weft_perf writes; those of `nc4` are called anchors-nc4-n<batch>.json.
+where NAME is one of RENDERERS below. All come from perf/results/h200: <list>-n<batch>.json and
+resnet50-network.json of weft_perf, gemm.json of gemm_bench, and the log of run_h200.sh's stage `cudnn`.
 """
 
 import argparse
+import collections
 import json
-import math
 import pathlib
 import re
+import shlex
 import sys
 
-import report_cutlass
-import report_gemm
-import report_network
 import report_page
+from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/performance.md")
+PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md")
+PICTURE = "docs/images/ratios.svg"
 RESULTS = "perf/results/h200"
 MARKED = re.compile(
     r"(<!-- weft:perf (?P<name>[a-z0-9-]+) begin -->\n)(?P<body>.*?)"
     r"(<!-- weft:perf (?P=name) end -->)", re.DOTALL)
-ROW_FIELDS = {"layer": str, "batch": int, "kernel": str, "layout": str, "peer": str,
-              "floor_us": (int, float), "mismatches": int, "status": str}
+LAYER_FIELDS = {"layer": str, "batch": int, "kernel": str, "layout": str, "peer": str,
+                "floor_us": (int, float), "mismatches": int, "status": str}
+GEMM_FIELDS = {"layer": str, "kernel": str, "layout": str, "peer": str, "mismatches": int, "status": str}
+NETWORK_FIELDS = {"batch": int, "mismatches": int, "status": str, "layers": list}
+INT8_CUDNN = ("cudnn_graph", "cudnn_nhwc", "cudnn_int8x4", "cudnn_int8x32")
 NOTHING = "Not measured yet.\n"
+
+
+def read(path, fields, environment):
+    """A result file, or a ValueError that says what it is not."""
+    try:
+        result = json.loads(pathlib.Path(path).read_text())
+        missing = [name for name in environment if name not in result["environment"]]
+        if missing:
+            raise ValueError(f"its environment has no '{missing[0]}'")
+        for row in result["rows"]:
+            for field, kind in fields.items():
+                if not isinstance(row.get(field), kind):
+                    raise ValueError(f"row {row.get('layer', row.get('batch'))}: '{field}' is {row.get(field)!r}")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no result file of this kind: {error}") from error
+    return result
+
+
+def read_layers(files):
+    """weft_perf's files of one list, in the order of their batches."""
+    wanted = ("batch", "list", "device", "driver", "cuda", "operator", "method", "copy_tb_s", "commit", "date")
+    return sorted((read(path, LAYER_FIELDS, wanted) for path in files), key=lambda r: r["environment"]["batch"])
 
 
 def load(root, name):
     """The result files <name>-n<batch>.json, by batch."""
-    return read(path for path in sorted((root / RESULTS).glob(f"{name}-n*.json"))
-                if re.fullmatch(r"\d+", path.stem[len(name) + 2:]))
+    return read_layers(path for path in sorted((root / RESULTS).glob(f"{name}-n*.json"))
+                       if re.fullmatch(r"\d+", path.stem[len(name) + 2:]))
 
 
-def read(files):
-    results = []
-    for path in files:
-        result = json.loads(pathlib.Path(path).read_text())
-        for row in result["rows"]:
-            for field, kind in ROW_FIELDS.items():
-                if not isinstance(row.get(field), kind):
-                    raise ValueError(f"{path}: row {row.get('layer')}: '{field}' is "
-                                     f"{row.get(field)!r}, not {kind}")
-        results.append(result)
-    return sorted(results, key=lambda r: r["environment"]["batch"])
+def load_one(root, name, fields):
+    """The file as a list of one, or an empty list."""
+    path = root / RESULTS / name
+    return [read(path, fields, ("device", "commit", "method"))] if path.exists() else []
 
 
-def good(row):
-    return row["mismatches"] == 0 and row["status"].startswith("ok") and "ours_us" in row
+def read_times(root, name):
+    """perf/layers/<name>: (layer, batch) -> microseconds of the third column, measured earlier."""
+    path = root / "perf/layers" / name
+    if not path.exists():
+        return {}
+    lines = [line.split(",") for line in path.read_text().splitlines() if line and not line.startswith(("#", "layer,"))]
+    return {(line[0], int(line[1])): float(line[2]) for line in lines}
 
 
-def geomean(values):
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else 0.0
+def table(columns, rows):
+    """Markdown; a column whose name ends in ':' is right-aligned."""
+    return ("| " + " | ".join(c.removesuffix(":") for c in columns) + " |\n| "
+            + " | ".join("---:" if c.endswith(":") else "---" for c in columns) + " |\n"
+            + "".join("| " + " | ".join(str(cell).replace("|", "/") for cell in row) + " |\n" for row in rows))
 
 
 def number(row, field, digits=1):
-    return f"{row[field]:.{digits}f}" if field in row else "-"
-
-
-def ratios_of(rows):
-    return [r["peer_us"] / r["ours_us"] for r in rows if good(r) and "peer_us" in r]
-
-
-def exact(rows):
-    return sum(r["mismatches"] == 0 and "ours_us" in r for r in rows)
+    return f"{row[field]:.{digits}f}" if row.get(field) is not None else "-"
 
 
 def libraries(e):
@@ -84,76 +100,65 @@ def libraries(e):
     return ", ".join(x.split(" (")[0] for x in e.get("libraries", []))
 
 
+def sentence(text):
+    return text[0].upper() + text[1:]
+
+
 def machine(results):
     e = results[-1]["environment"]
     noise = sorted(r["noise"] for result in results for r in result["rows"] if "noise" in r)
     stated = f" Noise of a ratio: {100 * noise[len(noise) // 2]:.1f}% (median of the rows)." if noise else ""
-    return (f"{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, "
-            f"{e['last_clock_mhz']} MHz under load, throttling {e['throttle_reasons']}; commit {e['commit']}, "
-            f"{e['date']}. Ceilings: copy {e['copy_tb_s']} TB/s, int8 tensor cores {e.get('tensor_tops')} TOPS "
-            f"({e.get('tensor_tops_source', 'not measured').split(':')[0]}), dp4a {e.get('dp4a_tops')} TOPS.{stated}\n")
+    return (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, "
+            f"{e.get('last_clock_mhz', '-')} MHz under load, throttling {e.get('throttle_reasons', '-')}; "
+            f"commit {e['commit']}, {e['date']}. Ceilings: copy {e['copy_tb_s']} TB/s, int8 tensor cores "
+            f"{e.get('tensor_tops')} TOPS ({e.get('tensor_tops_source', 'not measured').split(':')[0]}), "
+            f"dp4a {e.get('dp4a_tops')} TOPS.{stated}\n")
 
 
-def model_loss(rows):
-    """What Dispatch's choice without a table takes, over the best tile: geometric mean over rows and layouts."""
-    return geomean([c["model_over_best"] for r in rows if good(r) for c in r.get("layouts", {}).values()
-                    if c.get("model_over_best")])
-
-
-def summary(results, floor=True):
+def summary(results):
     """One line for each batch."""
-    text = ("| batch | layers exact | best peer's time / ours, geometric mean | at least as fast | from, to | "
-            "ours / floor | model's tile / best tile |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
-
-    def line(name, rows):
-        ratios = ratios_of(rows)
-        over = [r["ours_us"] / r["floor_us"] for r in rows if good(r)]
-        return (f"| {name} | {exact(rows)} of {len(rows)} | {geomean(ratios):.2f} | "
-                f"{sum(r >= 1 for r in ratios)} of {len(ratios)} | {min(ratios, default=0):.2f} to "
-                f"{max(ratios, default=0):.2f} | {geomean(over):.2f} | {model_loss(rows):.2f} |\n")
-
-    for result in results:
-        text += line(result["environment"]["batch"], result["rows"])
+    groups = [(r["environment"]["batch"], r["rows"]) for r in results]
     if len(results) > 1:
-        text += line("all", [row for result in results for row in result["rows"]])
-    return text + "\n" + machine(results)
+        groups.append(("all", [row for result in results for row in result["rows"]]))
+    lines = []
+    for name, rows in groups:
+        n = report_page.numbers(rows)
+        loss = geomean([c["model_over_best"] for r in rows if good(r) for c in r.get("layouts", {}).values()
+                        if c.get("model_over_best")])
+        lines.append((name, n.exact, n.geomean, n.won, n.span, n.over_floor, f"{loss:.2f}"))
+    return table(("batch:", "layers exact:", "best peer's time / ours, geometric mean:", "at least as fast:",
+                  "from, to:", "ours / floor:", "model's tile / best tile:"), lines) + machine(results)
 
 
 def layers(results):
     """One line for each layer."""
     text = ""
     for result in results:
-        text += (f"N = {result['environment']['batch']}\n\n"
-                 "| layer | ours us | p10 to p90 | peer us | ratio | noise | floor us | TOPS | GB/s | ours | peer | "
-                 "status |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |\n")
-        for row in result["rows"]:
-            noise = f"{100 * row['noise']:.1f}%" if "noise" in row else "-"
-            text += (f"| {row['layer']} | {number(row, 'ours_us', 2)} | {number(row, 'ours_p10_us', 2)} to "
-                     f"{number(row, 'ours_p90_us', 2)} | {number(row, 'peer_us', 2)} | {number(row, 'ratio', 2)} | {noise} | "
-                     f"{number(row, 'floor_us', 2)} | {number(row, 'tops')} | {number(row, 'gb_s', 0)} | {row['layout']} "
-                     f"{row['kernel'].removeprefix('mma_').removeprefix('simt_')} | {row['peer'].split(':')[0]} | "
-                     f"{row['status'].replace('|', '/')} |\n")
-        text += "\n"
+        rows = [(r["layer"], number(r, "ours_us", 2), f"{number(r, 'ours_p10_us', 2)} to {number(r, 'ours_p90_us', 2)}",
+                 number(r, "peer_us", 2), number(r, "ratio", 2), f"{100 * r['noise']:.1f}%" if "noise" in r else "-",
+                 number(r, "floor_us", 2), number(r, "tops"), number(r, "gb_s", 0),
+                 f"{r['layout']} {report_page.short(r['kernel'])}", r["peer"].split(":")[0], r["status"])
+                for r in result["rows"]]
+        text += f"N = {result['environment']['batch']}\n\n" + table(
+            ("layer", "ours us:", "p10 to p90:", "peer us:", "ratio:", "noise:", "floor us:", "TOPS:", "GB/s:", "ours",
+             "peer", "status"), rows) + "\n"
     return text.removesuffix("\n")
 
 
 def lists(by_list):
     """One line for each list and batch."""
-    text = ("| list | batch | layers exact | best peer's time / ours, geometric mean | at least as fast | "
-            "ours, all layers with their counts, us | peers, likewise |\n"
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+    lines = []
     for name, results in by_list.items():
         for result in results:
             rows = result["rows"]
-            both = [r for r in rows if good(r) and "peer_us" in r]
             ratios = ratios_of(rows)
-            total = lambda field: sum(r[field] * r.get("count", 1) for r in both)  # noqa: E731
-            text += (f"| {name} | {result['environment']['batch']} | {exact(rows)} of {len(rows)} | {geomean(ratios):.2f} | "
-                     f"{sum(r >= 1 for r in ratios)} of {len(ratios)} | {total('ours_us'):.0f} | {total('peer_us'):.0f} |\n")
-    return text + "\n" + machine(next(iter(by_list.values())))
-
-
-INT8_CUDNN = ("cudnn_graph", "cudnn_nhwc", "cudnn_int8x4", "cudnn_int8x32")
+            total = lambda field: sum(r[field] * r.get("count", 1) for r in compared(rows))  # noqa: E731,B023
+            lines.append((name, result["environment"]["batch"], f"{exact(rows)} of {len(rows)}", f"{geomean(ratios):.2f}",
+                          f"{sum(r >= 1 for r in ratios)} of {len(ratios)}", f"{total('ours_us'):.0f}",
+                          f"{total('peer_us'):.0f}"))
+    return table(("list", "batch:", "layers exact:", "best peer's time / ours, geometric mean:", "at least as fast:",
+                  "ours, all layers with their counts, us:", "peers, likewise:"), lines) + machine(
+                      next(iter(by_list.values())))
 
 
 def cudnn_us(row):
@@ -164,62 +169,127 @@ def cudnn_us(row):
 
 def check(results, anchors):
     """cuDNN's best int8 answer in this run over that of perf/layers/anchors_us.csv."""
-    text = ("| batch | layers | this run / earlier, geometric mean | layers above 10 us | of these within 10% | outside |\n"
-            "| ---: | ---: | ---: | ---: | ---: | --- |\n")
+    lines = []
     for result in results:
         batch = result["environment"]["batch"]
         found = [(r["layer"], cudnn_us(r) / anchors[r["layer"], batch], anchors[r["layer"], batch])
                  for r in result["rows"] if cudnn_us(r) and anchors.get((r["layer"], batch), -1) > 0]
         above = [(layer, ratio) for layer, ratio, earlier in found if earlier > 10]
         outside = [f"{layer} {ratio:.2f}" for layer, ratio in above if not 0.9 <= ratio <= 1.1]
-        text += (f"| {batch} | {len(found)} | {geomean([ratio for _, ratio, _ in found]):.3f} | {len(above)} | "
-                 f"{len(above) - len(outside)} | {', '.join(outside) or 'none'} |\n")
-    return text
+        lines.append((batch, len(found), f"{geomean([ratio for _, ratio, _ in found]):.3f}", len(above),
+                      len(above) - len(outside), ", ".join(outside) or "none"))
+    return table(("batch:", "layers:", "this run / earlier, geometric mean:", "layers above 10 us:",
+                  "of these within 10%:", "outside"), lines)
 
 
-def read_anchors(root):
-    """perf/layers/anchors_us.csv: (layer, batch) -> microseconds of cuDNN's best int8 answer."""
-    path = root / "perf/layers/anchors_us.csv"
-    if not path.exists():
-        return {}
-    lines = [line.split(",") for line in path.read_text().splitlines() if line and not line.startswith(("#", "layer,"))]
-    return {(layer, int(n)): float(cudnn) for layer, n, cudnn, _ in lines}
+def cutlass(results, times):
+    """Our NCxHWx<32> times against CUTLASS's sm80 kernels over the same layout."""
+    lines = []
+    for result in results:
+        batch = result["environment"]["batch"]
+        ours = {r["layer"]: r.get("layouts", {}).get("nc32", {}) for r in result["rows"]}
+        ratios = [(times[layer, batch] / us, layer) for layer, c in ours.items()
+                  if (us := c.get("time_us", c.get("short_us"))) and (layer, batch) in times]
+        if not ratios:
+            continue
+        slower = [f"{layer} {ratio:.2f}" for ratio, layer in sorted(ratios) if ratio < 1]
+        lines.append((batch, len(ratios), f"{geomean([r for r, _ in ratios]):.3f}", len(ratios) - len(slower),
+                      ", ".join(slower) or "none"))
+    return table(("batch:", "layers:", "CUTLASS's time / ours, geometric mean:", "not slower on:", "slower on"), lines)
 
 
 def reformat(by_list):
     """What each side takes between tensors in the user's formats."""
-    text = ("| list | batch | layer | user's tensors | ours us | with reformat | peer us | with reformat | ratio | "
-            "with reformat |\n| --- | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+    lines = []
     for name in ("reformat", "small_k"):
-        for result in by_list.get(name, []):
-            for r in result["rows"]:
-                ours = f"{number(r, 'ours_with_reformat_us', 2)} ({r.get('ours_with_reformat', '-')})"
-                peer = f"{number(r, 'peer_with_reformat_us', 2)} ({r.get('peer_with_reformat', '-')})"
-                text += (f"| {name} | {r['batch']} | {r['layer']} | {r.get('tensors', '-')} | {number(r, 'ours_us', 2)} "
-                         f"({r['layout']}) | {ours} | {number(r, 'peer_us', 2)} ({r['peer'].split(':')[0]}) | {peer} | "
-                         f"{number(r, 'ratio', 2)} | {number(r, 'ratio_with_reformat', 2)} |\n")
+        for r in (row for result in by_list.get(name, []) for row in result["rows"]):
+            lines.append((name, r["batch"], r["layer"], r.get("tensors", "-"), f"{number(r, 'ours_us', 2)} ({r['layout']})",
+                          f"{number(r, 'ours_with_reformat_us', 2)} ({r.get('ours_with_reformat', '-')})",
+                          f"{number(r, 'peer_us', 2)} ({r['peer'].split(':')[0]})",
+                          f"{number(r, 'peer_with_reformat_us', 2)} ({r.get('peer_with_reformat', '-')})",
+                          number(r, "ratio", 2), number(r, "ratio_with_reformat", 2)))
     every = [r for results in by_list.values() for result in results for r in result["rows"]
              if good(r) and "ratio_with_reformat" in r and "ratio" in r]
     unique = {(r["layer"], r["batch"]): r for r in every}.values()
     plain, full = [r["ratio"] for r in unique], [r["ratio_with_reformat"] for r in unique]
-    text += (f"\nOver all {len(full)} layers and batches of the lists: best peer's time / ours {geomean(plain):.2f}, "
-             f"with the reformats {geomean(full):.2f}, geometric means.\n")
-    return text
+    return table(("list", "batch:", "layer", "user's tensors", "ours us:", "with reformat:", "peer us:", "with reformat:",
+                  "ratio:", "with reformat:"), lines) + (
+        f"\nOver all {len(full)} layers and batches of the lists: best peer's time / ours {geomean(plain):.2f}, "
+        f"with the reformats {geomean(full):.2f}, geometric means.\n")
 
 
 def fused(by_list):
     """The first layer into NCxHWx<32>: one operator against convolution and reformat."""
-    text = ("| batch | convolution NCxHWx<4> to NCxHWx<4> us | the same and a reformat | convolution into NCxHWx<32> | "
-            "saved |\n| ---: | ---: | ---: | ---: | ---: |\n")
-    for result in by_list.get("reformat", []):
-        for r in result["rows"]:
-            plain, one = r["layouts"].get("nc4", {}), r["layouts"].get("nc4_nc32", {})
-            saved = "-"
-            if plain.get("with_reformat_us") and one.get("time_us"):
-                saved = f"{100 * (1 - one['time_us'] / plain['with_reformat_us']):.0f}%"
-            text += (f"| {r['batch']} | {number(plain, 'time_us', 2)} | {number(plain, 'with_reformat_us', 2)} | "
-                     f"{number(one, 'time_us', 2)} | {saved} |\n")
-    return text
+    lines = []
+    for r in (row for result in by_list.get("reformat", []) for row in result["rows"]):
+        plain, one = r["layouts"].get("nc4", {}), r["layouts"].get("nc4_nc32", {})
+        saved = "-"
+        if plain.get("with_reformat_us") and one.get("time_us"):
+            saved = f"{100 * (1 - one['time_us'] / plain['with_reformat_us']):.0f}%"
+        lines.append((r["batch"], number(plain, "time_us", 2), number(plain, "with_reformat_us", 2),
+                      number(one, "time_us", 2), saved))
+    return table(("batch:", "convolution NCxHWx<4> to NCxHWx<4> us:", "the same and a reformat:",
+                  "convolution into NCxHWx<32>:", "saved:"), lines)
+
+
+def gemm(result):
+    """One line for each kernel of ours."""
+    lines = []
+    for r in result["rows"]:
+        _, kind, size = r["layer"].split("_")
+        tops = 2e-6 * int(size) ** 3 / r["ours_us"] if r.get("ours_us") else 0
+        shown = lambda field, digits: number(r, field, digits) if r.get(field) else "-"  # noqa: E731,B023
+        lines.append((f"{kind} {size}^3", r["layout"].replace("-major A", "").replace("-major B", ""),
+                      shown("ours_us", 1), f"{tops:.1f}", shown("peer_us", 1), shown("ratio", 3), shown("sm80_us", 1),
+                      shown("sm80_ratio", 3), r["kernel"], r["status"]))
+    text = table(("product", "A, B", "ours us:", "TOPS:", "cuBLASLt's best us:", "its time / ours:",
+                  "its best on sm_80 kernels us:", "its time / ours:", "ours", "status"), lines)
+    kernels = sorted({r[f] for r in result["rows"] for f in ("peer_kernels", "sm80_kernels") if r.get(f)})
+    if kernels:
+        text += "\ncuBLASLt's kernels: " + ", ".join(f"`{k}`" for k in kernels) + ".\n"
+    e = result["environment"]
+    return text + f"\n{e['device']}; commit {e['commit']}. {sentence(e['method'])}.\n"
+
+
+def network(result):
+    """One line for each batch."""
+    lines = []
+    for r in sorted(result["rows"], key=lambda r: r["batch"]):
+        differs = "-"
+        if "output_differences" in r:
+            differs = "none" if r["output_differences"] == 0 else (
+                f"{r['output_differences']} of {r['outputs']}, by at most {r['output_largest_difference']}")
+        lines.append((r["batch"], number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "cudnn_ms", 3),
+                      number(r, "cudnn_images_per_s", 0), number(r, "ratio", 2), number(r, "ratio_without_first", 2),
+                      number(r, "model_choice_ms", 3), r["mismatches"], differs, r["status"]))
+    text = table(("batch:", "ours ms:", "images/s:", "cuDNN ms:", "images/s:", "cuDNN / ours:", "without conv1:",
+                  "the model's tiles ms:", "wrong outputs:", "differs from cuDNN's chain", "status"), lines)
+    each = [layer for row in result["rows"] for layer in row["layers"]]
+    if each:
+        text += (f"\nActivations: {100 * min(l['zeros'] for l in each):.0f}% to {100 * max(l['zeros'] for l in each):.0f}% "
+                 f"zeros, at most {100 * max(l['saturated'] for l in each):.1f}% saturated in any layer.\n")
+    e = result["environment"]
+    return text + (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
+                   f"load; commit {e['commit']}, {e['date']}. {sentence(e['method'])}.\n")
+
+
+def cudnn_differences(text):
+    """The log of stage `cudnn`: one line for each call, problem and kind of numbers; plans that agree are counted."""
+    rows = [dict(part.split("=", 1) for part in shlex.split(line[len("difference: "):]))
+            for line in text.splitlines() if line.startswith("difference: ")]
+    if not rows:
+        raise ValueError("cudnn.log: no line begins with 'difference: '")
+    groups = collections.Counter()
+    for r in rows:
+        peer = "graph API, NHWC" if r["peer"].startswith("cudnn_graph") else "INT8x32, reordered by us"
+        groups[peer, f"`{r['problem']}`", *(r[k] for k in (
+            "numbers", "outputs", "ties", "differ", "differ_at_ties", "largest", "farthest_from_middle",
+            "differ_from_fma"))] += 1
+    device, driver = text.splitlines()[0].split(",")[:2]
+    return table(("cuDNN", "plans:", "problem", "scales", "outputs:", "ties:", "differ:", "of those, ties:", "largest:",
+                  "farthest from the middle:", "differ from one fma:"),
+                 [(peer, plans, *rest) for (peer, *rest), plans in groups.items()]) + (
+        f"\n{device.strip()}, driver {driver.strip()}, cuDNN {rows[0]['cudnn']}.\n")
 
 
 LISTS = ("t4_17", "resnet50", "small_k", "reformat", "vgg16", "detection", "mobile1x1")
@@ -230,34 +300,36 @@ RENDERERS = {
     "nc4-layers": (lambda found, root: layers(found["anchors-nc4"]), "anchors-nc4"),
     "anchors": (lambda found, root: summary(found["anchors"]), "anchors"),
     "anchors-layers": (lambda found, root: layers(found["anchors"]), "anchors"),
-    "check": (lambda found, root: check(found["anchors"], read_anchors(root)), "anchors"),
-    "cutlass": (lambda found, root: report_cutlass.table(found["anchors"], report_cutlass.read(root)), "anchors"),
+    "check": (lambda found, root: check(found["anchors"], read_times(root, "anchors_us.csv")), "anchors"),
+    "cutlass": (lambda found, root: cutlass(found["anchors"], read_times(root, "cutlass_us.csv")), "anchors"),
     "lists": (lambda found, root: lists({k: found[k] for k in LISTS if found.get(k)}), "resnet50"),
-    "reformat": (lambda found, root: reformat({k: v for k, v in found.items() if k != "anchors-nc4"}), "reformat"),
+    "reformat": (lambda found, root: reformat({k: found[k] for k in found if k not in NOT_LISTS}), "reformat"),
     "fused": (lambda found, root: fused(found), "reformat"),
     "residual": (lambda found, root: summary(found["resnet50-residual"]), "resnet50-residual"),
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
-    "gemm": (lambda found, root: report_gemm.table(found["gemm"]), "gemm"),
-    "network": (lambda found, root: report_network.table(found["resnet50-network"]), "resnet50-network"),
+    "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
+    "network": (lambda found, root: network(found["network"][0]), "network"),
+    "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
+NOT_LISTS = ("anchors-nc4", "network", "gemm", "cudnn")
 
 
 def load_all(root):
-    names = ("anchors-nc4", "anchors", *LISTS, "resnet50-residual", "resnet50-hswish")
-    return {**{name: load(root, name) for name in names}, "resnet50-network": report_network.load(root, RESULTS),
-            "gemm": report_gemm.load(root, RESULTS)}
+    log = root / RESULTS / "cudnn.log"
+    return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "resnet50-residual", "resnet50-hswish")},
+            "network": load_one(root, "resnet50-network.json", NETWORK_FIELDS),
+            "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
+            "cudnn": [log.read_text()] if log.exists() else []}
 
 
 def rewritten(text, results, root=ROOT, page="page"):
     """`text` with what lies between its markers made anew from `results`, files by list."""
 
     def replace(match):
-        name = match["name"]
-        if name not in RENDERERS:
-            raise ValueError(f"{page}: no table '{name}'; there are {', '.join(RENDERERS)}")
-        render, needed = RENDERERS[name]
-        body = render(results, root) if results.get(needed) else NOTHING
-        return match[1] + body + match[4]
+        if match["name"] not in RENDERERS:
+            raise ValueError(f"{page}: no table '{match['name']}'; there are {', '.join(RENDERERS)}")
+        render, needed = RENDERERS[match["name"]]
+        return match[1] + (render(results, root) if results.get(needed) else NOTHING) + match[4]
 
     return MARKED.sub(replace, text)
 
@@ -269,32 +341,33 @@ def main(arguments):
     parser.add_argument("--html", type=pathlib.Path, help="write a page of weft_perf's results")
     parser.add_argument("files", nargs="*", help="of the page")
     options = parser.parse_args(arguments)
+    root = options.root
     try:
         if options.html:
-            results = read(options.files) if options.files else load(options.root, "anchors")
+            results = read_layers(options.files) if options.files else load(root, "anchors")
             if not results:
                 raise ValueError("no results of weft_perf; name its JSON files")
             options.html.write_text(report_page.page(results))
             print(f"{options.html}: written")
             return 0
-        results = load_all(options.root)
-        stale = []
-        for page in PAGES:
-            path = options.root / page
-            if not path.exists():
-                continue
-            old = path.read_text()
-            new = rewritten(old, results, options.root, page)
-            if new == old:
-                continue
-            stale.append(page)
+        results = load_all(root)
+        files = {page: rewritten((root / page).read_text(), results, root, page)
+                 for page in PAGES if (root / page).exists()}
+        if results["anchors"] and (root / PICTURE).parent.exists():
+            files[PICTURE] = report_page.picture(results["anchors"])
+        stale = [name for name, text in files.items()
+                 if not (root / name).exists() or (root / name).read_text() != text]
+        for name in stale:
             if not options.check:
-                path.write_text(new)
-    except (ValueError, KeyError) as error:
-        print(f"report.py: {error!r}", file=sys.stderr)
+                (root / name).write_text(files[name])
+    except (OSError, ValueError) as error:
+        print(f"report.py: {error}", file=sys.stderr)
         return 2
-    for page in stale:
-        print(f"{page}: " + ("stale; run perf/report.py" if options.check else "rewritten"))
+    except (KeyError, TypeError) as error:
+        print(f"report.py: a result file lacks something: {error!r}", file=sys.stderr)
+        return 2
+    for name in stale:
+        print(f"{name}: " + ("stale; run perf/report.py" if options.check else "rewritten"))
     if not stale:
         print(f"the tables agree with the {sum(map(len, results.values()))} files of {RESULTS}")
     return 1 if stale and options.check else 0

@@ -8,11 +8,13 @@
 #   demo       weft_demo --backend=cuda
 #   nc4        weft_perf over NCxHWx<4> against cuDNN's INT8x4 path, list `anchors`; anchors-nc4-n*.json
 #   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
-#              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, all.csv, tuning.txt and
-#              `choices`, from which a second run (put it into carry/) knows each peer's best variant
+#              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, tuning.txt and `choices`, from which a second run (put it into carry/) knows each peer's best variant
 #   gemm       gemm_bench against cuBLASLt; gemm.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
-#              Each of the three takes the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
+#              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
+#   network    weft_perf --network=resnet50; resnet50-network.json
+#   ab         perf/ab.py: the weft_perf of the folder WEFT_A (another carry/), against this one's, list anchors;
+#              ab.json, ab.md; WEFT_AB has more of its flags
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
 #   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile[:layout] ...)
 # Without arguments: tests cudnn demo nc4 sanitizer. WEFT_LIMIT_S (570) is the time for all of it. The JSON files
@@ -110,8 +112,8 @@ nc4() {
 }
 
 perf() {
-  weft --list="${WEFT_LIST:-anchors,t4_17,resnet50,small_k,reformat}" --tensors=nc32 --sweep \
-    --tuning="$out/tuning.txt" --cache="$out/choices" --csv="$out/all.csv"
+  weft --list="${WEFT_LIST:-anchors,t4_17,resnet50,small_k,reformat}" --tensors=nc32 \
+    --sweep="$out/tuning.txt" --cache="$out/choices"
 }
 
 epilogues() {
@@ -120,6 +122,18 @@ epilogues() {
     weft --list=resnet50 --name=resnet50-$epilogue --epilogue=$epilogue --cache="$out/choices" || status=$?
   done
   return $status
+}
+
+network() {
+  weft --network=resnet50 --cache="$out/choices"
+}
+
+ab() {
+  gpu_state
+  # shellcheck disable=SC2086  # WEFT_AB is several flags
+  bounded $((limit - 5)) python3 perf/ab.py "${WEFT_A:?the folder of the other programs}/bin/weft_perf" $bin/weft_perf \
+    --batch="${WEFT_BATCH:-1,16,64}" --limit_s=$((limit - 40 - SECONDS)) --json="$out/ab.json" \
+    --markdown="$out/ab.md" ${WEFT_AB:-}
 }
 
 # check <tool> <command>...: compute-sanitizer must find nothing.
@@ -174,9 +188,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | gemm | demo | nc4 | perf | epilogues | sanitizer) run=$stage ;;
+    tests | cudnn | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, gemm, demo, nc4, perf, epilogues, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
@@ -184,17 +198,12 @@ for stage in "${stages[@]}"; do
   status=$?
   [ $status -eq 0 ] || failures=1
   summary+=("$(printf '%-10s %s  %4d s' "$stage" "$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - start)))")
+  # What is worth seeing at once; the logs have it all.
   case $stage in
-    tests) grep -E '^===|FAILED|PASSED|SKIPPED' "$out/tests.log" | tail -40 ;;
-    cudnn) grep -E 'SKIPPED|FAILED|PASSED' "$out/cudnn.log" | tail -10 ;;
-    gemm) grep -E 'ratio' "$out/gemm.log" | cut -c1-140 ;;
-    demo) tail -30 "$out/demo.log" ;;
-    nc4 | perf | epilogues)
-      cut -c1-190 "$out/$stage.log" | grep -E '^(layer  |[a-z0-9_]+-n[0-9]|c[0-9]|NVIDIA|cuDNN|cuBLAS|  worker)' |
-        grep -v ' 0.00  .* 0.00 ' | tail -110
-      ;;
-    sanitizer) grep -E '^===|ERROR SUMMARY|RACECHECK SUMMARY|Error:|hazard' "$out/sanitizer.log" | grep -v 'COMPUTE-SANITIZER' | tail -40 ;;
+    tests | cudnn | sanitizer) grep -E '^===|FAILED|PASSED|SKIPPED|SUMMARY|Error:|hazard' "$out/$stage.log" | tail -40 ;;
     ncu) grep -E 'Kernel|Duration|Throughput|Registers Per|Achieved Occ|Issue Slots|No Eligible|stall' "$out/ncu.log" | cut -c1-120 | head -60 ;;
+    ab) tail -15 "$out/ab.log"; sed -n 1,9p "$out/ab.md" ;;
+    *) cut -c1-190 "$out/$stage.log" | grep -vE '^$' | tail -110 ;;
   esac
 done
 # What comes back is limited in size.

@@ -1,63 +1,114 @@
 // weft_perf: our int8 convolutions in every layout against cuDNN and cuBLASLt, side by side in one
 // run. perf/README.md says how to run and read it.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
-#include "perf/network/run.hpp"
-#include "perf/support/workers.hpp"
-#include "perf/weft_perf/measuring.hpp"
-#include "perf/weft_perf/output.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "perf/peers/peer.hpp"
+#include "perf/support/status.hpp"
 #include "perf/weft_perf/run.hpp"
-#include "perf/weft_perf/table.hpp"
 
+using Names = std::vector<std::string>;
+
+ABSL_FLAG(Names, list, {"anchors"}, "layer lists of perf/layers/");
+ABSL_FLAG(Names, layer, {}, "layers by name, instead of lists");
 ABSL_FLAG(std::string, network, "", "a network end to end, instead of lists: resnet50");
-ABSL_DECLARE_FLAG(std::vector<std::string>, batch);
-ABSL_DECLARE_FLAG(std::vector<std::string>, peer);
-ABSL_DECLARE_FLAG(int, repetitions);
-ABSL_DECLARE_FLAG(std::string, json);
-ABSL_DECLARE_FLAG(std::string, commit);
-ABSL_DECLARE_FLAG(int, threads);
-ABSL_DECLARE_FLAG(double, stop_after_s);
+ABSL_FLAG(Names, batch, {"1"}, "batches, such as 1,16,64");
+ABSL_FLAG(Names, layout, {"all"}, "our layouts: nc4, nc4_nc32, nc32, nhwc; or all");
+ABSL_FLAG(std::string, epilogue, "bias_relu", "bias_relu, residual, hswish or bias");
+ABSL_FLAG(Names, peer, {"all"}, "peers (perf/peers/README.md), all or none");
+ABSL_FLAG(std::string, tensors, "",
+          "nc32, nc4 or nhwc: the format of the user's tensors; measures what reformats cost");
+ABSL_FLAG(std::string, tile, "", "only tiles whose name contains this");
+ABSL_FLAG(int, repetitions, 15, "samples of each contestant");
+ABSL_FLAG(bool, hot, false, "one set of buffers, which stays in the L2");
+ABSL_FLAG(bool, once, false,
+          "run each tile once in this process and compare; no ceilings, no timing (for profilers "
+          "and checkers)");
+ABSL_FLAG(int, threads, 1, "threads with which peers compile; 1 again after a crash");
+ABSL_FLAG(double, stop_after_s, 500, "start no further row after so many seconds");
+ABSL_FLAG(std::string, json, "", "folder for <list>-n<batch>.json or <network>-network.json");
+ABSL_FLAG(std::string, name, "", "name of the result files, instead of the list's");
+ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON files");
+ABSL_FLAG(std::string, cache, "",
+          "file of the peers' choices: read if there, rewritten at the end");
+ABSL_FLAG(
+    std::string, sweep, "",
+    "tuning table of conv::Dispatch that the best tiles are added to, such as weft_tuning.txt");
 
 namespace weft::perf {
 namespace {
 
-int MeasureNetwork() {
-  NetworkRun run;
-  run.network = absl::GetFlag(FLAGS_network);
-  run.batches = absl::GetFlag(FLAGS_batch);
-  run.rounds = absl::GetFlag(FLAGS_repetitions);
-  run.threads = absl::GetFlag(FLAGS_threads);
-  run.cudnn = absl::GetFlag(FLAGS_peer) != std::vector<std::string>{"none"};
-  run.json = absl::GetFlag(FLAGS_json);
-  run.commit = absl::GetFlag(FLAGS_commit);
-  run.stop_after_s = absl::GetFlag(FLAGS_stop_after_s);
-  return RunNetwork(run);
+absl::StatusOr<Options> MakeOptions() {
+  Options o;
+  o.network = absl::GetFlag(FLAGS_network);
+  if (o.network.empty()) {
+    WEFT_LET(o.jobs, MakeJobs({absl::GetFlag(FLAGS_list), absl::GetFlag(FLAGS_layer),
+                               absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_name)}));
+  }
+  WEFT_LET(o.batches, ParseBatches(absl::GetFlag(FLAGS_batch)));
+  Names layouts;
+  for (const OurLayout& layout : OurLayouts()) layouts.push_back(layout.name);
+  layouts.pop_back();  // for networks only
+  o.layouts = absl::GetFlag(FLAGS_layout);
+  o.all_layouts = o.layouts == Names{"all"};
+  if (o.all_layouts) o.layouts = layouts;
+  o.dp4a_floor = true;
+  for (const std::string& name : o.layouts) {
+    if (std::find(layouts.begin(), layouts.end(), name) == layouts.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("--layout=", name,
+                                                     " does not exist; there are ",
+                                                     absl::StrJoin(layouts, ", "), " and all"));
+    }
+    o.dp4a_floor = o.dp4a_floor && name.rfind("nc4", 0) == 0;
+  }
+  o.peers = absl::GetFlag(FLAGS_peer);
+  if (o.peers == Names{"all"}) o.peers = PeerNames();
+  o.time = !absl::GetFlag(FLAGS_once);
+  if (o.peers == Names{"none"} || !o.time) o.peers.clear();
+  for (const std::string& name : o.peers) WEFT_TRY(CheckPeerName(name));
+  const std::string epilogue = absl::GetFlag(FLAGS_epilogue);
+  const Names& epilogues = EpilogueNames();
+  const auto found = std::find(epilogues.begin(), epilogues.end(), epilogue);
+  if (found == epilogues.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--epilogue=", epilogue, " does not exist; there are ", absl::StrJoin(epilogues, ", ")));
+  }
+  o.epilogue = static_cast<Epilogue>(found - epilogues.begin());
+  const std::string tensors = absl::GetFlag(FLAGS_tensors);
+  if (tensors == "nhwc") o.tensors = TensorFormatName::kNhwc;
+  if (tensors == "nc4") o.tensors = TensorFormatName::kNc4;
+  if (tensors == "nc32") o.tensors = TensorFormatName::kNc32;
+  if (!tensors.empty() && !o.tensors.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--tensors=", tensors, " is no format; give nc32, nc4 or nhwc"));
+  }
+  o.only_tile = absl::GetFlag(FLAGS_tile);
+  o.rounds = absl::GetFlag(FLAGS_repetitions);
+  o.hot = absl::GetFlag(FLAGS_hot);
+  o.threads = absl::GetFlag(FLAGS_threads);
+  o.stop_after_s = absl::GetFlag(FLAGS_stop_after_s);
+  o.cache = absl::GetFlag(FLAGS_cache);
+  o.sweep = absl::GetFlag(FLAGS_sweep);
+  o.json = absl::GetFlag(FLAGS_json);
+  o.commit = absl::GetFlag(FLAGS_commit);
+  return o;
 }
 
-int MeasureLayers() {
-  const absl::StatusOr<Run> run = MakeRun();
-  if (!run.ok()) {
-    std::fprintf(stderr, "weft_perf: %s\n", std::string(run.status().message()).c_str());
-    return 2;
-  }
-  // CUDA must not be touched before fork().
-  const std::shared_ptr<Board> board = MakeShared<Board>();
-  if (board == nullptr) {
-    std::fprintf(stderr, "weft_perf: no shared memory\n");
-    return 3;
-  }
-  PrintHeader(*run);
-  if (!MeasureAll(*run, board.get())) {
-    std::fprintf(stderr, "weft_perf: %s\n", board->failure.chars);
-    return 3;
-  }
-  return Report(*run, *board);
+int Main() {
+  const absl::StatusOr<Options> options = MakeOptions();
+  const absl::StatusOr<bool> fine = !options.ok() ? absl::StatusOr<bool>(options.status())
+                                    : options->network.empty() ? RunLayers(*options)
+                                                               : RunNetwork(*options);
+  if (fine.ok()) return *fine ? 0 : 1;
+  std::fprintf(stderr, "weft_perf: %s\n", std::string(fine.status().message()).c_str());
+  return absl::IsUnavailable(fine.status()) ? 3 : 2;
 }
 
 }  // namespace
@@ -66,6 +117,5 @@ int MeasureLayers() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("int8 convolutions against cuDNN and cuBLASLt (perf/README.md)");
   absl::ParseCommandLine(argc, argv);
-  if (!absl::GetFlag(FLAGS_network).empty()) return weft::perf::MeasureNetwork();
-  return weft::perf::MeasureLayers();
+  return weft::perf::Main();
 }

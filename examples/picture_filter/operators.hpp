@@ -10,8 +10,8 @@ namespace picture_filter {
 
 // Pictures have 3 or 4 output channels, so 4 columns of the product are enough: 32 lanes lie along
 // the pixels. One byte is stored at a time, since a pixel of 3 bytes is not aligned.
-inline constexpr weft::conv::Config kNarrow =
-    weft::conv::SimtConfig({256, 4, 16}, {64, 4, 16}, {2, 4, 4}, /*dst_alignment=*/1);
+inline constexpr weft::conv::SimtConfig kNarrow({256, 4, 16}, {64, 4, 16}, {2, 4, 4},
+                                                /*dst_alignment=*/1);
 
 // How strong a change is, whichever way it goes.
 struct Magnitude {
@@ -26,7 +26,7 @@ struct ColourFilter {
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue =
       weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::ClampTo<std::uint8_t>>;
-  static constexpr weft::conv::Config config = kNarrow;
+  static constexpr auto config = kNarrow;
 };
 
 struct EdgeFilter {
@@ -37,7 +37,7 @@ struct EdgeFilter {
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, Magnitude,
                                           weft::epilogues::ClampTo<std::uint8_t>>;
-  static constexpr weft::conv::Config config = kNarrow;
+  static constexpr auto config = kNarrow;
 };
 
 }  // namespace picture_filter

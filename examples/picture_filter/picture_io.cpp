@@ -85,11 +85,15 @@ std::optional<std::int64_t> HeaderNumber(absl::string_view bytes, std::size_t* a
 }
 
 absl::StatusOr<Picture> DecodePpm(const std::string& path, const std::string& bytes) {
+  const auto is_space = [&](std::size_t i) {
+    return i < bytes.size() && std::isspace(static_cast<unsigned char>(bytes[i]));
+  };
   std::size_t at = 2;
+  const bool magic_ends = is_space(at) || (at < bytes.size() && bytes[at] == '#');  // P61 is not P6
   const auto width = HeaderNumber(bytes, &at);
   const auto height = HeaderNumber(bytes, &at);
   const auto maximum = HeaderNumber(bytes, &at);
-  if (!maximum || at >= bytes.size() || !std::isspace(static_cast<unsigned char>(bytes[at]))) {
+  if (!magic_ends || !maximum || !is_space(at)) {
     return Refuse(path,
                   "has a damaged or truncated PPM header; it must be: P6 WIDTH HEIGHT MAXIMUM");
   }

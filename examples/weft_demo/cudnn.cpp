@@ -31,7 +31,7 @@ CudnnDifferences Compare(const std::vector<std::int8_t>& ours,
 absl::StatusOr<CudnnAnswer> RunCudnn(Operator op, const LayerData& data) {
   using weft::perf::DeviceBuffer;
   using Buffer = absl::StatusOr<DeviceBuffer>;
-  constexpr int kLaunches = 50, kPlans = 3;
+  constexpr int kLaunches = 50;
   if (!weft::perf::CheckGpu().ok()) return absl::NotFoundError("no GPU");
   const weft::conv::Problem& p = data.problem;
   const auto src =
@@ -49,17 +49,17 @@ absl::StatusOr<CudnnAnswer> RunCudnn(Operator op, const LayerData& data) {
     if (!buffer->ok()) return buffer->status();
   }
   weft::perf::PeerTensors tensors;
-  tensors.src.first = src_buffer->as<const std::int8_t>();
-  tensors.filter.first = filter_buffer->as<const std::int8_t>();
-  tensors.channel_alpha = alpha->as<const float>();
-  tensors.bias = bias->as<const float>();
+  tensors.sets = {{.src = src_buffer->as<const std::int8_t>(),
+                   .filter = filter_buffer->as<const std::int8_t>(),
+                   .channel_alpha = alpha->as<const float>(),
+                   .bias = bias->as<const float>()}};
   weft::perf::PeerProblem problem;
   problem.problem = p;
   problem.relu = IsRelu(op);
   problem.hswish = !IsRelu(op);
   weft::perf::PeerOptions options;
-  options.most_variants = kPlans;
-  options.build_threads = kPlans;
+  options.most_variants = kCudnnPlans;
+  options.build_threads = kCudnnPlans;
 
   weft::perf::CudaStream stream;
   weft::perf::CudaTimer timer;
@@ -71,8 +71,6 @@ absl::StatusOr<CudnnAnswer> RunCudnn(Operator op, const LayerData& data) {
   if (absl::Status s = peer.Prepare(problem, tensors, options, stream.get()); !s.ok()) return s;
   CudnnAnswer answer;
   for (int plan = 0; plan < static_cast<int>(peer.variants().size()); ++plan) {
-    const weft::perf::PeerScope& scope = peer.variants()[plan].scope;
-    if (!weft::perf::IsWhole(scope, problem) || !scope.channel_alpha) continue;
     if (!peer.Build(plan).ok()) continue;
     const auto run = [&] { return peer.Enqueue(plan, 0, stream.get()); };
     if (!run().ok()) continue;

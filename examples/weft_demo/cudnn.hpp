@@ -16,9 +16,13 @@ struct CudnnAnswer {
   std::vector<std::int8_t> dst;  // planar
 };
 
-// The fastest of the first few plans that cuDNN's heuristics name for NHWC int8 convolution, scale
-// per channel, bias, ReLU or hard swish, int8. NotFound if there is no GPU or no cuDNN;
-// Unimplemented if cuDNN has no plan.
+// So many plans are tried, which is quick and does not crash; weft_perf tries all, in other formats
+// too.
+inline constexpr int kCudnnPlans = 3;
+
+// The fastest of the first kCudnnPlans plans that cuDNN's heuristics name for NHWC int8
+// convolution, scale per channel, bias, ReLU or hard swish, int8. NotFound if there is no GPU or no
+// cuDNN; Unimplemented if cuDNN has no plan.
 absl::StatusOr<CudnnAnswer> RunCudnn(Operator op, const LayerData& data);
 
 // Outputs of cuDNN that are not ours, and by how much.

@@ -138,7 +138,7 @@ template <class F>
 void AddKernels(Operator op, std::vector<Kernel>* kernels) {
   using Policy = typename FirstOf<F>::type;
   int index = 0;
-  for (const weft::conv::Config& config : weft::conv::Dispatch<F>::Configs()) {
+  for (const weft::conv::TileDescription& config : weft::conv::Dispatch<F>::Configs()) {
     kernels->push_back(
         {op, index++, config, Policy::SrcLayout::kName, Policy::DstLayout::kName, &Run<F>});
   }

@@ -45,7 +45,7 @@ struct Measurement {
 struct Kernel {
   Operator op = Operator::kRelu;
   int index = 0;  // of its family
-  weft::conv::Config config;
+  weft::conv::TileDescription config;
   const char* src_layout = "";
   const char* dst_layout = "";
 

@@ -16,7 +16,7 @@ struct ConvBiasRelu {
   using DstLayout = weft::NCxHWx<4>;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::BiasRelu<>;
-  static constexpr weft::conv::Config config = Tile::config;
+  static constexpr auto config = Tile::config;
 };
 
 // int8 convolution, bias, HSwish, and the change from channel blocks of 4 to blocks of 32, which
@@ -29,7 +29,7 @@ struct ConvBiasHSwishReformat {
   using DstLayout = weft::NCxHWx<32>;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::BiasHSwish<>;
-  static constexpr weft::conv::Config config = Tile::config;
+  static constexpr auto config = Tile::config;
 };
 
 // Both through the tensor cores, in channel blocks of 32.
@@ -41,7 +41,7 @@ struct TensorCoreConv {
   using DstLayout = weft::NCxHWx<32>;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr weft::conv::Config config = Tile::config;
+  static constexpr auto config = Tile::config;
 };
 template <class Tile>
 using Conv32BiasRelu = TensorCoreConv<weft::epilogues::BiasRelu<>, Tile>;

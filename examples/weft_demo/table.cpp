@@ -61,7 +61,7 @@ void Table::Print(const std::string& line) {
 
 void Table::PrintHeader() {
   Print(absl::StrFormat(kFormat, "layer", "N", "layouts", "kernel", "on", "time", "TOPS",
-                        "mismatches", "cuDNN", "differs (by)"));
+                        "mismatches", "cuDNN*", "differs (by)"));
 }
 
 void Table::PrintRow(const Row& row) {

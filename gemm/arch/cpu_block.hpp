@@ -52,6 +52,11 @@ struct Warp {
   // SyncWarp's tokens, by the mask's lowest lane and by parity of its uses.
   uint32_t sync_count[kWarpLanes];
   char sync_token[kWarpLanes][2];
+  bool sync_dependency[kWarpLanes][2];  // someone had waited for earlier grids
+
+  int64_t cluster_arrivals = 0;  // ClusterArrive and ClusterWait so far
+  int64_t cluster_waits = 0;
+  bool waits_for_cluster = false;
 };
 
 struct Barrier {
@@ -60,7 +65,9 @@ struct Barrier {
   uint32_t arrived_warps = 0;
   uint32_t waiting_warps = 0;
   uint32_t phase = 0;
+  Location at{};  // of the first to arrive
   char token[2];  // by parity of the phase
+  bool dependency[2];
 };
 
 // A barrier's key as a collective: its id and count (-1: the whole block).
@@ -94,8 +101,27 @@ struct Failure {
   char rule[512];
 };
 
+// Blocks that run side by side on one worker; without clusters there is one.
+struct Cluster {
+  std::vector<Block*> blocks;  // by rank
+  int alive_blocks = 0;
+  int alive_warps = 0;
+  int arrived_warps = 0;  // in the current phase of the cluster's barrier
+  int64_t phase = 0;
+  char token[2];
+  bool dependency[2];
+  Context worker;  // of the code that called Enter
+};
+
 struct Block {
   Dim3 index{};
+  Cluster* cluster = nullptr;
+  int rank = 0;                 // in the cluster
+  bool has_started = false;     // some lane has
+  bool dependency_met = false;  // some lane has waited for earlier grids
+  Async* async = nullptr;       // null unless the kernel is for sm_90
+  char* shared_base = nullptr;
+  char* async_base = nullptr;
   const GridLaunch* launch = nullptr;
   Schedule schedule = Schedule::kForward;
   uint64_t random = 1;  // state of the generator; never 0
@@ -107,7 +133,6 @@ struct Block {
   int warp_of_rank[kMaxWarps];
   Barrier barriers[kBarriers];
 
-  Context worker;  // of the code that called RunBlock
   Failure failure;
   CpuStats stats;
 
@@ -144,6 +169,10 @@ std::string Describe(const Block& block);  // the text of CpuReport::error
 
 // cpu_collectives.cpp
 void LaneExits(Lane* lane);  // before the lane's last switch
+
+// cpu_cluster.cpp
+void WarpLeavesCluster(Block& block, Warp& warp);
+void CheckBlockAtExit(Lane* lane);  // the block's last
 
 // cpu_bank_conflicts.cpp
 void CountBankConflicts(const std::vector<AccessLog>& logs, CpuStats* stats);  // a log per lane

@@ -1,7 +1,9 @@
 // Barriers and warp collectives: each lane posts what it brings, the last to arrive does the work.
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
+#include "weft/gemm/arch/cpu_async.hpp"
 #include "weft/gemm/arch/cpu_collectives.hpp"
 
 namespace weft::arch::cpu {
@@ -11,6 +13,29 @@ bool SameLocation(Location a, Location b) {
   return a.line() == b.line() && a.column() == b.column() &&
          (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
 }
+
+// What tells a collective from another of the same warp: operation, barrier, mask, column. Nothing
+// that needs a destructor: a report does not unwind the lane's stack.
+struct Difference {
+  char text[160];
+
+  Difference(const Collective& c, const Collective& other) {
+    char* end = text;
+    const auto print = [&](const char* format, auto... values) {
+      end += std::snprintf(end, static_cast<size_t>(text + sizeof(text) - end), format, values...);
+    };
+    print("%s", Name(c.operation));
+    const bool barrier =
+        c.operation == Operation::kBarrierSync || c.operation == Operation::kBarrierArrive;
+    if (barrier && BarrierThreads(c.key) >= 0) {
+      print(" of barrier %d over %d threads", BarrierId(c.key), BarrierThreads(c.key));
+    }
+    if (c.mask != other.mask) print(" with mask 0x%08x", c.mask);
+    if (c.at.line() == other.at.line() && c.at.column() != other.at.column()) {
+      print(" (column %u)", static_cast<unsigned>(c.at.column()));
+    }
+  }
+};
 
 }  // namespace
 
@@ -41,11 +66,9 @@ Collective& FindOrStart(Lane* lane, const Collective& wanted, Convergence conver
                       pending.mask == wanted.mask &&
                       (convergence == Convergence::kMask || SameLocation(pending.at, wanted.at));
     if (same) return pending;
-    FailF(lane, wanted.at,
-          "divergence: %s with mask 0x%08x, but lanes 0x%08x of the same warp are in %s with mask "
-          "0x%08x at %s:%u",
-          Name(wanted.operation), wanted.mask, pending.arrived, Name(pending.operation),
-          pending.mask, pending.at.file_name(), static_cast<unsigned>(pending.at.line()));
+    FailF(lane, wanted.at, "divergence: %s, but lanes 0x%08x of the same warp are in %s at %s:%u",
+          Difference(wanted, pending).text, pending.arrived, Difference(pending, wanted).text,
+          pending.at.file_name(), static_cast<unsigned>(pending.at.line()));
   }
   warp.pending[warp.pending_count] = wanted;
   return warp.pending[warp.pending_count++];
@@ -86,6 +109,20 @@ bool WarpArrives(Block& block, Warp& warp, const Collective& collective) {
     FailF(lane, collective.at, "barrier %d: a warp arrives twice before the barrier opened",
           BarrierId(collective.key));
   }
+  const bool whole_block = threads < 0;
+  if (whole_block && barrier.arrived > 0 && !SameLocation(barrier.at, collective.at)) {
+    FailF(lane, collective.at,
+          "divergence: SyncThreads, but other warps of the block are in SyncThreads at %s:%u; one "
+          "of them has missed a barrier (BarSync joins different lines)",
+          barrier.at.file_name(), static_cast<unsigned>(barrier.at.line()));
+  }
+  if (whole_block && block.alive_warps < block.warp_count && !block.launch->warps_return_early) {
+    FailF(
+        lane, collective.at,
+        "divergence: SyncThreads, but a warp of the block has returned from the kernel; if it may, "
+        "say so with kWarpsReturnEarly");
+  }
+  if (barrier.arrived == 0) barrier.at = collective.at;
   barrier.expected = threads;
   barrier.arrived += kWarpLanes;
   barrier.arrived_warps |= 1u << warp.index;
@@ -106,10 +143,15 @@ void ArriveAtBarrier(Lane* lane, Operation operation, int id, int threads, Locat
           threads, most);
   }
   Barrier& barrier = lane->block->barriers[id];
-  void* token = &barrier.token[barrier.phase & 1];
-  Release(token);
+  const uint32_t parity = barrier.phase & 1;
+  HandOver(lane);
+  Release(&barrier.token[parity]);
+  barrier.dependency[parity] |= lane->dependency_met;
   Join(lane, operation, BarrierKey(id, threads), ~0u, Convergence::kWarp, at, &WarpArrives);
-  if (operation == Operation::kBarrierSync) Acquire(token);
+  if (operation == Operation::kBarrierSync) {
+    Acquire(&barrier.token[parity]);
+    lane->dependency_met |= barrier.dependency[parity];
+  }
   if (lane->preemptive) Preempt(lane);
 }
 
@@ -130,14 +172,19 @@ void SyncWarp(Lane* lane, uint32_t mask, Location at) {
   if (lane->preemptive) Preempt(lane);
   Warp& warp = *lane->warp_state;
   const int first = std::countr_zero(mask | 1u << lane->lane);
-  void* token = &warp.sync_token[first][warp.sync_count[first] & 1];
+  const uint32_t parity = warp.sync_count[first] & 1;
+  void* token = &warp.sync_token[first][parity];
+  bool* dependency = &warp.sync_dependency[first][parity];
+  HandOver(lane);
   Release(token);
+  *dependency |= lane->dependency_met;
   Join(lane, Operation::kSyncWarp, 0, mask, Convergence::kMask, at,
        [](Block&, Warp& warp, const Collective& c) {
          ++warp.sync_count[std::countr_zero(c.mask)];
          return true;
        });
   Acquire(token);
+  lane->dependency_met |= *dependency;
   if (lane->preemptive) Preempt(lane);
 }
 
@@ -190,6 +237,7 @@ void LaneExits(Lane* lane) {
   Block& block = *lane->block;
   Warp& warp = *lane->warp_state;
   const uint32_t self = 1u << lane->lane;
+  if (lane->async != nullptr && warp.alive == warp.population) CheckTensorAtExit(lane);
   lane->waiting_in = Operation::kExited;
   warp.alive &= ~self;
   MakeWaiting(block, warp, self);
@@ -213,7 +261,15 @@ void LaneExits(Lane* lane) {
   }
   if (warp.alive != 0) return;
   --block.alive_warps;
+  WarpLeavesCluster(block, warp);
+  if (block.alive_warps == 0) CheckBlockAtExit(lane);
   Barrier& whole_block = block.barriers[0];
+  if (whole_block.arrived > 0 && whole_block.expected < 0 && !block.launch->warps_return_early) {
+    FailF(
+        lane, whole_block.at,
+        "divergence: a warp returned from the kernel while others wait in SyncThreads; if it may, "
+        "say so with kWarpsReturnEarly");
+  }
   if (whole_block.arrived > 0 && whole_block.expected < 0 && block.alive_warps > 0 &&
       IsFull(block, whole_block)) {
     Open(block, whole_block);

@@ -38,6 +38,16 @@ class CopyQueue {
     copies_.push_back(copy);
   }
 
+  // What is in flight becomes `to`'s, to be waited for there.
+  void MoveTo(CopyQueue* to) {
+    to->Reset(deferred_, poison_);
+    to->copies_.assign(copies_.begin() + static_cast<std::ptrdiff_t>(copies_done_), copies_.end());
+    to->groups_.assign(1, to->copies_.size());
+    copies_.clear();
+    groups_.assign(groups_.size() - groups_done_, 0);  // those that are empty now
+    copies_done_ = groups_done_ = 0;
+  }
+
   void Commit() {
     if (deferred_) groups_.push_back(copies_.size());
   }

@@ -2,7 +2,9 @@
 #include <bit>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
+#include "weft/gemm/arch/cpu_async.hpp"
 #include "weft/gemm/arch/cpu_schedule.hpp"
 
 namespace weft::arch::cpu {
@@ -13,6 +15,7 @@ namespace {
   failure.happened = true;
   failure.lane = lane;
   failure.at = at;
+  Unseen::EndAll();
   LeaveToWorker(*lane->block);
 }
 
@@ -29,6 +32,8 @@ std::string Standing(const Lane& lane) {
   const int barrier = BarrierId(lane.waiting_key);
   if (lane.waiting_in == Operation::kBarrierSync && barrier != 0) {
     text += "barrier " + std::to_string(barrier);
+  } else if (lane.waiting_in == Operation::kMbarWait) {
+    text += "MbarWait (mbarrier at shared offset " + std::to_string(lane.waiting_key) + ")";
   } else {
     text += Name(lane.waiting_in);
   }
@@ -100,6 +105,26 @@ const char* Name(Operation operation) {
       return "MmaM16N8K16F16";
     case Operation::kMmaM16N8K16Bf16:
       return "MmaM16N8K16Bf16";
+    case Operation::kStMatrix:
+      return "StMatrix";
+    case Operation::kElect:
+      return "ElectOne";
+    case Operation::kMbarWait:
+      return "MbarWait";
+    case Operation::kWgmma:
+      return "wgmma";
+    case Operation::kWgmmaFence:
+      return "WgmmaFence";
+    case Operation::kWgmmaCommit:
+      return "WgmmaCommit";
+    case Operation::kWgmmaWait:
+      return "WgmmaWait";
+    case Operation::kSetMaxReg:
+      return "SetMaxReg";
+    case Operation::kClusterArrive:
+      return "ClusterArrive";
+    case Operation::kClusterWait:
+      return "ClusterWait";
   }
   return "?";
 }
@@ -119,13 +144,15 @@ void FailF(Lane* lane, Location at, const char* format, ...) {
 
 void FailDeadlock(Lane* lane) {
   Block& block = *lane->block;
-  std::snprintf(block.failure.rule, sizeof(block.failure.rule),
-                "deadlock: every lane of the block waits or has returned");
+  constexpr char kRule[] = "deadlock: every lane of the block waits or has returned";
   // Report a lane that waits; the one that noticed may have returned.
-  for (int w = 0; w < block.warp_count && lane->waiting_in == Operation::kExited; ++w) {
-    const uint32_t alive = block.warps[w].alive;
-    if (alive != 0) lane = &block.warps[w].lanes[std::countr_zero(alive)];
+  for (const Block* each : block.cluster->blocks) {
+    for (int w = 0; w < each->warp_count && lane->waiting_in == Operation::kExited; ++w) {
+      const uint32_t alive = each->warps[w].alive;
+      if (alive != 0) lane = &each->warps[w].lanes[std::countr_zero(alive)];
+    }
   }
+  std::memcpy(lane->block->failure.rule, kRule, sizeof(kRule));
   Record(lane, lane->waiting_at);
 }
 
@@ -140,8 +167,14 @@ std::string Describe(const Block& block) {
     text += ", warp " + std::to_string(failure.lane->warp) + ", lane " +
             std::to_string(failure.lane->lane);
     text += "\n  the lanes of the block stand here:";
-    DescribeLanes(block, &text);
-    DescribeBarriers(block, &text);
+    for (const Block* each : block.cluster->blocks) {
+      if (block.cluster->blocks.size() > 1) {
+        text += "\n   block of rank " + std::to_string(each->rank) + " of the cluster:";
+      }
+      DescribeLanes(*each, &text);
+      DescribeBarriers(*each, &text);
+      DescribeMbarriers(*each, &text);
+    }
   }
   return text;
 }

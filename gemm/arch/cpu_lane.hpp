@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <vector>
 
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/cpu_copies.hpp"
@@ -41,9 +42,26 @@ enum class Operation : uint8_t {
   kMmaM8N8K16S8,
   kMmaM16N8K16F16,
   kMmaM16N8K16Bf16,
+  kStMatrix,
+  kElect,
+  kMbarWait,
+  kWgmma,
+  kWgmmaFence,
+  kWgmmaCommit,
+  kWgmmaWait,
+  kSetMaxReg,
+  kClusterArrive,
+  kClusterWait,
+};
+
+// Bytes of the block's shared memory, from its start.
+struct SharedRange {
+  uint32_t offset;
+  uint32_t bytes;
 };
 
 struct AccessLog;
+struct Async;
 struct Block;
 struct Lane;
 struct Warp;
@@ -77,6 +95,17 @@ struct Lane {
 
   CopyQueue copies;
 
+  // Of kernels for sm_90 (else null): the block's engines, and the image of its shared memory that
+  // they see. What the lane writes reaches that image by FenceProxyAsync only; `unfenced` lists the
+  // bytes it has written since.
+  Async* async = nullptr;
+  char* async_base = nullptr;
+  std::vector<SharedRange> unfenced;
+
+  // False until the lane, or one that it has synchronised with, has waited for earlier grids.
+  bool dependency_met = true;
+  bool dependent = false;  // the launch may overlap with earlier grids
+
   Lane* const* warps = nullptr;  // warps[w]: the lanes of warp w; for debuggers (cpu_lanes.gdb)
   Block* block = nullptr;
   Warp* warp_state = nullptr;
@@ -102,8 +131,12 @@ uint64_t Shuffle(Lane* lane, uint32_t mask, uint64_t bits, int source_lane, Loca
 uint32_t Ballot(Lane* lane, uint32_t mask, bool pred, Location at);
 
 // `row` holds the 16 bytes at this lane's `address`; `r` receives `matrices` (1, 2 or 4) registers.
-void LdMatrix(Lane* lane, uint32_t* r, int matrices, const uint32_t* row, uint32_t address,
-              Location at);
+// Transposed: register i is of the transpose of matrix i.
+void LdMatrix(Lane* lane, uint32_t* r, int matrices, bool transposed, const uint32_t* row,
+              uint32_t address, Location at);
+// The other way round: `row` receives the 16 bytes for this lane's `address`.
+void StMatrix(Lane* lane, const uint32_t* r, int matrices, bool transposed, uint32_t* row,
+              uint32_t address, Location at);
 
 void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,
                    Location at);
@@ -119,6 +152,13 @@ void FmaOuter(double* acc, const double* a, const double* b, int m, int n);
 
 // acc[i * n + j] += the dot product of the four signed bytes of a[i] and b[j].
 void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n);
+
+// Ends the launch unless the lane may read [p, p + bytes) (or write it) before it has waited for
+// earlier grids.
+void CheckEarlyAccess(Lane* lane, const void* p, size_t bytes, bool is_store, Location at);
+
+// Ends the launch unless the range is constant in this dependent launch.
+void CheckReadOnlyLoad(Lane* lane, const void* p, size_t bytes, Location at);
 
 // Notes one access for the bank-conflict count.
 void LogSharedAccess(Lane* lane, uint32_t address, int bytes, bool is_store, Location at);

@@ -56,15 +56,42 @@ void ReadNumber(const char* variable, T* value, std::string* invalid) {
   *value = number;
 }
 
-void Add(const CpuStats& from, CpuStats* to) {
-  to->blocks += from.blocks;
-  to->switches += from.switches;
-  to->collectives += from.collectives;
-  to->mma += from.mma;
-  to->ldmatrix_phases += from.ldmatrix_phases;
-  to->ldmatrix_wavefronts += from.ldmatrix_wavefronts;
-  to->shared_phases += from.shared_phases;
-  to->shared_wavefronts += from.shared_wavefronts;
+// Why this cannot be launched; empty if it can.
+std::string LaunchFault(const cpu::GridLaunch& launch, const CpuOptions& options) {
+  if (!options.invalid.empty()) return options.invalid;
+  const auto schedule = static_cast<int>(options.schedule);
+  if (schedule < 0 || schedule > static_cast<int>(Schedule::kRandom)) {
+    return "CPU executor: options.schedule is " + std::to_string(schedule) +
+           ", which names no schedule";
+  }
+  const auto copies = static_cast<int>(options.copies);
+  if (copies < 0 || copies > static_cast<int>(Copies::kDeferred)) {
+    return "CPU executor: options.copies is " + std::to_string(copies) +
+           ", neither eager nor deferred";
+  }
+  const auto extents = [](Dim3 d) {
+    return std::to_string(d.x) + " x " + std::to_string(d.y) + " x " + std::to_string(d.z);
+  };
+  const Dim3 grid = launch.grid;
+  constexpr int kMostYZ = 65535;
+  if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.y > kMostYZ || grid.z > kMostYZ) {
+    return "CPU executor: a grid of " + extents(grid) +
+           " blocks; each extent is at least 1, and y and z at most 65535";
+  }
+  const Dim3 cluster = launch.attributes.cluster;
+  constexpr int kMostBlocks = 16;
+  const auto fits = [](int blocks, int of) {
+    return blocks >= 1 && blocks <= kMostBlocks && of % blocks == 0;
+  };
+  if (!fits(cluster.x, grid.x) || !fits(cluster.y, grid.y) || !fits(cluster.z, grid.z) ||
+      cluster.x * cluster.y * cluster.z > kMostBlocks) {
+    return "CPU executor: clusters of " + extents(cluster) + " blocks for a grid of " +
+           extents(grid) + "; each extent divides the grid's, and a cluster has at most 16 blocks";
+  }
+  if (cluster.x * cluster.y * cluster.z > 1 && !launch.engines) {
+    return "CPU executor: clusters need a kernel whose kRequires.min is 90";
+  }
+  return {};
 }
 
 int WorkerCount(const CpuOptions& options, int64_t blocks) {
@@ -79,6 +106,19 @@ int WorkerCount(const CpuOptions& options, int64_t blocks) {
 }
 
 }  // namespace
+
+void Add(const CpuStats& from, CpuStats* to) {
+  to->blocks += from.blocks;
+  to->switches += from.switches;
+  to->collectives += from.collectives;
+  to->mma += from.mma;
+  to->wgmma += from.wgmma;
+  to->bulk_copies += from.bulk_copies;
+  to->ldmatrix_phases += from.ldmatrix_phases;
+  to->ldmatrix_wavefronts += from.ldmatrix_wavefronts;
+  to->shared_phases += from.shared_phases;
+  to->shared_wavefronts += from.shared_wavefronts;
+}
 
 CpuOptions CpuOptions::FromEnvironment() {
   CpuOptions options;
@@ -100,46 +140,42 @@ namespace cpu {
 
 CpuReport RunGrid(const GridLaunch& launch, const CpuOptions& options) {
   CpuReport report;
-  report.error = options.invalid;
-  const Dim3 grid = launch.grid;
-  constexpr int kMostYZ = 65535;
-  if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.y > kMostYZ || grid.z > kMostYZ) {
-    report.error = "CPU executor: a grid of " + std::to_string(grid.x) + " x " +
-                   std::to_string(grid.y) + " x " + std::to_string(grid.z) +
-                   " blocks; each extent is at least 1, and y and z at most 65535";
-  }
+  report.error = LaunchFault(launch, options);
   if (!report.ok()) return report;
 
-  const int64_t blocks = int64_t{grid.x} * grid.y * grid.z;
+  const Dim3 cluster = launch.attributes.cluster;
+  const int64_t cluster_blocks = int64_t{cluster.x} * cluster.y * cluster.z;
+  const int64_t clusters = int64_t{launch.grid.x} * launch.grid.y * launch.grid.z / cluster_blocks;
   std::atomic<int64_t> next{0};
   std::atomic<bool> stop{false};
-  std::mutex mutex;  // of report and failed_block
-  int64_t failed_block = blocks;
+  std::mutex mutex;  // of report and failed_cluster
+  int64_t failed_cluster = clusters;
 
-  // Blocks are handed out in order and those begun are finished, so the lowest that fails is always
-  // among the ones that have run.
+  // Clusters are handed out in order and those begun are finished, so the lowest that fails is
+  // always among the ones that have run.
   const auto work = [&] {
     std::unique_ptr<Worker> worker = Worker::Take();
     while (!stop.load(std::memory_order_relaxed)) {
       const int64_t index = next.fetch_add(1, std::memory_order_relaxed);
-      if (index >= blocks) break;
-      std::string error = worker->RunBlock(launch, options, index);
+      if (index >= clusters) break;
+      std::string error = worker->RunCluster(launch, options, index);
       if (error.empty()) continue;
       stop.store(true, std::memory_order_relaxed);
       const std::lock_guard<std::mutex> lock(mutex);
-      if (index < failed_block) {
-        failed_block = index;
+      if (index < failed_cluster) {
+        failed_cluster = index;
         report.error = std::move(error);
       }
     }
-    const CpuStats stats = worker->TakeStats();
+    CpuStats stats;
+    worker->TakeStats(&stats);
     Worker::Give(std::move(worker));
     const std::lock_guard<std::mutex> lock(mutex);
     Add(stats, &report.stats);
   };
 
   std::vector<std::thread> threads;
-  const int workers = WorkerCount(options, blocks);
+  const int workers = WorkerCount(options, clusters);
   for (int i = 1; i < workers; ++i) {
     try {
       threads.emplace_back(work);

@@ -27,11 +27,16 @@ void CpuEntry(const void* params, void* shared, cpu::Lane* lane) {
 // blocks. Thread-safe: launches share nothing but pooled stacks.
 template <class Kernel>
 CpuReport LaunchOnCpu(Dim3 grid, const typename Kernel::Params& params,
-                      const CpuOptions& options = CpuOptions::FromEnvironment()) {
+                      const CpuOptions& options = CpuOptions::FromEnvironment(),
+                      const LaunchAttributes& attributes = {}) {
   static_assert(CheckedKernel<Kernel>::kOk);
   return cpu::RunGrid({.grid = grid,
                        .threads = Kernel::kThreads,
                        .shared_bytes = sizeof(typename Kernel::SharedStorage),
+                       .registers = RegistersOf<Kernel>(),
+                       .engines = Kernel::kRequires.min >= 90,
+                       .warps_return_early = WarpsReturnEarly<Kernel>(),
+                       .attributes = attributes,
                        .entry = &CpuEntry<Kernel>,
                        .params = &params},
                       options);

@@ -128,8 +128,17 @@ void CountRows(const uint32_t* addresses, CpuStats* stats) {
   stats->ldmatrix_wavefronts += most;
 }
 
+// Bit 3 of the key of a load or store of matrices: they are transposed.
+constexpr int kTransposed = 8;
+
+// Element (row, column) of the 8x8 b16 whose rows these are.
+uint32_t ElementOf(const uint32_t (*rows)[4], int row, int column) {
+  return rows[row][column / 2] >> column % 2 * 16 & 0xFFFF;
+}
+
 bool LoadMatrices(Block& block, Warp& warp, const Collective& collective) {
-  const int matrices = collective.key;
+  const int matrices = collective.key % kTransposed;
+  const bool transposed = collective.key >= kTransposed;
   uint32_t rows[kWarpLanes][4];
   for (int l = 0; l < 8 * matrices; ++l) {
     const auto* row = static_cast<const uint32_t*>(warp.operand[0][l]);
@@ -138,16 +147,53 @@ bool LoadMatrices(Block& block, Warp& warp, const Collective& collective) {
   for (int lane = 0; lane < kWarpLanes; ++lane) {
     const FragmentPlace place = kLdMatrixFragment.place[lane][0];
     auto* r = static_cast<uint32_t*>(warp.result[lane]);
-    for (int i = 0; i < matrices; ++i) r[i] = rows[8 * i + place.row][place.word];
+    for (int i = 0; i < matrices; ++i) {
+      const auto* matrix = rows + 8 * i;
+      r[i] = !transposed ? matrix[place.row][place.word]
+                         : ElementOf(matrix, 2 * place.word, place.row) |
+                               ElementOf(matrix, 2 * place.word + 1, place.row) << 16;
+    }
   }
   for (int i = 0; i < matrices; ++i) CountRows(warp.number + 8 * i, &block.stats);
   return true;
 }
 
+// The lanes that give addresses receive the rows that are to be stored there.
+bool StoreMatrices(Block&, Warp& warp, const Collective& collective) {
+  const int matrices = collective.key % kTransposed;
+  const bool transposed = collective.key >= kTransposed;
+  for (int i = 0; i < matrices; ++i) {
+    uint32_t held[8][4];
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+      const FragmentPlace place = kLdMatrixFragment.place[lane][0];
+      held[place.row][place.word] = static_cast<const uint32_t*>(warp.operand[0][lane])[i];
+    }
+    for (int row = 0; row < 8; ++row) {
+      auto* out = static_cast<uint32_t*>(warp.result[8 * i + row]);
+      for (int word = 0; word < 4; ++word) {
+        out[word] = !transposed
+                        ? held[row][word]
+                        : ElementOf(held, 2 * word, row) | ElementOf(held, 2 * word + 1, row) << 16;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-void LdMatrix(Lane* lane, uint32_t* r, int matrices, const uint32_t* row, uint32_t address,
+void StMatrix(Lane* lane, const uint32_t* r, int matrices, bool transposed, uint32_t* row, uint32_t,
               Location at) {
+  RequireFullWarp(lane, Operation::kStMatrix, at);
+  Warp& warp = *lane->warp_state;
+  warp.operand[0][lane->lane] = r;
+  warp.result[lane->lane] = row;
+  Join(lane, Operation::kStMatrix, matrices | (transposed ? kTransposed : 0), ~0u,
+       Convergence::kWarp, at, &StoreMatrices);
+}
+
+void LdMatrix(Lane* lane, uint32_t* r, int matrices, bool transposed, const uint32_t* row,
+              uint32_t address, Location at) {
   const Operation operation = matrices == 1   ? Operation::kLdMatrixX1
                               : matrices == 2 ? Operation::kLdMatrixX2
                                               : Operation::kLdMatrixX4;
@@ -156,7 +202,8 @@ void LdMatrix(Lane* lane, uint32_t* r, int matrices, const uint32_t* row, uint32
   warp.operand[0][lane->lane] = row;
   warp.number[lane->lane] = address;
   warp.result[lane->lane] = r;
-  Join(lane, operation, matrices, ~0u, Convergence::kWarp, at, &LoadMatrices);
+  Join(lane, operation, matrices | (transposed ? kTransposed : 0), ~0u, Convergence::kWarp, at,
+       &LoadMatrices);
 }
 
 void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,

@@ -6,11 +6,12 @@
 #include <string>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/kernel.hpp"
 
 namespace weft::arch {
 
-// When an asynchronous copy moves its bytes: when issued, or not before the wait that promises
-// them.
+// When an asynchronous copy moves its bytes and a warpgroup product is made: when issued, or not
+// before the wait that promises it.
 enum class Copies { kEager, kDeferred };
 
 // Which of the lanes that can run does so when another has to wait.
@@ -42,6 +43,8 @@ struct CpuStats {
   int64_t switches = 0;     // from fiber to fiber
   int64_t collectives = 0;  // warp-wide operations, barriers included
   int64_t mma = 0;          // warp-wide matrix products
+  int64_t wgmma = 0;        // a warp's quarters of warpgroup products
+  int64_t bulk_copies = 0;  // by the copy engine
 
   // A phase is a group of lanes that the hardware serves in one pass over the 32 banks if no two
   // of them want different words of one bank; a wavefront is a pass. Wavefronts per phase: 1.00
@@ -66,6 +69,9 @@ struct CpuReport {
   bool ok() const { return error.empty(); }
 };
 
+// to += from
+void Add(const CpuStats& from, CpuStats* to);
+
 namespace cpu {
 
 struct Lane;
@@ -73,8 +79,12 @@ struct Lane;
 // A kernel with its type erased.
 struct GridLaunch {
   Dim3 grid;
-  int threads;          // of a block
-  size_t shared_bytes;  // of a block
+  int threads;              // of a block
+  size_t shared_bytes;      // of a block
+  int registers;            // of a thread when the kernel starts; 0: an equal share of the file
+  bool engines;             // the kernel may use what is new in sm_90
+  bool warps_return_early;  // kernel.hpp
+  LaunchAttributes attributes;
   void (*entry)(const void* params, void* shared, Lane* lane);
   const void* params;
 };

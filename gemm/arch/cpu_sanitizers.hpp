@@ -27,6 +27,10 @@ WEFT_WEAK void __tsan_destroy_fiber(void* fiber);
 WEFT_WEAK void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 WEFT_WEAK void __tsan_acquire(void* token);
 WEFT_WEAK void __tsan_release(void* token);
+WEFT_WEAK void AnnotateIgnoreReadsBegin(const char* file, int line);
+WEFT_WEAK void AnnotateIgnoreReadsEnd(const char* file, int line);
+WEFT_WEAK void AnnotateIgnoreWritesBegin(const char* file, int line);
+WEFT_WEAK void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 #undef WEFT_WEAK
 
@@ -46,6 +50,38 @@ inline void Release(void* token) {
 inline void Acquire(void* token) {
   if (UnderTsan()) __tsan_acquire(token);
 }
+
+// While it exists, ThreadSanitizer does not look at what the runtime does in the current lane's
+// name: allocations and moves of memory are seen even in code that is not instrumented, and the
+// runtime's own data is everybody's. No switch to another lane may happen meanwhile.
+class Unseen {
+ public:
+  Unseen() {
+    if (!UnderTsan()) return;
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    ++depth_;
+  }
+  ~Unseen() {
+    if (UnderTsan()) End();
+  }
+  Unseen(const Unseen&) = delete;
+  Unseen& operator=(const Unseen&) = delete;
+
+  // For a lane that is left for good in the middle.
+  static void EndAll() {
+    while (depth_ > 0) End();
+  }
+
+ private:
+  static void End() {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    --depth_;
+  }
+
+  static inline thread_local int depth_ = 0;
+};
 
 // The two halves of a switch. `from` is null when the flow that is left never resumes.
 inline void StartSwitch(Context* from, const Context& to) {

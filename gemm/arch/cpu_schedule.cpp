@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "weft/gemm/arch/cpu_async.hpp"
+
 namespace weft::arch::cpu {
 namespace {
 
@@ -34,15 +36,17 @@ void LaneMain(context::transfer_t arrived) {
   Lane* lane = from->target;
   Block& block = *lane->block;
   // Only the first lane is entered from the worker's stack; ASan wants its bounds for the way back.
-  FinishSwitch(nullptr, from == &block.worker ? &block.worker : nullptr);
+  Context& worker = block.cluster->worker;
+  FinishSwitch(nullptr, from == &worker ? &worker : nullptr);
 
   lane->waiting_in = Operation::kNone;
+  block.has_started = true;
   Acquire(&block.start_token);
   block.launch->entry(block.launch->params, lane->shared_base, lane);
   Release(&block.end_token);
 
   LaneExits(lane);
-  if (block.alive_warps == 0) LeaveToWorker(block);
+  if (block.cluster->alive_blocks == 0) LeaveToWorker(block);
   Lane* next = PickNext(block, lane);
   if (next == nullptr) FailDeadlock(lane);
   SwitchForGood(block, lane, next);
@@ -74,7 +78,9 @@ void Prepare(Block& block, const CpuOptions& options) {
   for (int r = 0; r < block.warp_count; ++r) block.warps[block.warp_of_rank[r]].rank = r;
 }
 
-Lane* PickFromAll(Block& block, const Lane* current) {
+namespace {
+
+Lane* PickFromBlock(Block& block, const Lane* current) {
   if (block.ready == 0) return nullptr;
   switch (block.schedule) {
     case Schedule::kForward:
@@ -109,17 +115,53 @@ Lane* PickFromAll(Block& block, const Lane* current) {
   return nullptr;
 }
 
-void Enter(Block& block) {
-  Lane* first = PickNext(block, nullptr);
-  block.worker.target = first;
-  StartSwitch(&block.worker, first->context);
-  context::jump_fcontext(first->context.fcontext, &block.worker);
-  FinishSwitch(&block.worker, nullptr);
+// A lane of any block of the cluster: of the current one while it has work, or at random.
+Lane* PickFromCluster(Block& block, const Lane* current) {
+  const std::vector<Block*>& blocks = block.cluster->blocks;
+  const auto count = static_cast<int>(blocks.size());
+  if (count == 1) return PickFromBlock(block, current);
+  const bool random = block.schedule == Schedule::kRandom;
+  const int step = block.schedule == Schedule::kReverse ? count - 1 : 1;
+  int rank = random ? static_cast<int>((NextRandom(block) >> 33) % count) : block.rank;
+  for (int i = 0; i < count; ++i, rank = (rank + step) % count) {
+    Block& other = *blocks[rank];
+    if (Lane* lane = PickFromBlock(other, &other == &block ? current : nullptr)) return lane;
+  }
+  return nullptr;
+}
+
+bool ClusterEngineStep(Block& block, bool useful_only) {
+  for (Block* other : block.cluster->blocks) {
+    if (EngineStep(*other, useful_only)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Lane* PickFromAll(Block& block, const Lane* current) {
+  if (block.async == nullptr) return PickFromCluster(block, current);
+  const uint64_t early = block.async->early_one_in;
+  if (early != 0 && (NextRandom(block) >> 32) % early == 0) ClusterEngineStep(block, false);
+  for (;;) {
+    Lane* next = PickFromCluster(block, current);
+    if (next != nullptr || !ClusterEngineStep(block, true)) return next;
+  }
+}
+
+void Enter(Cluster& cluster) {
+  Context& worker = cluster.worker;
+  Block& block = *cluster.blocks.front();
+  Lane* first = PickFromBlock(block, nullptr);
+  worker.target = first;
+  StartSwitch(&worker, first->context);
+  context::jump_fcontext(first->context.fcontext, &worker);
+  FinishSwitch(&worker, nullptr);
 }
 
 void LeaveToWorker(Block& block) {
-  StartSwitch(nullptr, block.worker);
-  context::jump_fcontext(block.worker.fcontext, nullptr);
+  StartSwitch(nullptr, block.cluster->worker);
+  context::jump_fcontext(block.cluster->worker.fcontext, nullptr);
   __builtin_unreachable();
 }
 

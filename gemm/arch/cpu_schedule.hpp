@@ -21,11 +21,13 @@ void Prepare(Block& block, const CpuOptions& options);
 // The lane starts at the kernel's first line when it is switched to next.
 void MakeFresh(Lane* lane);
 
-// Runs a prepared block of fresh lanes; returns when it has ended or failed.
-void Enter(Block& block);
+// Runs the prepared blocks of a cluster, of fresh lanes; returns when they have ended or one has
+// failed.
+void Enter(Cluster& cluster);
 [[noreturn]] void LeaveToWorker(Block& block);
 
-// The lane to run after `current` (null at the start); null if none can run.
+// The lane to run after `current` (null at the start); null if none can run. The engines work when
+// no lane can, and now and then before.
 Lane* PickFromAll(Block& block, const Lane* current);
 inline Lane* PickNext(Block& block, const Lane* current) {
   if (block.schedule == Schedule::kForward && current != nullptr) {

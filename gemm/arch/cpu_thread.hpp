@@ -11,16 +11,13 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cpu_hopper.hpp"
 #include "weft/gemm/arch/cpu_lane.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct Thread {
-  using Location = cpu::Location;
-
-  cpu::Lane* self;
-
+struct Thread : HopperThread {
   // --- Indices ---------------------------------------------------------------------------------
 
   // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
@@ -97,7 +94,16 @@ struct Thread {
   // read-only path: the kernel that loads a location this way must not write it.
   template <class T>
   T LoadGlobal(const T* p, Location at = Location::current()) const {
-    CheckGlobalAccess<T>(p, at);
+    CheckGlobalAccess<T>(p, /*is_store=*/false, at);
+    if (self->dependent) cpu::CheckReadOnlyLoad(self, p, sizeof(T), at);
+    return *p;
+  }
+
+  // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
+  // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
+  template <class T>
+  T LoadGlobalCoherent(const T* p, Location at = Location::current()) const {
+    CheckGlobalAccess<T>(p, /*is_store=*/false, at);
     return *p;
   }
 
@@ -114,7 +120,7 @@ struct Thread {
 
   template <class T>
   void StoreGlobal(T* p, T v, Location at = Location::current()) const {
-    CheckGlobalAccess<T>(p, at);
+    CheckGlobalAccess<T>(p, /*is_store=*/true, at);
     *p = v;
   }
 
@@ -135,6 +141,8 @@ struct Thread {
     if (src_bytes < 0 || src_bytes > Bytes) {
       cpu::Fail(self, at, "cp.async: src_bytes is negative or more than the copy's size");
     }
+    if (src_bytes > 0) CheckDependency(src, src_bytes, /*is_store=*/false, at);
+    NoteWrite(dst - cpu::kSharedWindow, Bytes);
     self->copies.Issue(to, src, Bytes, src_bytes);
   }
   void CpAsyncCommit() const { self->copies.Commit(); }
@@ -157,6 +165,13 @@ struct Thread {
   }
   void LdMatrixX4(uint32_t (&r)[4], uint32_t addr, Location at = Location::current()) const {
     LdMatrix(r, 4, addr, at);
+  }
+
+  // The same of kMatrices = 1, 2 or 4 transposed matrices: r[i] are two b16 of one column.
+  template <int kMatrices>
+  void LdMatrixTrans(uint32_t (&r)[kMatrices], uint32_t addr,
+                     Location at = Location::current()) const {
+    LdMatrix(r, kMatrices, addr, at, /*transposed=*/true);
   }
 
   // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------
@@ -233,51 +248,8 @@ struct Thread {
   }
 
  private:
-  static constexpr bool IsAccessSize(size_t n) {
-    return n == 1 || n == 2 || n == 4 || n == 8 || n == 16;
-  }
-
-  // The byte offset of [p, p + bytes) in the block's shared memory, which must contain it.
-  uint32_t OffsetInShared(const void* p, size_t bytes, Location at) const {
-    const size_t offset =
-        reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(self->shared_base);
-    if (offset > self->shared_bytes || self->shared_bytes - offset < bytes) {
-      cpu::Fail(self, at, "shared memory: the address is not in the block's SharedStorage");
-    }
-    return static_cast<uint32_t>(offset);
-  }
-
-  // The memory behind the shared addresses [addr, addr + bytes).
-  char* SharedPointer(uint32_t addr, size_t bytes, Location at) const {
-    const size_t offset = size_t{addr} - cpu::kSharedWindow;
-    if (offset > self->shared_bytes || self->shared_bytes - offset < bytes) {
-      cpu::Fail(self, at, "shared memory: the 32-bit address is outside the block's window");
-    }
-    return self->shared_base + offset;
-  }
-
-  template <class T>
-  void CheckSharedAccess(const T* p, bool is_store, Location at) const {
-    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
-    if (self->preemptive) cpu::Preempt(self);
-    const uint32_t offset = OffsetInShared(p, sizeof(T), at);
-    if (offset % sizeof(T) != 0) {
-      cpu::Fail(self, at, "shared memory: access not aligned to its size");
-    }
-    if (self->access_log != nullptr) {
-      cpu::LogSharedAccess(self, offset + cpu::kSharedWindow, sizeof(T), is_store, at);
-    }
-  }
-
-  template <class T>
-  void CheckGlobalAccess(const T* p, Location at) const {
-    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
-    if (reinterpret_cast<uintptr_t>(p) % sizeof(T) != 0) {
-      cpu::Fail(self, at, "global memory: access not aligned to its size");
-    }
-  }
-
-  void LdMatrix(uint32_t* r, int matrices, uint32_t addr, Location at) const {
+  void LdMatrix(uint32_t* r, int matrices, uint32_t addr, Location at,
+                bool transposed = false) const {
     struct alignas(16) Row {
       uint32_t words[4];
     };
@@ -287,7 +259,7 @@ struct Thread {
     if (addr % sizeof(Row) != 0) cpu::Fail(self, at, "ldmatrix: misaligned shared address");
     Row row{};
     if (self->lane < 8 * matrices) row = *reinterpret_cast<const Row*>(p);
-    cpu::LdMatrix(self, r, matrices, row.words, addr, at);
+    cpu::LdMatrix(self, r, matrices, transposed, row.words, addr, at);
   }
 };
 

@@ -1,10 +1,6 @@
-// Stacks, shared memory, and one block from start to end.
+// One cluster of blocks from start to end.
 #include "weft/gemm/arch/cpu_worker.hpp"
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -14,51 +10,12 @@
 namespace weft::arch::cpu {
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr size_t kStackBytes = 64 * kPage;
-// A guard page below each stack. Its odd page also spreads the stacks' tops over the L2 cache.
-constexpr size_t kStackStride = kStackBytes + kPage;
-constexpr size_t kWarpStacks = kStackStride * kWarpLanes;
-
-// Space on both sides of the shared memory: untouchable under ASan, else watched for changes.
-constexpr size_t kFence = 1024;
-constexpr size_t kSharedAlignment = 1024;
-constexpr uint32_t kFencePattern = 0xFE9CEFE9u;
-
-size_t RoundUp(size_t value, size_t to) {
-  return (value + to - 1) / to * to;
-}
-
-Dim3 BlockIndex(Dim3 grid, int64_t index) {
-  return {.x = static_cast<int>(index % grid.x),
-          .y = static_cast<int>(index / grid.x % grid.y),
-          .z = static_cast<int>(index / grid.x / grid.y)};
-}
-
-// ThreadSanitizer's reports call the lane by its name.
-void* NewTsanFiber(int warp, int lane) {
-  void* fiber = __tsan_create_fiber(0);
-  const std::string name = "warp " + std::to_string(warp) + " lane " + std::to_string(lane);
-  __tsan_set_fiber_name(fiber, name.c_str());
-  return fiber;
-}
-
 // Idle workers. Initialised by the compiler, not on first use: ThreadSanitizer does not see what a
 // guard in uninstrumented code orders. Never destroyed: a launch may come from a static destructor.
 constinit std::mutex pool_mutex;
 constinit std::vector<std::unique_ptr<Worker>>* pool = nullptr;  // guarded by pool_mutex
 
 }  // namespace
-
-Worker::~Worker() {
-  for (size_t w = 0; w < lanes_.size(); ++w) {
-    for (int l = 0; UnderTsan() && l < kWarpLanes; ++l) {
-      __tsan_destroy_fiber(lanes_[w][l].context.tsan_fiber);
-    }
-    munmap(stacks_[w], kWarpStacks);
-  }
-  std::free(arena_);
-}
 
 std::unique_ptr<Worker> Worker::Take() {
   const std::lock_guard<std::mutex> lock(pool_mutex);
@@ -74,172 +31,45 @@ void Worker::Give(std::unique_ptr<Worker> worker) {
   pool->push_back(std::move(worker));
 }
 
-CpuStats Worker::TakeStats() {
-  return std::exchange(block_.stats, CpuStats{});
+void Worker::TakeStats(CpuStats* stats) {
+  for (const auto& slot : slots_) Add(slot->TakeStats(), stats);
 }
 
-bool Worker::AddWarp() {
-  void* memory = mmap(nullptr, kWarpStacks, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  auto* stacks = static_cast<char*>(memory);
-  auto lanes = std::make_unique<Lane[]>(kWarpLanes);
-  const int warp = static_cast<int>(lanes_.size());
-  for (int l = 0; l < kWarpLanes; ++l) {
-    char* guard = stacks + l * kStackStride;
-    // May fail when the process has too many mappings: then the stack has no guard, but works.
-    (void)mprotect(guard, kPage, PROT_NONE);
-    Lane& lane = lanes[l];
-    lane.tid = warp * kWarpLanes + l;
-    lane.lane = l;
-    lane.warp = warp;
-    lane.context.stack_low = guard + kPage;
-    lane.context.stack_bytes = kStackBytes;
-    if (UnderTsan()) lane.context.tsan_fiber = NewTsanFiber(warp, l);
-  }
-  warp_lanes_.push_back(lanes.get());
-  lanes_.push_back(std::move(lanes));
-  stacks_.push_back(stacks);
-  return true;
-}
+std::string Worker::RunCluster(const GridLaunch& launch, const CpuOptions& options, int64_t index) {
+  const Dim3 shape = launch.attributes.cluster;
+  const int64_t across = launch.grid.x / shape.x, down = launch.grid.y / shape.y;
+  const Dim3 first{.x = static_cast<int>(index % across) * shape.x,
+                   .y = static_cast<int>(index / across % down) * shape.y,
+                   .z = static_cast<int>(index / across / down) * shape.z};
+  const auto size = static_cast<size_t>(shape.x * shape.y * shape.z);
+  while (slots_.size() < size) slots_.push_back(std::make_unique<Slot>());
 
-bool Worker::Reserve(int threads, size_t shared_bytes) {
-  if (warps_ == nullptr) warps_ = std::make_unique<Warp[]>(kMaxWarps);
-  while (static_cast<int>(lanes_.size()) * kWarpLanes < threads) {
-    if (!AddWarp()) return false;
-  }
-  const size_t needed = kFence + RoundUp(shared_bytes, kSharedAlignment) + kFence;
-  if (arena_bytes_ < needed) {
-    std::free(arena_);
-    arena_ = static_cast<char*>(std::aligned_alloc(kSharedAlignment, needed));
-    arena_bytes_ = arena_ != nullptr ? needed : 0;
-  }
-  shared_bytes_ = shared_bytes;
-  return arena_ != nullptr;
-}
-
-void Worker::FillShared(uint64_t seed, bool poison) {
-  char* shared = arena_ + kFence;
-  AsanUnpoison(arena_, arena_bytes_);
-  for (size_t i = 0; i < kFence; i += 4) {
-    __builtin_memcpy(arena_ + i, &kFencePattern, 4);
-    __builtin_memcpy(shared + shared_bytes_ + i % (kFence / 2), &kFencePattern, 4);
-  }
-  if (poison) {
-    auto word = static_cast<uint32_t>(seed * 0x9E3779B97F4A7C15ull >> 32) | 1u;
-    for (size_t i = 0; i + 4 <= shared_bytes_; i += 4, word += 0x9E3779B9u) {
-      __builtin_memcpy(shared + i, &word, 4);
+  cluster_.blocks.clear();
+  cluster_.alive_blocks = cluster_.alive_warps = cluster_.arrived_warps = 0;
+  cluster_.phase = 0;
+  cluster_.dependency[0] = cluster_.dependency[1] = false;
+  for (int rank = 0; rank < static_cast<int>(size); ++rank) {
+    const Dim3 at{.x = first.x + rank % shape.x,
+                  .y = first.y + rank / shape.x % shape.y,
+                  .z = first.z + rank / shape.x / shape.y};
+    if (!slots_[rank]->StartBlock(launch, options, at, &cluster_)) {
+      return "CPU executor: no memory for the stacks or the shared memory of a block of " +
+             std::to_string(launch.threads) + " threads";
     }
   }
-  AsanPoison(arena_, kFence);
-  AsanPoison(shared + shared_bytes_, arena_bytes_ - kFence - shared_bytes_);
-}
+  if (UnderTsan()) cluster_.worker.tsan_fiber = __tsan_get_current_fiber();
+  for (size_t i = 0; i < size; ++i) Release(&slots_[i]->block().start_token);
+  Enter(cluster_);
 
-bool Worker::SharedFenceIntact() const {
-  const char* end = arena_ + kFence + shared_bytes_;
-  for (size_t i = 0; i < kFence; i += 4) {
-    uint32_t before = 0;
-    uint32_t after = 0;
-    __builtin_memcpy(&before, arena_ + i, 4);
-    __builtin_memcpy(&after, end + i % (kFence / 2), 4);
-    if (before != kFencePattern || after != kFencePattern) return false;
+  bool failed = false;
+  std::string error;
+  for (size_t i = 0; i < size; ++i) failed |= slots_[i]->block().failure.happened;
+  for (size_t i = 0; i < size; ++i) {
+    if (failed) slots_[i]->Abandon();
+    std::string text = slots_[i]->EndBlock();
+    if (error.empty()) error = std::move(text);
   }
-  return true;
-}
-
-void Worker::StartBlock(const GridLaunch& launch, const CpuOptions& options, int64_t index) {
-  block_.index = BlockIndex(launch.grid, index);
-  block_.launch = &launch;
-  block_.warp_count = (launch.threads + kWarpLanes - 1) / kWarpLanes;
-  block_.alive_warps = block_.warp_count;
-  block_.ready = 0;
-  block_.warps = warps_.get();
-  block_.failure.happened = false;
-  for (Barrier& barrier : block_.barriers) {
-    barrier.expected = barrier.arrived = 0;
-    barrier.arrived_warps = barrier.waiting_warps = 0;
-  }
-  for (int w = 0; w < block_.warp_count; ++w) {
-    Warp& warp = warps_[w];
-    warp.index = w;
-    warp.lanes = lanes_[w].get();
-    warp.pending_count = 0;
-    const int lanes = std::min(launch.threads - w * kWarpLanes, kWarpLanes);
-    warp.population = warp.alive = lanes == kWarpLanes ? ~0u : (1u << lanes) - 1;
-  }
-  Prepare(block_, options);
-
-  const bool log_accesses = index == 0;
-  if (log_accesses) {
-    logs_.resize(launch.threads);
-    for (AccessLog& log : logs_) log.accesses.clear();
-  }
-  for (int tid = 0; tid < launch.threads; ++tid) {
-    Lane& lane = lanes_[tid / kWarpLanes][tid % kWarpLanes];
-    lane.thread_count = launch.threads;
-    lane.block_index = block_.index;
-    lane.shared_base = arena_ + kFence;
-    lane.shared_bytes = shared_bytes_;
-    lane.preemptive = options.schedule == Schedule::kRandom;
-    lane.access_log = log_accesses ? &logs_[tid] : nullptr;
-    lane.copies.Reset(options.copies == Copies::kDeferred, options.poison);
-    lane.warps = warp_lanes_.data();
-    lane.block = &block_;
-    lane.warp_state = &warps_[lane.warp];
-    lane.waiting_in = Operation::kNotStarted;
-    MakeFresh(&lane);
-  }
-  for (int w = 0; w < block_.warp_count; ++w) {
-    warps_[w].runnable = 0;
-    MakeRunnable(block_, warps_[w], warps_[w].population);
-  }
-  FillShared(options.seed + static_cast<uint64_t>(index), options.poison);
-}
-
-std::string Worker::RunBlock(const GridLaunch& launch, const CpuOptions& options, int64_t index) {
-  if (!Reserve(launch.threads, launch.shared_bytes)) {
-    return "CPU executor: no memory for the stacks or the shared memory of a block of " +
-           std::to_string(launch.threads) + " threads";
-  }
-  StartBlock(launch, options, index);
-  if (UnderTsan()) block_.worker.tsan_fiber = __tsan_get_current_fiber();
-  Release(&block_.start_token);
-  Enter(block_);
-  ++block_.stats.blocks;
-
-  if (!block_.failure.happened && !SharedFenceIntact()) {
-    block_.failure = {.happened = true,
-                      .lane = nullptr,
-                      .at = {},
-                      .rule =
-                          "shared memory: the kernel wrote outside its SharedStorage (build with "
-                          "-fsanitize=address to see the line)"};
-  }
-  if (block_.failure.happened) Abandon();
-  Acquire(&block_.end_token);
-  AsanUnpoison(arena_, arena_bytes_);
-  if (block_.failure.happened) return Describe(block_);
-  if (index == 0) CountBankConflicts(logs_, &block_.stats);
-  return {};
-}
-
-void Worker::Abandon() {
-  for (int w = 0; w < block_.warp_count; ++w) {
-    AsanUnpoison(stacks_[w], kWarpStacks);  // frames that nobody will leave
-    for (int l = 0; UnderTsan() && l < kWarpLanes; ++l) {
-      Lane& lane = lanes_[w][l];
-      if (lane.waiting_in == Operation::kNotStarted) continue;
-      // In the lane's name: what it did is over, the caller may look at it.
-      constexpr unsigned kNoSync = 1;
-      __tsan_switch_to_fiber(lane.context.tsan_fiber, kNoSync);
-      Release(&block_.end_token);
-      __tsan_switch_to_fiber(block_.worker.tsan_fiber, kNoSync);
-      if (lane.waiting_in == Operation::kExited) continue;
-      // The fiber's history of calls is unbalanced for good, so the next block gets a new one.
-      __tsan_destroy_fiber(lane.context.tsan_fiber);
-      lane.context.tsan_fiber = NewTsanFiber(w, l);
-    }
-  }
+  return error;
 }
 
 }  // namespace weft::arch::cpu

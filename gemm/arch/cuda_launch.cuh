@@ -24,15 +24,21 @@ constexpr bool CanHold(Requires needed, int arch, bool has_sm90a) {
   return needed.Fits(arch / 10) && (!needed.exact || has_sm90a);
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+inline constexpr bool kBefore90 = true;
+#else
+inline constexpr bool kBefore90 = false;
+#endif
+
 // The generic entry. A kernel that does not fit the GPU being compiled for is left out of the
 // image. Operators compare kRequires with the device before they launch; should one get here all
 // the same (a new GPU running an image that was built for old ones only), the launch fails instead
 // of doing nothing.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
+__global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>(kBefore90))
     Entry(const __grid_constant__ typename Kernel::Params params) {
   extern __shared__ __align__(1024) unsigned char weft_shared_memory[];
-#if defined(__CUDA_ARCH__)  // the one place where the compiled architecture is looked at
+#if defined(__CUDA_ARCH__)  // this is the file that looks at the compiled architecture
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   constexpr bool kHasSm90a = true;
 #else
@@ -47,28 +53,63 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>())
 #endif
 }
 
+// The part of LaunchOnCuda that does not depend on the kernel's type.
+inline cudaError_t LaunchEntry(const void* entry, Dim3 grid, int threads, int shared_bytes,
+                               void** arguments, Stream stream,
+                               const LaunchAttributes& attributes) {
+  // Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
+  // attribute of (function, device): setting it needs no stream, so capture does not mind, and no
+  // synchronisation, so it is set each time instead of remembering devices in a global.
+  constexpr int kUnrestrictedSharedBytes = 48 * 1024;
+  cudaError_t error = cudaSuccess;
+  if (shared_bytes > kUnrestrictedSharedBytes) {
+    error = cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  }
+  const Dim3 cluster = attributes.cluster;
+  const int cluster_blocks = cluster.x * cluster.y * cluster.z;
+  constexpr int kPortableClusterBlocks = 8;
+  if (error == cudaSuccess && cluster_blocks > kPortableClusterBlocks) {
+    error = cudaFuncSetAttribute(entry, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  cudaLaunchAttribute list[2];
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(grid.x, grid.y, grid.z);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = list;
+  if (cluster_blocks > 1) {
+    cudaLaunchAttribute& attribute = list[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster.x;
+    attribute.val.clusterDim.y = cluster.y;
+    attribute.val.clusterDim.z = cluster.z;
+  }
+  if (error == cudaSuccess && attributes.dependent) {
+    // Code without griddepcontrol (PTX of 80 on a newer GPU, say) would not wait for anybody.
+    cudaFuncAttributes compiled = {};
+    error = cudaFuncGetAttributes(&compiled, entry);
+    if (compiled.ptxVersion >= 90) {
+      cudaLaunchAttribute& attribute = list[config.numAttrs++];
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
+  }
+  if (error != cudaSuccess) return error;
+  return cudaLaunchKernelExC(&config, entry, arguments);
+}
+
 // Enqueues the kernel on `stream` and returns at once. Allocates and synchronises nothing and is
 // legal while the stream is being captured into a graph. `grid` is in blocks (x up to 2^31 - 1, y
 // and z up to 65535).
-//
-// Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
-// attribute of (function, device): setting it needs no stream, so capture does not mind, and no
-// synchronisation, so it is set each time instead of remembering devices in a global.
 template <class Kernel>
-LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream) {
+LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream,
+                          const LaunchAttributes& attributes = {}) {
   static_assert(CheckedKernel<Kernel>::kOk);
-  constexpr int kSharedBytes = sizeof(typename Kernel::SharedStorage);
-  constexpr int kUnrestrictedSharedBytes = 48 * 1024;
-  cudaError_t error = cudaSuccess;
-  if constexpr (kSharedBytes > kUnrestrictedSharedBytes) {
-    error = cudaFuncSetAttribute(Entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 kSharedBytes);
-  }
-  if (error == cudaSuccess) {
-    void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
-    error = cudaLaunchKernel(Entry<Kernel>, dim3(grid.x, grid.y, grid.z), dim3(Kernel::kThreads),
-                             arguments, kSharedBytes, stream);
-  }
+  void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
+  const cudaError_t error =
+      LaunchEntry(reinterpret_cast<const void*>(&Entry<Kernel>), grid, Kernel::kThreads,
+                  sizeof(typename Kernel::SharedStorage), arguments, stream, attributes);
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call
   return {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};

@@ -15,11 +15,12 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cuda_hopper.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct Thread {
+struct Thread : HopperThread {
   // --- Indices ---------------------------------------------------------------------------------
 
   // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
@@ -119,6 +120,30 @@ struct Thread {
     return FromWord<T>(w);
   }
 
+  // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
+  // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
+  template <class T>
+  WEFT_DEVICE static T LoadGlobalCoherent(const T* p) {
+    Word<sizeof(T)> w;
+    if constexpr (sizeof(T) == 1) {
+      uint16_t byte;
+      asm volatile("ld.global.u8 %0, [%1];" : "=h"(byte) : "l"(p) : "memory");
+      w = static_cast<uint8_t>(byte);
+    } else if constexpr (sizeof(T) == 2) {
+      asm volatile("ld.global.u16 %0, [%1];" : "=h"(w) : "l"(p) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(w) : "l"(p) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p) : "memory");
+    } else {
+      asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+                   : "l"(p)
+                   : "memory");
+    }
+    return FromWord<T>(w);
+  }
+
   // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   WEFT_DEVICE static T LoadGlobalOr0(const T* p, bool ok) {
@@ -199,6 +224,28 @@ struct Thread {
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"(addr)
                  : "memory");
+  }
+
+  // The same of kMatrices = 1, 2 or 4 transposed matrices: r[i] are two b16 of one column.
+  template <int kMatrices>
+  WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[kMatrices], uint32_t addr) {
+    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
+    if constexpr (kMatrices == 1) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                   : "=r"(r[0])
+                   : "r"(addr)
+                   : "memory");
+    } else if constexpr (kMatrices == 2) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                   : "=r"(r[0]), "=r"(r[1])
+                   : "r"(addr)
+                   : "memory");
+    } else {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                   : "r"(addr)
+                   : "memory");
+    }
   }
 
   // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------

@@ -6,10 +6,13 @@
 //     static constexpr int kThreads = 128;              // threads of a block, 1 to 1024
 //     static constexpr arch::Requires kRequires{.min = 80};  // the GPUs that can run it
 //     static constexpr int kMinBlocksPerSm = 2;         // optional: register budget (default 1)
+//     static constexpr int kMinBlocksPerSmBefore90 = 1; // optional: the same for sm_75 to sm_89
+//     static constexpr bool kWarpsReturnEarly = true;   // optional: see WarpsReturnEarly
 //     WEFT_DEVICE void operator()(const Params&, SharedStorage&, arch::Thread) const;
 //   };
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
@@ -29,16 +32,62 @@ struct Requires {
   }
 };
 
+// Memory of the host's or the GPU's, for LaunchAttributes.
+struct MemoryRange {
+  const void* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
+// What a launch may ask for besides a grid. Clusters need a kernel for sm_90.
+struct LaunchAttributes {
+  // Blocks that run together and see each other's shared memory; each extent divides the grid's,
+  // and there are at most 16 (8 on every GPU that has clusters). The block of rank x + cluster.x *
+  // (y + cluster.y * z) has these coordinates in its cluster.
+  Dim3 cluster = {};
+
+  // Programmatic dependent launch: the kernel may start while earlier ones of its stream still run.
+  // It calls Thread::WaitForEarlierGrids before it touches what they write or read; until then it
+  // may read only what is `constant`. The CPU executor checks that; the GPU does not.
+  bool dependent = false;
+  MemoryRange constant[4] = {};
+};
+
 // Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).
 inline constexpr int kMaxSharedBytes = 227 * 1024;
 
-// Blocks that must fit on one multiprocessor together; 1 unless the kernel says otherwise.
+// Blocks that must fit on one multiprocessor together, compiled for sm_90 or for GPUs before it; 1
+// unless the kernel says otherwise.
 template <class Kernel>
-constexpr int MinBlocksPerSm() {
-  if constexpr (requires { Kernel::kMinBlocksPerSm; }) {
+constexpr int MinBlocksPerSm(bool before_90) {
+  if constexpr (requires { Kernel::kMinBlocksPerSmBefore90; }) {
+    return before_90 ? Kernel::kMinBlocksPerSmBefore90 : Kernel::kMinBlocksPerSm;
+  } else if constexpr (requires { Kernel::kMinBlocksPerSm; }) {
     return Kernel::kMinBlocksPerSm;
   } else {
     return 1;
+  }
+}
+
+// Registers of a thread, where a kernel counts them (setmaxnreg takes from them and gives back):
+// its `static constexpr int kRegisters`; 0 if it does not say.
+template <class Kernel>
+constexpr int RegistersOf() {
+  if constexpr (requires { Kernel::kRegisters; }) {
+    return Kernel::kRegisters;
+  } else {
+    return 0;
+  }
+}
+
+// Whether warps may return while others still call SyncThreads: `static constexpr bool
+// kWarpsReturnEarly = true;` in the kernel. The hardware allows it always; without that word the
+// CPU executor takes it for a barrier that was skipped.
+template <class Kernel>
+constexpr bool WarpsReturnEarly() {
+  if constexpr (requires { Kernel::kWarpsReturnEarly; }) {
+    return Kernel::kWarpsReturnEarly;
+  } else {
+    return false;
   }
 }
 

@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace weft::perf {
 namespace {
-
-std::string Text(const TensorExtents& e) {
-  return absl::StrCat("n", e.n, "c", e.c, "h", e.h, "w", e.w);
-}
 
 // Appends a layer whose padding keeps the image's extents but for the stride; returns its output.
 int Add(Network* network, const std::string& name, int src, std::int64_t k, std::int64_t rs,
@@ -67,45 +62,10 @@ Network ResNet50(std::int64_t batch) {
   return network;
 }
 
-const std::vector<std::string>& NetworkNames() {
-  static const std::vector<std::string> names = {"resnet50"};
-  return names;
-}
-
 absl::StatusOr<Network> NetworkByName(const std::string& name, std::int64_t batch) {
   if (name == "resnet50") return ResNet50(batch);
-  return absl::NotFoundError(absl::StrCat("network '", name, "' does not exist; there are ",
-                                          absl::StrJoin(NetworkNames(), ", ")));
-}
-
-absl::Status CheckNetwork(const Network& network) {
-  for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    const NetworkLayer& layer = network.layers[i];
-    const int made = network.OutputOf(static_cast<int>(i));
-    const auto bad = [&](const std::string& what) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("network ", network.name, ", layer ", layer.name, ": ", what));
-    };
-    if (layer.src < 0 || layer.src >= made) {
-      return bad(absl::StrCat("src=", layer.src, " is not made before it; give 0 to ", made - 1));
-    }
-    if (network.Extents(layer.src) != layer.problem.src()) {
-      return bad(absl::StrCat("it reads ", Text(layer.problem.src()), ", but tensor ", layer.src,
-                              " is ", Text(network.Extents(layer.src))));
-    }
-    const bool adds = layer.after == After::kResidualRelu;
-    if (!adds && layer.residual != -1) return bad("a residual that is not added; leave it -1");
-    if (!adds) continue;
-    if (layer.residual < 0 || layer.residual >= made) {
-      return bad(absl::StrCat("residual=", layer.residual, " is not made before it; give 0 to ",
-                              made - 1));
-    }
-    if (network.Extents(layer.residual) != layer.problem.dst()) {
-      return bad(absl::StrCat("its output is ", Text(layer.problem.dst()), ", but the residual is ",
-                              Text(network.Extents(layer.residual))));
-    }
-  }
-  return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("network '", name, "' does not exist; there is resnet50"));
 }
 
 }  // namespace weft::perf

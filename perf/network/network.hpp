@@ -35,10 +35,7 @@ struct Network {
   double macs() const;
 };
 
-// The networks there are: resnet50.
-const std::vector<std::string>& NetworkNames();
-
-// NotFound names the networks there are.
+// The network there is: resnet50. NotFound says so.
 absl::StatusOr<Network> NetworkByName(const std::string& name, std::int64_t batch);
 
 // All 53 convolutions of ResNet-50 v1.5: the stride of a block is in its 3x3. The image has 4
@@ -51,8 +48,5 @@ Network ResNet50(std::int64_t batch);
 // tensor.
 int AddBottlenecks(Network* network, const std::string& stage, int src, int blocks,
                    std::int64_t width, std::int64_t stride);
-
-// InvalidArgument if a layer reads what is not made before it, or extents do not agree.
-absl::Status CheckNetwork(const Network& network);
 
 }  // namespace weft::perf

@@ -32,8 +32,7 @@ ValueFacts FactsOf(const std::vector<std::int8_t>& values);
 struct LayerParameters {
   std::vector<std::int8_t> filter;  // KCRS
   // K, within a quarter of the layer's scale. Of a layer with fewer than 32 input channels powers
-  // of two, and bias multiples of 1/8, so that half precision can compute the same:
-  // cudnn_chain.hpp.
+  // of two, and bias multiples of 1/8, so that half precision can compute the same.
   std::vector<float> channel_alpha;
   std::vector<float> bias;  // K, up to a quarter of the wanted deviation
 };

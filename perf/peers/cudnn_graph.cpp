@@ -6,13 +6,13 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "perf/support/status.hpp"
 
 namespace weft::perf::internal {
 namespace {
 
 constexpr int kMostConfigs = 256;
 constexpr int kMostKnobs = 64;
-constexpr int kMostKnobValues = 64;
 
 // Adds operations one by one; each works on the result of the one before.
 class Builder {
@@ -83,7 +83,8 @@ class Builder {
     return dst;
   }
 
-  void Graph(cudnnHandle_t handle) {
+  // The graph of all operations. The first failure of any descriptor.
+  absl::Status Graph(cudnnHandle_t handle) {
     std::vector<cudnnBackendDescriptor_t> operations;
     for (const Descriptor* op : operations_) operations.push_back(op->get());
     kept_.emplace_back(api_, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -95,14 +96,8 @@ class Builder {
         .Set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
              static_cast<std::int64_t>(operations.size()), operations.data())
         .Finalize();
-  }
-
-  // The first failure of any descriptor.
-  absl::Status Status() const {
     for (std::size_t i = 0; i < kept_.size(); ++i) {
-      if (kept_[i].status() != CUDNN_STATUS_SUCCESS) {
-        return api_.Check(kept_[i].status(), absl::StrCat("cuDNN graph, descriptor ", i));
-      }
+      WEFT_TRY(api_.Check(kept_[i].status(), absl::StrCat("cuDNN graph, descriptor ", i)));
     }
     return absl::OkStatus();
   }
@@ -119,140 +114,97 @@ class Builder {
   std::vector<const Descriptor*> operations_;
 };
 
-}  // namespace
-
-bool HasGamma(const PeerProblem& problem, const GraphForm& form) {
-  return problem.residual && !form.half &&
-         (problem.gamma != 1.0f || form.order == GraphOrder::kGammaOutside);
-}
-
-absl::StatusOr<ConvolutionGraph> ConvolutionGraph::Create(const CudnnApi& api, cudnnHandle_t handle,
-                                                          const PeerProblem& problem,
-                                                          const GraphForm& form) {
-  const conv::Problem& p = problem.problem;
-  const TensorExtents per_channel{1, p.k, 1, 1};
-  const cudnnDataType_t type = form.half ? CUDNN_DATA_HALF : CUDNN_DATA_INT8;
-  ConvolutionGraph made(api);
-  Builder build(api, &made.kept_);
-  std::int64_t next = kVirtual;
-  const auto intermediate = [&](cudnnDataType_t t) { return build.Tensor(next++, p.dst(), t); };
-  const auto target = [&](bool last) {
-    return last ? build.Tensor(kDst, p.dst(), type) : intermediate(CUDNN_DATA_FLOAT);
-  };
-
-  const cudnnDataType_t operand = form.half_operands ? CUDNN_DATA_HALF : type;
-  const Descriptor* src = build.Tensor(kSrc, p.src(), operand);
-  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c, p.r, p.s}, operand);
-  const Descriptor* x = build.Convolve(p, *src, *filter, intermediate(form.sums), form.compute);
-  const bool requantize = form.order == GraphOrder::kRequantize;
-  const Descriptor* scale =
-      form.half ? nullptr : build.Tensor(kScale, per_channel, CUDNN_DATA_FLOAT);
-  const Descriptor* bias =
-      build.Tensor(kBias, per_channel, form.half ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT);
-  if (scale != nullptr && !requantize) {
-    x = build.Pointwise(CUDNN_POINTWISE_MUL, x, scale, intermediate(CUDNN_DATA_FLOAT));
-  }
-  const bool scaled_after = form.order != GraphOrder::kPlain;
-  x = build.Pointwise(
-      CUDNN_POINTWISE_ADD, x, bias,
-      target(!problem.residual && !problem.relu && !problem.hswish && !scaled_after));
-  if (problem.residual) {
-    const Descriptor* residual = build.Tensor(kResidual, p.dst(), type);
-    const Descriptor* gamma =
-        HasGamma(problem, form) ? build.Tensor(kGamma, {1, 1, 1, 1}, CUDNN_DATA_FLOAT) : nullptr;
-    if (gamma != nullptr && !scaled_after) {
-      residual =
-          build.Pointwise(CUDNN_POINTWISE_MUL, residual, gamma, intermediate(CUDNN_DATA_FLOAT));
-    }
-    x = build.Pointwise(CUDNN_POINTWISE_ADD, x, residual, target(!problem.relu && !scaled_after));
-    if (scaled_after) {
-      x = build.Pointwise(CUDNN_POINTWISE_MUL, x, gamma, target(!problem.relu));
-    }
-  }
-  if (problem.relu) {
-    x = build.Pointwise(CUDNN_POINTWISE_RELU_FWD, x, nullptr, target(!requantize));
-  }
-  if (problem.hswish) {
-    const TensorExtents one{1, 1, 1, 1};
-    const Descriptor* const three = build.Tensor(kThree, one, CUDNN_DATA_FLOAT);
-    const Descriptor* const sixth = build.Tensor(kSixth, one, CUDNN_DATA_FLOAT);
-    const auto then = [&](cudnnPointwiseMode_t mode, const Descriptor* from,
-                          const Descriptor* other) {
-      return build.Pointwise(mode, from, other, intermediate(CUDNN_DATA_FLOAT));
-    };
-    const Descriptor* const shifted = then(CUDNN_POINTWISE_ADD, x, three);
-    const Descriptor* const gate = build.Pointwise(CUDNN_POINTWISE_RELU_FWD, shifted, nullptr,
-                                                   intermediate(CUDNN_DATA_FLOAT), 6.0);
-    x = then(CUDNN_POINTWISE_MUL, x, gate);
-    build.Pointwise(CUDNN_POINTWISE_MUL, x, sixth, target(true));
-  }
-  if (requantize) build.Pointwise(CUDNN_POINTWISE_MUL, x, scale, target(true));
-  if (absl::Status s = build.Status(); !s.ok()) return s;
-  build.Graph(handle);
-  if (absl::Status s = build.Status(); !s.ok()) return s;
-  return made;
-}
-
-std::string ConvolutionGraph::ConfigName(const Descriptor& config, std::int64_t* engine) const {
-  Descriptor of_config(*api_, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-  cudnnBackendDescriptor_t handle = of_config.get();
-  std::int64_t count = 0;
-  (void)api_->BackendGetAttribute(config.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
-                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &handle);
-  *engine = of_config.GetInt(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+std::string ConfigName(const Descriptor& config, std::int64_t* engine) {
+  const std::vector<Descriptor> engines =
+      config.GetAll(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+  *engine = engines.empty() ? -1 : engines[0].GetInt(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
   std::string name = absl::StrCat("eng", *engine);
-
-  std::vector<Descriptor> knobs;
-  std::vector<cudnnBackendDescriptor_t> handles;
-  for (int i = 0; i < kMostKnobs; ++i) {
-    knobs.emplace_back(*api_, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
-    handles.push_back(knobs.back().get());
-  }
-  count = 0;
-  (void)api_->BackendGetAttribute(config.get(), CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
-                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, kMostKnobs, &count,
-                                  handles.data());
-  for (int i = 0; i < count && i < kMostKnobs; ++i) {
+  for (const Descriptor& knob : config.GetAll(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                                              CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, kMostKnobs)) {
     absl::StrAppend(&name, " k",
-                    knobs[i].GetInt(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE), "=",
-                    knobs[i].GetInt(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
+                    knob.GetInt(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE), "=",
+                    knob.GetInt(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
   }
   return name;
 }
 
-void ConvolutionGraph::AddKnobs(const Descriptor& engine, std::vector<Descriptor>* configs) const {
-  std::vector<Descriptor> infos;
+}  // namespace
+
+std::vector<Descriptor> Descriptor::GetAll(cudnnBackendAttributeName_t name,
+                                           cudnnBackendDescriptorType_t type, int most) const {
+  std::vector<Descriptor> all;
   std::vector<cudnnBackendDescriptor_t> handles;
-  for (int i = 0; i < kMostKnobs; ++i) {
-    infos.emplace_back(*api_, CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR);
-    handles.push_back(infos.back().get());
-  }
+  for (int i = 0; i < most; ++i) handles.push_back(all.emplace_back(*api_, type).get());
   std::int64_t count = 0;
-  (void)api_->BackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_KNOB_INFO,
-                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, kMostKnobs, &count,
-                                  handles.data());
-  for (int i = 0; i < count && i < kMostKnobs; ++i) {
-    const auto type = static_cast<cudnnBackendKnobType_t>(
-        infos[i].GetInt(CUDNN_ATTR_KNOB_INFO_TYPE, CUDNN_TYPE_KNOB_TYPE));
-    const std::int64_t most = infos[i].GetInt(CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE);
-    const std::int64_t step =
-        std::max<std::int64_t>(infos[i].GetInt(CUDNN_ATTR_KNOB_INFO_STRIDE), 1);
-    std::int64_t value = infos[i].GetInt(CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE);
-    for (int n = 0; value <= most && n < kMostKnobValues; value += step, ++n) {
-      Descriptor choice(*api_, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
-      choice.Set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type)
-          .SetInts(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, {value})
-          .Finalize();
-      Descriptor config(*api_, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-      config.Set(CUDNN_ATTR_ENGINECFG_ENGINE, engine)
-          .Set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, choice)
-          .Finalize();
-      if (config.status() == CUDNN_STATUS_SUCCESS) configs->push_back(std::move(config));
-    }
+  if (api_->BackendGetAttribute(handle_, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, &count,
+                                handles.data()) != CUDNN_STATUS_SUCCESS) {
+    count = 0;
   }
+  while (static_cast<std::int64_t>(all.size()) > count) all.pop_back();
+  return all;
 }
 
-std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(const PeerOptions& options) {
+bool HasGamma(const PeerProblem& problem, bool half) {
+  return problem.residual && !half && problem.gamma != 1.0f;
+}
+
+absl::StatusOr<CudnnGraph> CudnnGraph::Convolution(const CudnnApi& api, cudnnHandle_t handle,
+                                                   const PeerProblem& problem, bool half) {
+  const conv::Problem& p = problem.problem;
+  const TensorExtents per_channel{1, p.k, 1, 1}, one{1, 1, 1, 1};
+  const cudnnDataType_t type = half ? CUDNN_DATA_HALF : CUDNN_DATA_INT8;
+  CudnnGraph made(api);
+  Builder build(api, &made.kept_);
+  std::int64_t next = kVirtual;
+  const auto target = [&](bool last) {
+    return last ? build.Tensor(kDst, p.dst(), type)
+                : build.Tensor(next++, p.dst(), CUDNN_DATA_FLOAT);
+  };
+  const auto floats = [&](std::int64_t id, const TensorExtents& e) {
+    return build.Tensor(id, e, CUDNN_DATA_FLOAT);
+  };
+
+  const Descriptor* src = build.Tensor(kSrc, p.src(), type);
+  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c, p.r, p.s}, type);
+  const Descriptor* x =
+      build.Convolve(p, *src, *filter, target(false), half ? CUDNN_DATA_FLOAT : CUDNN_DATA_INT32);
+  if (!half)
+    x = build.Pointwise(CUDNN_POINTWISE_MUL, x, floats(kScale, per_channel), target(false));
+  const Descriptor* bias =
+      build.Tensor(kBias, per_channel, half ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT);
+  const bool activated = problem.relu || problem.hswish;
+  x = build.Pointwise(CUDNN_POINTWISE_ADD, x, bias, target(!problem.residual && !activated));
+  if (problem.residual) {
+    const Descriptor* residual = build.Tensor(kResidual, p.dst(), type);
+    if (HasGamma(problem, half)) {
+      residual = build.Pointwise(CUDNN_POINTWISE_MUL, residual, floats(kGamma, one), target(false));
+    }
+    x = build.Pointwise(CUDNN_POINTWISE_ADD, x, residual, target(!activated));
+  }
+  if (problem.relu) build.Pointwise(CUDNN_POINTWISE_RELU_FWD, x, nullptr, target(true));
+  if (problem.hswish) {
+    const Descriptor* const three = floats(kThree, one);
+    const Descriptor* const sixth = floats(kSixth, one);
+    const Descriptor* gate = build.Pointwise(CUDNN_POINTWISE_ADD, x, three, target(false));
+    gate = build.Pointwise(CUDNN_POINTWISE_RELU_FWD, gate, nullptr, target(false), 6.0);
+    x = build.Pointwise(CUDNN_POINTWISE_MUL, x, gate, target(false));
+    build.Pointwise(CUDNN_POINTWISE_MUL, x, sixth, target(true));
+  }
+  WEFT_TRY(build.Graph(handle));
+  return made;
+}
+
+absl::StatusOr<CudnnGraph> CudnnGraph::Quantization(const CudnnApi& api, cudnnHandle_t handle,
+                                                    const TensorExtents& e) {
+  CudnnGraph made(api);
+  Builder build(api, &made.kept_);
+  build.Pointwise(CUDNN_POINTWISE_IDENTITY, build.Tensor(kSrc, e, CUDNN_DATA_HALF), nullptr,
+                  build.Tensor(kDst, e, CUDNN_DATA_INT8));
+  WEFT_TRY(build.Graph(handle));
+  return made;
+}
+
+std::vector<CudnnGraph::Config> CudnnGraph::Configs(const PeerOptions& options) const {
   std::vector<Config> configs;
   std::set<std::string> names;
   std::set<std::int64_t> engines;
@@ -270,38 +222,45 @@ std::vector<ConvolutionGraph::Config> ConvolutionGraph::Configs(const PeerOption
         .Set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode)
         .Finalize();
     if (heuristics.status() != CUDNN_STATUS_SUCCESS) continue;
-    std::vector<Descriptor> results;
-    std::vector<cudnnBackendDescriptor_t> handles;
-    for (int i = 0; i < kMostConfigs; ++i) {
-      results.emplace_back(*api_, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-      handles.push_back(results.back().get());
+    for (Descriptor& config : heuristics.GetAll(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, kMostConfigs)) {
+      add(std::move(config));
     }
-    std::int64_t count = 0;
-    if (api_->BackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, kMostConfigs, &count,
-                                  handles.data()) != CUDNN_STATUS_SUCCESS) {
-      continue;
-    }
-    for (int i = 0; i < count && i < kMostConfigs; ++i) add(std::move(results[i]));
   }
-
   const std::int64_t all = graph().GetInt(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
   for (std::int64_t index = 0; index < all; ++index) {
-    const bool named = engines.contains(index);
-    if (named && !options.every_knob) continue;
+    if (engines.contains(index)) continue;
     if (!options.Step(absl::StrCat("cuDNN engine ", index))) continue;
     Descriptor engine(*api_, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     engine.Set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph())
         .SetInts(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, {index})
         .Finalize();
-    std::vector<Descriptor> made;
-    made.emplace_back(*api_, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    made[0].Set(CUDNN_ATTR_ENGINECFG_ENGINE, engine).Finalize();
-    if (made[0].status() != CUDNN_STATUS_SUCCESS) continue;
-    if (options.every_knob) AddKnobs(engine, &made);
-    for (Descriptor& config : made) add(std::move(config));
+    Descriptor config(*api_, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    config.Set(CUDNN_ATTR_ENGINECFG_ENGINE, engine).Finalize();
+    if (config.status() == CUDNN_STATUS_SUCCESS) add(std::move(config));
   }
   return configs;
+}
+
+Descriptor CudnnGraph::Plan(cudnnHandle_t handle, const Descriptor& config) const {
+  Descriptor plan(*api_, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.Set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
+      .Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config)
+      .Finalize();
+  return plan;
+}
+
+Descriptor CudnnGraph::Pack(const std::vector<std::int64_t>& ids,
+                            const std::vector<void*>& pointers, const void* workspace) const {
+  Descriptor pack(*api_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.SetInts(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
+      .Set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+           static_cast<std::int64_t>(pointers.size()), pointers.data());
+  if (workspace != nullptr) {
+    pack.Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+  }
+  pack.Finalize();
+  return pack;
 }
 
 }  // namespace weft::perf::internal

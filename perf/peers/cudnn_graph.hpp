@@ -1,4 +1,4 @@
-// cuDNN's backend descriptors with owners, and the graph of one convolution.
+// cuDNN's backend descriptors with owners, and its graphs: one convolution, or one conversion.
 #pragma once
 
 #if WEFT_HAVE_CUDNN
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "perf/peers/cudnn_api.hpp"
+#include "perf/peers/libraries.hpp"
 #include "perf/peers/peer.hpp"
 
 namespace weft::perf::internal {
@@ -60,6 +60,10 @@ class Descriptor {
     return *this;
   }
 
+  // The descriptors that an attribute holds, of at most `most`; fewer than asked for if there is an
+  // error.
+  std::vector<Descriptor> GetAll(cudnnBackendAttributeName_t name,
+                                 cudnnBackendDescriptorType_t type, int most) const;
   // 0 if there is none.
   std::int64_t GetInt(cudnnBackendAttributeName_t name,
                       cudnnBackendAttributeType_t type = CUDNN_TYPE_INT64) const {
@@ -74,7 +78,7 @@ class Descriptor {
   cudnnStatus_t status_ = CUDNN_STATUS_SUCCESS;
 };
 
-// The tensors of the graph. kScale and kBias are what GraphForm::order makes of scale and bias.
+// The tensors of a graph.
 enum GraphTensor : std::int64_t {
   kSrc = 1,
   kFilter,
@@ -88,33 +92,19 @@ enum GraphTensor : std::int64_t {
   kVirtual
 };
 
-// The same function in another order: cuDNN's engines do not take every graph.
-enum class GraphOrder {
-  kPlain,         // sums * scale + bias (+ gamma * residual)
-  kRequantize,    // ReLU(sums + bias / scale) * scale, PyTorch's; no residual
-  kGammaOutside,  // (sums * (scale / gamma) + bias / gamma + residual) * gamma
-};
-
-// What is computed and how it is said. Of half precision there is kPlain only, without scale, and
-// the residual holds gamma.
-struct GraphForm {
-  const char* name = "";
-  bool half = false;
-  cudnnDataType_t sums = CUDNN_DATA_FLOAT;     // of the convolution's virtual result
-  cudnnDataType_t compute = CUDNN_DATA_INT32;  // of the convolution
-  GraphOrder order = GraphOrder::kPlain;
-  bool half_operands = false;  // source and filter are half, the rest is as of int8
-};
-
 // Whether the graph reads kGamma.
-bool HasGamma(const PeerProblem& problem, const GraphForm& form);
+bool HasGamma(const PeerProblem& problem, bool half);
 
-// The descriptors of a convolution and what follows it, and the graph made of them.
-// Needs no GPU if `handle` is null.
-class ConvolutionGraph {
+// Descriptors of operations, and the graph made of them. Needs no GPU if `handle` is null.
+class CudnnGraph {
  public:
-  static absl::StatusOr<ConvolutionGraph> Create(const CudnnApi& api, cudnnHandle_t handle,
-                                                 const PeerProblem& problem, const GraphForm& form);
+  // The convolution and what follows it, of int8 or of half. Of half there is no scale, and the
+  // residual holds gamma.
+  static absl::StatusOr<CudnnGraph> Convolution(const CudnnApi& api, cudnnHandle_t handle,
+                                                const PeerProblem& problem, bool half);
+  // kSrc, half, rounded and clamped to kDst, int8; both NHWC.
+  static absl::StatusOr<CudnnGraph> Quantization(const CudnnApi& api, cudnnHandle_t handle,
+                                                 const TensorExtents& e);
 
   const Descriptor& graph() const { return kept_.back(); }
 
@@ -124,14 +114,17 @@ class ConvolutionGraph {
     Descriptor descriptor;
   };
   // The union of what the heuristics A, B and "fallback" answer, best first, and of every engine
-  // with its default settings that none of them named. options.every_knob adds, for each engine,
-  // every value of each of its knobs, one knob at a time.
-  std::vector<Config> Configs(const PeerOptions& options);
+  // with its default settings that none of them named.
+  std::vector<Config> Configs(const PeerOptions& options) const;
+
+  // The plan of a configuration: its status() is cuDNN's answer. May take seconds.
+  Descriptor Plan(cudnnHandle_t handle, const Descriptor& config) const;
+  // Addresses for a plan.
+  Descriptor Pack(const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers,
+                  const void* workspace) const;
 
  private:
-  explicit ConvolutionGraph(const CudnnApi& api) : api_(&api) {}
-  void AddKnobs(const Descriptor& engine, std::vector<Descriptor>* configs) const;
-  std::string ConfigName(const Descriptor& config, std::int64_t* engine) const;
+  explicit CudnnGraph(const CudnnApi& api) : api_(&api) {}
 
   const CudnnApi* api_;
   std::vector<Descriptor> kept_;  // the last is the graph

@@ -1,61 +1,49 @@
 // The peers that are graphs of cuDNN's: NHWC int8, and NHWC half.
-#include "perf/peers/peers.hpp"
-
-#if WEFT_HAVE_CUDNN
-
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "perf/peers/peer.hpp"
+
+#if WEFT_HAVE_CUDNN
+
 #include "absl/strings/str_cat.h"
-#include "perf/peers/convert.hpp"
 #include "perf/peers/cudnn_graph.hpp"
 
 namespace weft::perf::internal {
 namespace {
 
-class CudnnGraphPeer : public Peer {
+class CudnnGraphPeer : public FormattedPeer {
  public:
-  CudnnGraphPeer(const std::string& name, bool half) : Peer(name), half_(half) {}
+  CudnnGraphPeer(const std::string& name, bool half, bool to_int8)
+      : FormattedPeer(name), half_(half), to_int8_(to_int8) {}
 
   absl::Status Prepare(const PeerProblem& problem, const PeerTensors& tensors,
                        const PeerOptions& options, Stream stream) override {
-    problem_ = problem;
-    tensors_ = tensors;
-    if (absl::Status s = options.Need(absl::StrCat(name(), " open")); !s.ok()) return s;
-    const absl::StatusOr<const CudnnApi*> api = CudnnApi::Get();
-    if (!api.ok()) return api.status();
-    api_ = *api;
-    const absl::StatusOr<cudnnHandle_t> handle = api_->MainHandle();
-    if (!handle.ok()) return handle.status();
-    handles_ = {*handle};
-    if (absl::Status s = MakeTensors(stream); !s.ok()) return s;
-    if (absl::Status s = MakeFactors(); !s.ok()) return s;
-
-    forms_ = Forms(options.every_form);
-    absl::Status why = absl::UnimplementedError("cuDNN offers no plan");
-    for (const GraphForm& form : forms_) {
-      if (!options.Step(absl::StrCat(name(), " ", form.name, "graph"))) continue;
-      absl::StatusOr<ConvolutionGraph> graph =
-          ConvolutionGraph::Create(*api_, handles_[0], problem, form);
-      if (!graph.ok()) {
-        why = graph.status();
-        continue;
-      }
-      for (ConvolutionGraph::Config& config : graph->Configs(options)) {
-        const std::string variant = absl::StrCat(name(), " ", form.name, config.name);
-        if (!options.Wants(variant)) continue;
-        if (static_cast<int>(plans_.size()) >= options.most_variants) break;
-        variants_.push_back(
-            {variant, {true, true, problem.relu, problem.residual, problem.hswish}});
-        plans_.emplace_back().config = std::move(config.descriptor);
-        plans_.back().form = &form;
-      }
-      graphs_.push_back(std::move(*graph));
+    WEFT_TRY(options.Need(absl::StrCat(name(), " open")));
+    WEFT_LET(api_, CudnnApi::Get());
+    WEFT_LET(const cudnnHandle_t handle, api_->MainHandle());
+    handles_ = {handle};
+    WEFT_TRY(MakeTensors(problem, tensors, TensorFormatName::kNhwc, TensorFormatName::kNhwc,
+                         half_ ? Element::kHalf : Element::kInt8, stream));
+    WEFT_TRY(MakeOperands(stream));
+    WEFT_TRY(options.Need(absl::StrCat(name(), " graph")));
+    // "f32": the type in which the sums go on. Names of variants are kept in files.
+    const std::string form = half_ ? " " : " f32 ";
+    WEFT_LET(graph_, CudnnGraph::Convolution(*api_, handle, problem, half_));
+    for (CudnnGraph::Config& config : graph_->Configs(options)) {
+      const std::string variant = absl::StrCat(name(), form, config.name);
+      if (!options.Wants(variant)) continue;
+      if (static_cast<int>(plans_.size()) >= options.most_variants) break;
+      variants_.push_back({variant});
+      plans_.emplace_back().config = std::move(config.descriptor);
     }
-    if (plans_.empty()) return why;
+    if (plans_.empty()) return absl::UnimplementedError("cuDNN offers no plan");
     FinishPlans(options);
+    if (to_int8_) WEFT_TRY(FindQuantization(options));
     return absl::OkStatus();
   }
 
@@ -63,58 +51,52 @@ class CudnnGraphPeer : public Peer {
     Plan& plan = plans_[variant];
     if (!plan.tried) Finish(plan, 0);
     const std::string& what = variants()[variant].name;
-    if (absl::Status s = api_->Check(plan.plan.status(), what); !s.ok()) return s;
+    WEFT_TRY(api_->Check(plan.plan.status(), what));
     const std::int64_t bytes = plan.plan.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-    absl::StatusOr<DeviceBuffer> workspace =
-        DeviceBuffer::Create(std::max<std::int64_t>(bytes, 256));
-    if (!workspace.ok()) return workspace.status();
-    plan.workspace = std::move(*workspace);
+    WEFT_LET(plan.workspace, DeviceBuffer::Create(std::max<std::int64_t>(bytes, 256)));
     plan.packs.clear();
-    for (int set = 0; set < tensors_.sets; ++set) {
+    for (int set = 0; set < tensors_.count(); ++set) {
       plan.packs.push_back(Pack(plan, set));
-      if (absl::Status s = api_->Check(plan.packs.back().status(), what); !s.ok()) return s;
+      WEFT_TRY(api_->Check(plan.packs.back().status(), what));
     }
     return absl::OkStatus();
   }
 
   void Release(int variant) override {
-    Plan& plan = plans_[variant];
-    plan.packs.clear();
-    plan.workspace = DeviceBuffer();
+    plans_[variant].packs.clear();
+    plans_[variant].workspace = DeviceBuffer();
   }
 
   absl::Status Enqueue(int variant, int set, Stream stream) override {
     const Plan& plan = plans_[variant];
+    const std::string& what = variants()[variant].name;
     const cudnnHandle_t handle = handles_[plan.handle];
-    if (absl::Status s = api_->Check(api_->SetStream(handle, stream), "cudnnSetStream"); !s.ok()) {
-      return s;
-    }
-    return api_->Check(api_->BackendExecute(handle, plan.plan.get(), plan.packs[set].get()),
-                       variants()[variant].name);
+    WEFT_TRY(api_->Check(api_->SetStream(handle, stream), "cudnnSetStream"));
+    WEFT_TRY(
+        api_->Check(api_->BackendExecute(handle, plan.plan.get(), plan.packs[set].get()), what));
+    if (!to_int8_) return absl::OkStatus();
+    WEFT_TRY(api_->Check(api_->SetStream(handles_[0], stream), "cudnnSetStream"));
+    return api_->Check(
+        api_->BackendExecute(handles_[0], quantize_plan_.get(), quantize_packs_[set].get()), what);
   }
 
+  // With a conversion the result is int8, at the tensors' dst.
   absl::Status Poison(int set, Stream stream) override {
-    return CudaStatus(cudaMemsetAsync(dst_.at(set), 0xB5, dst_.stride, stream), "poison");
+    if (!to_int8_) return FormattedPeer::Poison(set, stream);
+    return CudaStatus(
+        cudaMemsetAsync(tensors_.sets[set].dst, 0xB5, NHWC::Size(problem_.problem.dst()), stream),
+        "poison");
   }
-
   absl::Status Output(int set, std::int8_t* dst, Stream stream) override {
-    const TensorExtents e = problem_.problem.dst();
-    return Convert({dst_.at(set), dst, e, StridesOf<NHWC>(e), StridesOf<NHWC>(e)}, element(),
-                   Element::kInt8, stream);
-  }
-
-  Place Src(int set) const override {
-    if (half_) return {};
-    return {const_cast<std::int8_t*>(tensors_.src.at(set)), TensorFormatName::kNhwc};
-  }
-  Place Dst(int set) const override {
-    if (half_) return {};
-    return {static_cast<std::int8_t*>(dst_.at(set)), TensorFormatName::kNhwc};
+    if (!to_int8_) return FormattedPeer::Output(set, dst, stream);
+    return CudaStatus(
+        cudaMemcpyAsync(dst, tensors_.sets[set].dst, NHWC::Size(problem_.problem.dst()),
+                        cudaMemcpyDeviceToDevice, stream),
+        "output");
   }
 
  private:
   struct Plan {
-    const GraphForm* form = nullptr;
     Descriptor config, plan;
     bool tried = false;  // plan.status() is cuDNN's answer
     int handle = 0;      // index, of the thread that made the plan
@@ -122,105 +104,34 @@ class CudnnGraphPeer : public Peer {
     std::vector<Descriptor> packs;  // one a set
   };
 
-  // The first is enough where time counts; the others say the same to other engines.
-  std::vector<GraphForm> Forms(bool all) const {
-    if (half_) return {{"", true, CUDNN_DATA_FLOAT, CUDNN_DATA_FLOAT, GraphOrder::kPlain}};
-    std::vector<GraphForm> forms = {{.name = "f32 "}};
-    if (problem_.residual && problem_.gamma != 1.0f) {
-      forms.push_back({.name = "gamma_outside ", .order = GraphOrder::kGammaOutside});
+  // Filters and biases of half, which hold the scales, and constants.
+  absl::Status MakeOperands(Stream stream) {
+    WEFT_LET(gamma_, DeviceBuffer::From(std::vector<float>{problem_.gamma}));
+    WEFT_LET(three_, DeviceBuffer::From(std::vector<float>{3.0f}));
+    WEFT_LET(sixth_, DeviceBuffer::From(std::vector<float>{1.0f / 6}));
+    if (!half_) return absl::OkStatus();
+    using Set = PeerTensors::Set;
+    const std::int64_t k = problem_.problem.k;
+    WEFT_LET(filter_,
+             TensorSets::Converted(tensors_.Each(&Set::filter), AsTensor(problem_.problem.filter()),
+                                   TensorFormatName::kNhwc, Element::kHalf, stream,
+                                   tensors_.Each(&Set::channel_alpha)));
+    for (const Set& set : tensors_.sets) {
+      std::vector<float> bias(k);
+      WEFT_TRY(
+          CudaStatus(cudaMemcpy(bias.data(), set.bias, 4 * k, cudaMemcpyDeviceToHost), "bias"));
+      std::vector<Half> halves;
+      for (const float b : bias) halves.push_back(Half::FromFloat(b));
+      WEFT_LET(DeviceBuffer buffer, DeviceBuffer::From(halves));
+      half_bias_.push_back(std::move(buffer));
     }
-    if (all) {
-      forms.push_back({.name = "i32 ", .sums = CUDNN_DATA_INT32});
-      forms.push_back({.name = "f32_compute ", .compute = CUDNN_DATA_FLOAT});
-      if (!problem_.residual && !problem_.hswish) {
-        forms.push_back({.name = "requantize ", .order = GraphOrder::kRequantize});
-      }
-    }
-    return forms;
-  }
-
-  Element element() const { return half_ ? Element::kHalf : Element::kInt8; }
-
-  absl::Status MakeTensors(Stream stream) {
-    const conv::Problem& p = problem_.problem;
-    const auto keep = [](absl::StatusOr<ConvertedSets> made, ConvertedSets* to) {
-      if (made.ok()) *to = std::move(*made);
-      return made.status();
-    };
-    const int sets = tensors_.sets;
-    absl::Status s = keep(MakeSets(NHWC::Size(p.dst()), element(), sets), &dst_);
-    if (!s.ok() || !half_) return s;
-    s = keep(ConvertSets<NHWC>(tensors_.src, p.src(), Element::kHalf, sets, stream), &src_);
-    if (!s.ok()) return s;
-    s = keep(ConvertSets<NHWC>(tensors_.filter, AsTensor(p.filter()), Element::kHalf, sets, stream,
-                               tensors_.channel_alpha),
-             &filter_);
-    if (!s.ok()) return s;
-    if (problem_.residual) {
-      const absl::StatusOr<DeviceBuffer> gammas =
-          DeviceBuffer::From(std::vector<float>(p.n, problem_.gamma));
-      if (!gammas.ok()) return gammas.status();
-      s = keep(ConvertSets<NHWC>(tensors_.residual, p.dst(), Element::kHalf, sets, stream,
-                                 gammas->as<float>()),
-               &residual_);
-      if (s.ok()) s = CudaStatus(cudaStreamSynchronize(stream), "residual");
-      if (!s.ok()) return s;
-    }
-    return Keep(HalfBias(), &bias_);
-  }
-
-  static absl::Status Keep(absl::StatusOr<DeviceBuffer> made, DeviceBuffer* to) {
-    if (made.ok()) *to = std::move(*made);
-    return made.status();
-  }
-
-  absl::StatusOr<std::vector<float>> Download(const float* values) const {
-    std::vector<float> host(problem_.problem.k);
-    if (absl::Status s = CudaStatus(
-            cudaMemcpy(host.data(), values, host.size() * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
-        !s.ok()) {
-      return s;
-    }
-    return host;
-  }
-
-  absl::StatusOr<DeviceBuffer> HalfBias() const {
-    const absl::StatusOr<std::vector<float>> bias = Download(tensors_.bias);
-    if (!bias.ok()) return bias.status();
-    std::vector<std::uint16_t> half;
-    for (const float b : *bias) half.push_back(HalfFromFloat(b));
-    return DeviceBuffer::From(half);
-  }
-
-  // What the other orders want.
-  absl::Status MakeFactors() {
-    absl::Status scalars = Keep(DeviceBuffer::From(std::vector<float>{3.0f}), &three_);
-    if (scalars.ok()) scalars = Keep(DeviceBuffer::From(std::vector<float>{1.0f / 6}), &sixth_);
-    if (half_ || !scalars.ok()) return scalars;
-    const absl::StatusOr<std::vector<float>> scale = Download(tensors_.channel_alpha);
-    if (!scale.ok()) return scale.status();
-    const absl::StatusOr<std::vector<float>> bias = Download(tensors_.bias);
-    if (!bias.ok()) return bias.status();
-    std::vector<float> bias_by_scale = *bias, scale_by_gamma = *scale, bias_by_gamma = *bias;
-    for (std::size_t k = 0; k < bias->size(); ++k) {
-      bias_by_scale[k] /= (*scale)[k];
-      scale_by_gamma[k] /= problem_.gamma;
-      bias_by_gamma[k] /= problem_.gamma;
-    }
-    absl::Status s = Keep(DeviceBuffer::From(bias_by_scale), &bias_by_scale_);
-    if (s.ok()) s = Keep(DeviceBuffer::From(scale_by_gamma), &scale_by_gamma_);
-    if (s.ok()) s = Keep(DeviceBuffer::From(bias_by_gamma), &bias_by_gamma_);
-    if (s.ok()) s = Keep(DeviceBuffer::From(std::vector<float>{problem_.gamma}), &gamma_);
-    return s;
+    return absl::OkStatus();
   }
 
   void Finish(Plan& plan, int handle) {
     plan.tried = true;
     plan.handle = handle;
-    plan.plan = Descriptor(*api_, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    plan.plan.Set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handles_[handle])
-        .Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, plan.config)
-        .Finalize();
+    plan.plan = graph_->Plan(handles_[handle], plan.config);
   }
 
   // Compiles the plans on several threads, each with a handle of its own.
@@ -245,60 +156,58 @@ class CudnnGraphPeer : public Peer {
     for (std::thread& worker : workers) worker.join();
   }
 
-  Descriptor Pack(const Plan& plan, int set) const {
-    const auto sets_at = [&](const ConvertedSets& converted, const PeerTensors::Sets& given) {
-      return const_cast<void*>(half_ ? converted.at(set) : given.at(set));
-    };
-    const GraphOrder order = plan.form->order;
-    void* bias = half_ ? bias_.data() : const_cast<float*>(tensors_.bias);
-    void* scale = const_cast<float*>(tensors_.channel_alpha);
-    if (order == GraphOrder::kRequantize) bias = bias_by_scale_.data();
-    if (order == GraphOrder::kGammaOutside) {
-      bias = bias_by_gamma_.data();
-      scale = scale_by_gamma_.data();
+  // The first of cuDNN's suggestions that it accepts and that needs no workspace.
+  absl::Status FindQuantization(const PeerOptions& options) {
+    WEFT_LET(quantize_, CudnnGraph::Quantization(*api_, handles_[0], problem_.problem.dst()));
+    for (const CudnnGraph::Config& config : quantize_->Configs(options)) {
+      quantize_plan_ = quantize_->Plan(handles_[0], config.descriptor);
+      if (quantize_plan_.status() != CUDNN_STATUS_SUCCESS ||
+          quantize_plan_.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) > 0) {
+        continue;
+      }
+      for (int set = 0; set < tensors_.count(); ++set) {
+        quantize_packs_.push_back(
+            quantize_->Pack({kSrc, kDst}, {DstAt(set), tensors_.sets[set].dst}, nullptr));
+        WEFT_TRY(api_->Check(quantize_packs_.back().status(), "cuDNN's conversion to int8"));
+      }
+      return absl::OkStatus();
     }
-    std::vector<std::int64_t> ids = {kSrc, kFilter, kBias, kDst};
-    std::vector<void*> pointers = {sets_at(src_, tensors_.src), sets_at(filter_, tensors_.filter),
-                                   bias, dst_.at(set)};
-    const auto add = [&](std::int64_t id, void* pointer) {
-      ids.push_back(id);
-      pointers.push_back(pointer);
-    };
-    if (!half_) add(kScale, scale);
-    if (problem_.residual) add(kResidual, sets_at(residual_, tensors_.residual));
-    if (HasGamma(problem_, *plan.form)) add(kGamma, gamma_.data());
-    if (problem_.hswish) {
-      add(kThree, three_.data());
-      add(kSixth, sixth_.data());
-    }
-    const void* const workspace = plan.workspace.data();
-    Descriptor pack(*api_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.SetInts(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
-        .Set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-             static_cast<std::int64_t>(pointers.size()), pointers.data())
-        .Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace)
-        .Finalize();
-    return pack;
+    return absl::UnimplementedError("cuDNN has no plan for a conversion to int8");
   }
 
-  bool half_;
+  Descriptor Pack(const Plan& plan, int set) const {
+    const PeerTensors::Set& given = tensors_.sets[set];
+    std::vector<std::int64_t> ids = {kSrc, kFilter, kBias, kDst};
+    std::vector<void*> pointers = {
+        SrcAt(set), half_ ? filter_.at(set) : const_cast<std::int8_t*>(given.filter),
+        half_ ? half_bias_[set].data() : const_cast<float*>(given.bias), DstAt(set)};
+    const auto add = [&](std::int64_t id, const void* pointer) {
+      ids.push_back(id);
+      pointers.push_back(const_cast<void*>(pointer));
+    };
+    if (!half_) add(kScale, given.channel_alpha);
+    if (problem_.residual) add(kResidual, ResidualAt(set));
+    if (HasGamma(problem_, half_)) add(kGamma, gamma_.data());
+    if (problem_.hswish) add(kThree, three_.data()), add(kSixth, sixth_.data());
+    return graph_->Pack(ids, pointers, plan.workspace.data());
+  }
+
+  const bool half_, to_int8_;
   const CudnnApi* api_ = nullptr;
   std::vector<cudnnHandle_t> handles_;  // the first is the main one
-  PeerProblem problem_;
-  PeerTensors tensors_;
-  ConvertedSets src_, filter_, residual_, dst_;  // but for dst, half only
-  DeviceBuffer bias_;                            // half only
-  DeviceBuffer bias_by_scale_, scale_by_gamma_, bias_by_gamma_, gamma_;
-  DeviceBuffer three_, sixth_;  // of hard swish
-  std::vector<GraphForm> forms_;
-  std::vector<ConvolutionGraph> graphs_;  // what the configurations refer to
-  std::vector<Plan> plans_;
+  TensorSets filter_;                   // half only
+  std::vector<DeviceBuffer> half_bias_;
+  DeviceBuffer gamma_, three_, sixth_;
+  std::optional<CudnnGraph> graph_, quantize_;  // what the configurations refer to
+  std::deque<Plan> plans_;
+  Descriptor quantize_plan_;
+  std::vector<Descriptor> quantize_packs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> MakeCudnnGraph(const std::string& name, bool half) {
-  return std::make_unique<CudnnGraphPeer>(name, half);
+std::unique_ptr<Peer> MakeCudnnGraph(const std::string& name, bool half, bool to_int8) {
+  return std::make_unique<CudnnGraphPeer>(name, half, to_int8);
 }
 
 }  // namespace weft::perf::internal

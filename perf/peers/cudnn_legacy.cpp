@@ -1,14 +1,14 @@
-// cudnnConvolutionBiasActivationForward: NHWC, NCxHWx<4> and NCxHWx<32>.
-#include "perf/peers/peers.hpp"
-
-#if WEFT_HAVE_CUDNN
-
+// cudnnConvolutionBiasActivationForward: NHWC and NCxHWx<4>. (NCxHWx<32> was 10 times slower in
+// every result file that has it.)
 #include <algorithm>
 #include <utility>
 
+#include "perf/peers/peer.hpp"
+
+#if WEFT_HAVE_CUDNN
+
 #include "absl/strings/str_cat.h"
-#include "perf/peers/convert.hpp"
-#include "perf/peers/cudnn_api.hpp"
+#include "perf/peers/libraries.hpp"
 
 namespace weft::perf::internal {
 namespace {
@@ -25,9 +25,10 @@ struct Math {
 constexpr Math kMaths[] = {{"", CUDNN_DEFAULT_MATH}, {" tensor_op", CUDNN_TENSOR_OP_MATH}};
 constexpr int kMathCount = 2;
 
-class CudnnLegacy : public Peer {
+class CudnnLegacy : public FormattedPeer {
  public:
-  CudnnLegacy(const std::string& name, LegacyFormat format) : Peer(name), format_(format) {}
+  CudnnLegacy(const std::string& name, TensorFormatName format)
+      : FormattedPeer(name), format_(format) {}
 
   ~CudnnLegacy() override {
     if (api_ == nullptr) return;
@@ -45,42 +46,37 @@ class CudnnLegacy : public Peer {
 
   absl::Status Prepare(const PeerProblem& problem, const PeerTensors& tensors,
                        const PeerOptions& options, Stream stream) override {
-    problem_ = problem;
-    tensors_ = tensors;
     const conv::Problem& p = problem.problem;
     if (problem.hswish) return absl::UnimplementedError("hard swish: the legacy call knows ReLU");
     if (p.pad_top != p.pad_bottom || p.pad_left != p.pad_right) {
       return absl::UnimplementedError(
           "unequal paddings: cuDNN's legacy call takes one for both sides");
     }
-    const int block = format_ == LegacyFormat::kInt8x32 ? 32 : 4;
-    if (p.c % block != 0 || p.k % block != 0) {
+    if (p.c % 4 != 0 || p.k % 4 != 0) {
       return absl::UnimplementedError(
-          absl::StrCat("c=", p.c, ", k=", p.k, ": both must be multiples of ", block));
+          absl::StrCat("c=", p.c, ", k=", p.k, ": both must be multiples of 4"));
     }
-    if (absl::Status s = options.Need(absl::StrCat(name(), " open")); !s.ok()) return s;
-    const absl::StatusOr<const CudnnApi*> api = CudnnApi::Get();
-    if (!api.ok()) return api.status();
-    const absl::StatusOr<cudnnHandle_t> handle = (*api)->MainHandle();
-    if (!handle.ok()) return handle.status();
-    api_ = *api;
-    handle_ = *handle;
-    if (absl::Status s = options.Need(absl::StrCat(name(), " descriptors")); !s.ok()) return s;
-    if (absl::Status s = Describe(); !s.ok()) return s;
-    if (absl::Status s = api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"); !s.ok()) {
-      return s;
+    WEFT_TRY(options.Need(absl::StrCat(name(), " open")));
+    WEFT_LET(api_, CudnnApi::Get());
+    WEFT_LET(handle_, api_->MainHandle());
+    WEFT_TRY(MakeTensors(problem, tensors, format_, format_, Element::kInt8, stream));
+    WEFT_TRY(options.Need(absl::StrCat(name(), " descriptors")));
+    WEFT_TRY(Describe());
+    WEFT_TRY(api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"));
+    if (!nhwc()) {
+      WEFT_LET(filter_,
+               TensorSets::Converted(tensors.Each(&PeerTensors::Set::filter), AsTensor(p.filter()),
+                                     format_, Element::kInt8, stream));
     }
-    if (absl::Status s = MakeTensors(options, stream); !s.ok()) return s;
     FindPlans(options);
     if (plans_.empty()) return absl::UnimplementedError("cuDNN names no algorithm for it");
     return absl::OkStatus();
   }
 
   absl::Status Build(int variant) override {
-    absl::StatusOr<DeviceBuffer> made =
-        DeviceBuffer::Create(std::max<std::int64_t>(plans_[variant].workspace_bytes, 256));
-    if (!made.ok()) return made.status();
-    plans_[variant].workspace = std::move(*made);
+    Plan& plan = plans_[variant];
+    WEFT_LET(plan.workspace,
+             DeviceBuffer::Create(std::max<std::int64_t>(plan.workspace_bytes, 256)));
     return absl::OkStatus();
   }
 
@@ -88,43 +84,18 @@ class CudnnLegacy : public Peer {
 
   absl::Status Enqueue(int variant, int set, Stream stream) override {
     const Plan& plan = plans_[variant];
+    const PeerTensors::Set& given = tensors_.sets[set];
     const float one_scale = tensors_.alpha, gamma = problem_.residual ? problem_.gamma : 0.0f;
-    if (absl::Status s = api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"); !s.ok()) {
-      return s;
-    }
-    const bool reordered = format_ == LegacyFormat::kInt8x32 && plan.reorder == CUDNN_NO_REORDER;
-    const void* const filter = reordered ? reordered_.at(set) : Filter(set);
-    const void* const bias = reordered ? reordered_bias_.data() : tensors_.bias;
-    void* const dst = dst_.at(set);
+    WEFT_TRY(api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"));
+    const void* const filter = nhwc() ? static_cast<const void*>(given.filter) : filter_.at(set);
+    void* const dst = DstAt(set);
     return api_->Check(api_->ConvolutionBiasActivationForward(
-                           handle_, &one_scale, src_desc_, Src(set).address, filter_desc_, filter,
+                           handle_, &one_scale, src_desc_, SrcAt(set), filter_desc_, filter,
                            conv_desc_[plan.reorder][plan.math], plan.algorithm,
                            plan.workspace.data(), static_cast<std::size_t>(plan.workspace_bytes),
-                           &gamma, dst_desc_, problem_.residual ? Residual(set) : dst, bias_desc_,
-                           bias, activation_desc_, dst_desc_, dst),
+                           &gamma, dst_desc_, problem_.residual ? ResidualAt(set) : dst, bias_desc_,
+                           given.bias, activation_desc_, dst_desc_, dst),
                        variants()[variant].name);
-  }
-
-  absl::Status Poison(int set, Stream stream) override {
-    return CudaStatus(cudaMemsetAsync(dst_.at(set), 0xB5, dst_.stride, stream), "poison");
-  }
-
-  absl::Status Output(int set, std::int8_t* dst, Stream stream) override {
-    const TensorExtents e = problem_.problem.dst();
-    ConvertParams params{dst_.at(set), dst, e, {}, StridesOf<NHWC>(e)};
-    params.from = format_ == LegacyFormat::kNhwc     ? StridesOf<NHWC>(e)
-                  : format_ == LegacyFormat::kInt8x4 ? StridesOf<NCxHWx<4>>(e)
-                                                     : StridesOf<NCxHWx<32>>(e);
-    return Convert(params, Element::kInt8, Element::kInt8, stream);
-  }
-
-  Place Src(int set) const override {
-    return {nhwc() ? const_cast<std::int8_t*>(tensors_.src.at(set))
-                   : static_cast<std::int8_t*>(src_.at(set)),
-            name_of_format()};
-  }
-  Place Dst(int set) const override {
-    return {static_cast<std::int8_t*>(dst_.at(set)), name_of_format()};
   }
 
  private:
@@ -136,25 +107,14 @@ class CudnnLegacy : public Peer {
     DeviceBuffer workspace;
   };
 
-  bool nhwc() const { return format_ == LegacyFormat::kNhwc; }
-  TensorFormatName name_of_format() const {
-    return nhwc()                             ? TensorFormatName::kNhwc
-           : format_ == LegacyFormat::kInt8x4 ? TensorFormatName::kNc4
-                                              : TensorFormatName::kNc32;
-  }
-  const void* Filter(int set) const { return nhwc() ? tensors_.filter.at(set) : filter_.at(set); }
-  const void* Residual(int set) const {
-    return nhwc() ? tensors_.residual.at(set) : residual_.at(set);
-  }
+  bool nhwc() const { return format_ == TensorFormatName::kNhwc; }
 
   // The first call that fails.
   absl::Status Describe() {
     const conv::Problem& p = problem_.problem;
     const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
     const cudnnTensorFormat_t format = nhwc() ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW_VECT_C;
-    const cudnnDataType_t type = nhwc()                             ? CUDNN_DATA_INT8
-                                 : format_ == LegacyFormat::kInt8x4 ? CUDNN_DATA_INT8x4
-                                                                    : CUDNN_DATA_INT8x32;
+    const cudnnDataType_t type = nhwc() ? CUDNN_DATA_INT8 : CUDNN_DATA_INT8x4;
     cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
     const auto then = [&](cudnnStatus_t next) {
       if (status == CUDNN_STATUS_SUCCESS) status = next;
@@ -194,61 +154,6 @@ class CudnnLegacy : public Peer {
     return api_->Check(status, "cuDNN descriptors");
   }
 
-  absl::Status MakeTensors(const PeerOptions& options, Stream stream) {
-    if (nhwc()) {
-      const std::int64_t size = NHWC::Size(problem_.problem.dst());
-      return Keep(MakeSets(size, Element::kInt8, tensors_.sets), &dst_);
-    }
-    if (format_ == LegacyFormat::kInt8x4) return MakeBlocked<NCxHWx<4>>(stream);
-    if (absl::Status s = MakeBlocked<NCxHWx<32>>(stream); !s.ok()) return s;
-    return Reorder(options);
-  }
-
-  template <TensorFormat Format>
-  absl::Status MakeBlocked(Stream stream) {
-    const conv::Problem& p = problem_.problem;
-    const int sets = tensors_.sets;
-    const auto convert = [&](const PeerTensors::Sets& from, const TensorExtents& e,
-                             ConvertedSets* to) {
-      return Keep(ConvertSets<Format>(from, e, Element::kInt8, sets, stream), to);
-    };
-    if (absl::Status s = convert(tensors_.src, p.src(), &src_); !s.ok()) return s;
-    if (absl::Status s = convert(tensors_.filter, AsTensor(p.filter()), &filter_); !s.ok()) {
-      return s;
-    }
-    if (problem_.residual) {
-      if (absl::Status s = convert(tensors_.residual, p.dst(), &residual_); !s.ok()) return s;
-    }
-    return Keep(MakeSets(Format::Size(p.dst()), Element::kInt8, sets), &dst_);
-  }
-
-  // Filters and bias in the order that CUDNN_NO_REORDER expects of INT8x32.
-  absl::Status Reorder(const PeerOptions& options) {
-    if (!options.Step(absl::StrCat(name(), " cudnnReorderFilterAndBias"))) {
-      can_reorder_ = false;
-      return absl::OkStatus();
-    }
-    const conv::Problem& p = problem_.problem;
-    absl::Status s =
-        Keep(MakeSets(NCxHWx<32>::Size(AsTensor(p.filter())), Element::kInt8, tensors_.sets),
-             &reordered_);
-    if (!s.ok()) return s;
-    absl::StatusOr<DeviceBuffer> bias = DeviceBuffer::Create(p.k * 4);
-    if (!bias.ok()) return bias.status();
-    reordered_bias_ = std::move(*bias);
-    for (int set = 0; set < tensors_.sets; ++set) {
-      s = api_->Check(
-          api_->ReorderFilterAndBias(handle_, filter_desc_, CUDNN_DEFAULT_REORDER, filter_.at(set),
-                                     reordered_.at(set), 1, tensors_.bias, reordered_bias_.data()),
-          "cudnnReorderFilterAndBias");
-      if (!s.ok()) {
-        can_reorder_ = false;
-        break;
-      }
-    }
-    return CudaStatus(cudaDeviceSynchronize(), "cudnnReorderFilterAndBias");
-  }
-
   void FindPlans(const PeerOptions& options) {
     for (int algorithm = 0; algorithm < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++algorithm) {
       for (int reorder = 0; reorder < 2; ++reorder) {
@@ -258,10 +163,9 @@ class CudnnLegacy : public Peer {
   }
 
   void FindPlan(const PeerOptions& options, int algorithm, int reorder, int math) {
-    const bool prepared = reorder == CUDNN_NO_REORDER;
-    if (prepared && !can_reorder_) return;
-    const std::string variant = absl::StrCat(name(), " ", kAlgorithms[algorithm],
-                                             prepared ? " no_reorder" : "", kMaths[math].name);
+    const std::string variant =
+        absl::StrCat(name(), " ", kAlgorithms[algorithm],
+                     reorder == CUDNN_NO_REORDER ? " no_reorder" : "", kMaths[math].name);
     if (!options.Wants(variant)) return;
     options.about_to(variant);
     std::size_t bytes = 0;
@@ -273,32 +177,23 @@ class CudnnLegacy : public Peer {
       return;
     }
     plans_.push_back({algo, reorder, math, static_cast<std::int64_t>(bytes), {}});
-    variants_.push_back({variant, {false, true, problem_.relu, problem_.residual}});
+    variants_.push_back({variant, true});
   }
 
-  static absl::Status Keep(absl::StatusOr<ConvertedSets> made, ConvertedSets* to) {
-    if (made.ok()) *to = std::move(*made);
-    return made.status();
-  }
-
-  LegacyFormat format_;
+  const TensorFormatName format_;
   const CudnnApi* api_ = nullptr;
   cudnnHandle_t handle_ = nullptr;
-  PeerProblem problem_;
-  PeerTensors tensors_;
   cudnnTensorDescriptor_t src_desc_ = nullptr, dst_desc_ = nullptr, bias_desc_ = nullptr;
   cudnnFilterDescriptor_t filter_desc_ = nullptr;
   cudnnConvolutionDescriptor_t conv_desc_[2][kMathCount] = {};  // by reorder type and math
   cudnnActivationDescriptor_t activation_desc_ = nullptr;
-  ConvertedSets src_, filter_, residual_, dst_, reordered_;
-  DeviceBuffer reordered_bias_;
-  bool can_reorder_ = true;
+  TensorSets filter_;  // in the format, if that is not the given one
   std::vector<Plan> plans_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> MakeCudnnLegacy(const std::string& name, LegacyFormat format) {
+std::unique_ptr<Peer> MakeCudnnLegacy(const std::string& name, TensorFormatName format) {
   return std::make_unique<CudnnLegacy>(name, format);
 }
 

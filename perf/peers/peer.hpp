@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "perf/peers/formats.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/arch/backend.hpp"
 
@@ -30,60 +31,45 @@ struct PeerProblem {
   bool hswish = false;
 };
 
-enum class TensorFormatName { kNhwc, kNc4, kNc32 };
-
-// GPU addresses, 256-byte aligned. What differs between sets lies `stride` bytes apart, so that
-// going round the sets finds nothing in the L2. Outlives the peers that were given it.
+// GPU addresses, 256-byte aligned: one or more sets, so that going round them finds nothing in the
+// L2. They outlive the peers that were given them.
 struct PeerTensors {
-  struct Sets {
-    const std::int8_t* first = nullptr;
-    std::int64_t stride = 0;
-    const std::int8_t* at(int set) const { return first + set * stride; }
+  struct Set {
+    const std::int8_t* src = nullptr;
+    const std::int8_t* filter = nullptr;    // KRSC
+    const std::int8_t* residual = nullptr;  // extents of the output; null without one
+    const float* channel_alpha = nullptr;   // K
+    const float* bias = nullptr;            // K
+    std::int8_t* dst = nullptr;  // for peers that write dst_format; null: memory of their own
   };
-  int sets = 1;
-  Sets src;                              // NHWC
-  Sets filter;                           // KRSC
-  Sets residual;                         // NHWC, extents of the output; unused without a residual
-  float alpha = 1.0f;                    // for peers that know one scale only
-  const float* channel_alpha = nullptr;  // K
-  const float* bias = nullptr;           // K
+  std::vector<Set> sets;
+  // Of src, and of residual and dst. Peers can convert NHWC, and take others as they are only.
+  TensorFormatName src_format = TensorFormatName::kNhwc, dst_format = TensorFormatName::kNhwc;
+  bool one_filter = true;  // all sets have the same
+  float alpha = 1.0f;      // for peers that know one scale only
+
+  int count() const { return static_cast<int>(sets.size()); }
+  // One address of each set.
+  template <class T>
+  std::vector<T> Each(T Set::*member) const {
+    std::vector<T> all;
+    for (const Set& set : sets) all.push_back(set.*member);
+    return all;
+  }
 };
-
-// What a variant computes: some libraries cannot do all of it.
-struct PeerScope {
-  bool channel_alpha = true;  // else alpha
-  bool bias = true;
-  bool relu = true;
-  bool residual = false;
-  bool hswish = false;
-  friend auto operator<=>(const PeerScope&, const PeerScope&) = default;
-};
-
-// "scale per channel, bias, ReLU" and so on.
-std::string ScopeText(const PeerScope& scope);
-
-// All of `problem` but for the scale, of which some peers know one only.
-inline bool IsWhole(const PeerScope& scope, const PeerProblem& problem) {
-  return scope.bias && scope.relu == problem.relu && scope.residual == problem.residual &&
-         scope.hswish == problem.hswish;
-}
 
 struct PeerOptions {
   // What is not to be touched, as it crashed before: names of variants, or of steps on the way to
   // them, as about_to was told.
   std::set<std::string> skip;
-  std::set<std::string> only;  // if not empty, all other variants are skipped too: a choice kept
+  std::string only;  // if not empty, all other variants are skipped too: a choice kept
   int most_variants = 1000;
-  // Beyond what the library's heuristics name: other ways to say the same problem, and every value
-  // of every knob, one knob at a time. Both cost a compilation for each variant.
-  bool every_form = false;
-  bool every_knob = false;
   int build_threads = 1;  // for peers whose variants are compiled; 1 if a crash is to have a name
   // Called before anything that may crash, with the name of the variant, or with the step's name.
   std::function<void(const std::string&)> about_to = [](const std::string&) {};
 
   bool Wants(const std::string& variant) const {
-    return !skip.contains(variant) && (only.empty() || only.contains(variant));
+    return !skip.contains(variant) && (only.empty() || only == variant);
   }
 
   // Announces `step`; false if it is to be skipped.
@@ -104,8 +90,8 @@ struct PeerOptions {
 class Peer {
  public:
   struct Variant {
-    std::string name;  // stable from run to run, without commas
-    PeerScope scope;
+    std::string name;        // stable from run to run, without commas
+    bool one_scale = false;  // for all channels: PeerTensors::alpha
   };
 
   explicit Peer(std::string name) : name_(std::move(name)) {}
@@ -122,8 +108,8 @@ class Peer {
 
   const std::vector<Variant>& variants() const { return variants_; }
 
-  virtual absl::Status Build(int variant) = 0;
-  virtual void Release(int variant) = 0;
+  virtual absl::Status Build(int) { return absl::OkStatus(); }
+  virtual void Release(int) {}
 
   // One run on buffer set `set`.
   virtual absl::Status Enqueue(int variant, int set, Stream stream) = 0;
@@ -149,11 +135,51 @@ class Peer {
   std::string name_;
 };
 
+#if WEFT_HAVE_CUDA
+
+// A peer with tensors of its own where the given ones are in another format.
+class FormattedPeer : public Peer {
+ public:
+  using Peer::Peer;
+  absl::Status Poison(int set, Stream stream) override;
+  absl::Status Output(int set, std::int8_t* dst, Stream stream) override;
+  Place Src(int set) const override;
+  Place Dst(int set) const override;
+
+ protected:
+  // Source and residual (times gamma, where it is half) in formats of the peer's, memory for the
+  // results. First of all.
+  absl::Status MakeTensors(const PeerProblem& problem, const PeerTensors& tensors,
+                           TensorFormatName src, TensorFormatName dst, Element element,
+                           Stream stream);
+  // Whether the tensors are used as they were given.
+  bool GivenSrc() const {
+    return element_ == Element::kInt8 &&
+           SameInMemory(tensors_.src_format, src_format_, problem_.problem.c);
+  }
+  bool GivenDst() const {
+    return element_ == Element::kInt8 &&
+           SameInMemory(tensors_.dst_format, dst_format_, problem_.problem.k);
+  }
+  void* SrcAt(int set) const;
+  void* ResidualAt(int set) const;
+  void* DstAt(int set) const;
+
+  PeerProblem problem_;
+  PeerTensors tensors_;
+  TensorFormatName src_format_ = TensorFormatName::kNhwc, dst_format_ = TensorFormatName::kNhwc;
+  Element element_ = Element::kInt8;
+
+ private:
+  TensorSets src_, residual_, dst_;
+};
+
+#endif  // WEFT_HAVE_CUDA
+
 // The names that MakePeer knows, in the order in which they should be tried:
 //   cudnn_graph     NHWC int8, every engine configuration of the graph API's heuristics
 //   cudnn_nhwc      the legacy call on NHWC int8; one scale
 //   cudnn_int8x4    the legacy call on NCxHWx<4>; one scale
-//   cudnn_int8x32   the legacy call on NCxHWx<32>, filter reordered beforehand or not; one scale
 //   cudnn_f16       NHWC fp16 with fp32 sums, graph API; the scale is part of the filter
 //   cublaslt        1x1 filters of stride 1 as an int8 matrix product
 const std::vector<std::string>& PeerNames();
@@ -161,10 +187,20 @@ const std::vector<std::string>& PeerNames();
 // InvalidArgument names the peers there are.
 absl::Status CheckPeerName(const std::string& name);
 
-// As CheckPeerName. Touches CUDA, so that the process cannot fork() workers any more.
+// As CheckPeerName. Touches CUDA, so that the process cannot fork() workers any more. Besides the
+// names above it knows `cudnn_f16_to_int8`: cudnn_f16 and a second graph that makes int8 of its
+// result, for networks.
 absl::StatusOr<std::unique_ptr<Peer>> MakePeer(const std::string& name);
 
 // "cuDNN 9.19.0 (/path/to/library)" of the libraries that were opened so far.
 std::vector<std::string> PeerLibraries();
+
+namespace internal {
+
+std::unique_ptr<Peer> MakeCudnnGraph(const std::string& name, bool half, bool to_int8);
+std::unique_ptr<Peer> MakeCudnnLegacy(const std::string& name, TensorFormatName format);
+std::unique_ptr<Peer> MakeCublasLt(const std::string& name);
+
+}  // namespace internal
 
 }  // namespace weft::perf

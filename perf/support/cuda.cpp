@@ -3,6 +3,7 @@
 #if WEFT_HAVE_CUDA
 
 #include "absl/strings/str_cat.h"
+#include "perf/support/status.hpp"
 
 namespace weft::perf {
 
@@ -26,40 +27,31 @@ absl::Status CudaStatus(cudaError_t error, const char* what) {
 
 absl::Status CheckGpu() {
   int count = 0;
-  if (absl::Status s = CudaStatus(cudaGetDeviceCount(&count), "no usable GPU"); !s.ok()) return s;
+  WEFT_TRY(CudaStatus(cudaGetDeviceCount(&count), "no usable GPU"));
   if (count == 0) return absl::UnavailableError("no usable GPU: none found");
   return CudaStatus(cudaSetDevice(0), "cudaSetDevice");
 }
 
 absl::StatusOr<DeviceBuffer> DeviceBuffer::Create(std::int64_t bytes) {
   DeviceBuffer buffer;
-  if (absl::Status s = CudaStatus(cudaMalloc(&buffer.data_, bytes), "cudaMalloc"); !s.ok()) {
-    return s;
-  }
+  WEFT_TRY(CudaStatus(cudaMalloc(&buffer.data_, bytes), "cudaMalloc"));
   buffer.bytes_ = bytes;
   return buffer;
 }
 
 absl::StatusOr<DeviceBuffer> DeviceBuffer::FromBytes(const void* data, std::int64_t bytes) {
-  absl::StatusOr<DeviceBuffer> buffer = Create(bytes);
-  if (!buffer.ok()) return buffer.status();
-  if (absl::Status s =
-          CudaStatus(cudaMemcpy(buffer->data_, data, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-      !s.ok()) {
-    return s;
-  }
+  WEFT_LET(DeviceBuffer buffer, Create(bytes));
+  WEFT_TRY(CudaStatus(cudaMemcpy(buffer.data_, data, bytes, cudaMemcpyHostToDevice), "cudaMemcpy"));
   return buffer;
 }
 
 absl::Status DeviceBuffer::Fill(int byte) const {
-  if (absl::Status s = CudaStatus(cudaMemset(data_, byte, bytes_), "cudaMemset"); !s.ok()) return s;
+  WEFT_TRY(CudaStatus(cudaMemset(data_, byte, bytes_), "cudaMemset"));
   return CudaStatus(cudaDeviceSynchronize(), "cudaMemset");
 }
 
 absl::Status DeviceBuffer::CopyTo(void* destination, std::int64_t bytes) const {
-  if (absl::Status s = CudaStatus(cudaDeviceSynchronize(), "before a copy to the host"); !s.ok()) {
-    return s;
-  }
+  WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), "before a copy to the host"));
   return CudaStatus(cudaMemcpy(destination, data_, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
@@ -77,57 +69,42 @@ CudaTimer::~CudaTimer() {
 }
 
 absl::Status CudaTimer::Init() {
-  if (absl::Status s = CudaStatus(cudaEventCreate(&begin_), "cudaEventCreate"); !s.ok()) return s;
+  WEFT_TRY(CudaStatus(cudaEventCreate(&begin_), "cudaEventCreate"));
   return CudaStatus(cudaEventCreate(&end_), "cudaEventCreate");
 }
 
 absl::StatusOr<double> CudaTimer::Time(cudaStream_t stream,
                                        const std::function<absl::Status()>& work) const {
-  if (absl::Status s = CudaStatus(cudaEventRecord(begin_, stream), "cudaEventRecord"); !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = work(); !s.ok()) return s;
-  if (absl::Status s = CudaStatus(cudaEventRecord(end_, stream), "cudaEventRecord"); !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = CudaStatus(cudaEventSynchronize(end_), "timed work"); !s.ok()) return s;
+  WEFT_TRY(CudaStatus(cudaEventRecord(begin_, stream), "cudaEventRecord"));
+  WEFT_TRY(work());
+  WEFT_TRY(CudaStatus(cudaEventRecord(end_, stream), "cudaEventRecord"));
+  WEFT_TRY(CudaStatus(cudaEventSynchronize(end_), "timed work"));
   float milliseconds = 0.0f;
-  if (absl::Status s =
-          CudaStatus(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
-      !s.ok()) {
-    return s;
-  }
+  WEFT_TRY(CudaStatus(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime"));
   return 1000.0 * milliseconds;
 }
 
 absl::StatusOr<CudaGraph> CudaGraph::Capture(cudaStream_t stream,
                                              const std::function<absl::Status()>& work) {
-  if (absl::Status s = CudaStatus(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed),
-                                  "cudaStreamBeginCapture");
-      !s.ok()) {
-    return s;
-  }
-  const absl::Status worked = work();
+  WEFT_TRY(CudaStatus(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed),
+                      "cudaStreamBeginCapture"));
+  absl::Status made = work();
   cudaGraph_t graph = nullptr;
   // Ends the capture also where `work` failed.
-  const absl::Status ended =
-      CudaStatus(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  made.Update(CudaStatus(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture"));
   CudaGraph result;
-  absl::Status made = !worked.ok() ? worked : ended;
   if (made.ok()) {
     made = CudaStatus(cudaGraphInstantiate(&result.graph_, graph, 0), "cudaGraphInstantiate");
   }
   if (graph != nullptr) cudaGraphDestroy(graph);
+  // The first launch then costs what the others do.
+  if (made.ok()) made = CudaStatus(cudaGraphUpload(result.graph_, stream), "cudaGraphUpload");
   if (!made.ok()) return made;
   return result;
 }
 
 absl::Status CudaGraph::Launch(cudaStream_t stream) const {
   return CudaStatus(cudaGraphLaunch(graph_, stream), "cudaGraphLaunch");
-}
-
-absl::Status CudaGraph::Upload(cudaStream_t stream) const {
-  return CudaStatus(cudaGraphUpload(graph_, stream), "cudaGraphUpload");
 }
 
 }  // namespace weft::perf

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "perf/support/status.hpp"
 
 namespace weft::perf {
 
@@ -62,7 +63,7 @@ class DeviceBuffer {
   template <class T>
   absl::StatusOr<std::vector<T>> Read() const {
     std::vector<T> values(bytes_ / sizeof(T));
-    if (absl::Status s = CopyTo(values.data(), bytes_); !s.ok()) return s;
+    WEFT_TRY(CopyTo(values.data(), bytes_));
     return values;
   }
 
@@ -120,12 +121,10 @@ class CudaGraph {
     return *this;
   }
 
-  // What `work` enqueues on `stream`, captured and not run.
+  // What `work` enqueues on `stream`, captured, moved to the GPU and not run.
   static absl::StatusOr<CudaGraph> Capture(cudaStream_t stream,
                                            const std::function<absl::Status()>& work);
   absl::Status Launch(cudaStream_t stream) const;
-  // Moves the graph to the GPU, so that the first launch costs what the others do.
-  absl::Status Upload(cudaStream_t stream) const;
 
  private:
   cudaGraphExec_t graph_ = nullptr;

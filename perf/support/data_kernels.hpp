@@ -15,6 +15,9 @@ struct alignas(8) Differences {
   std::int32_t largest = 0;  // absolute
 };
 
+inline constexpr int kDataThreads = 256;  // of a block, here and in format_kernels.hpp
+inline constexpr int kDp4aChains = 8, kDp4aUnroll = 16;
+
 struct FillPlanarParams {
   std::int8_t* dst = nullptr;
   std::int64_t count = 0;
@@ -43,7 +46,7 @@ inline namespace WEFT_BACKEND {
 // Kernels here have one-dimensional grids and cover their range with a stride of the whole grid.
 struct DataKernel {
   struct SharedStorage {};
-  static constexpr int kThreads = 256;
+  static constexpr int kThreads = kDataThreads;
   static constexpr arch::Requires kRequires{.min = 75};
 
   WEFT_DEVICE static std::int64_t First(arch::Thread t) {
@@ -80,8 +83,7 @@ struct CompareKernel : DataKernel {
 // kUnroll * rounds dp4a in each of kChains independent chains.
 struct Dp4aKernel : DataKernel {
   using Params = Dp4aParams;
-  static constexpr int kChains = 8;
-  static constexpr int kUnroll = 16;
+  static constexpr int kChains = kDp4aChains, kUnroll = kDp4aUnroll;
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
     std::int32_t acc[kChains];
     WEFT_UNROLL

@@ -10,8 +10,12 @@
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/floor.hpp"
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/launch_result.hpp"
 
 namespace weft::perf {
+
+// Internal, with `what` before the launch's own words.
+absl::Status LaunchStatus(const arch::LaunchResult& result, const char* what);
 
 // dst[i] = RandomInt8(seed, i), i < count. GPU address; enqueued on `stream`.
 absl::Status FillPlanar(std::int8_t* dst, std::int64_t count, std::uint64_t seed, Stream stream);

@@ -28,12 +28,6 @@ constexpr double FloorMicroseconds(const conv::Problem& p, const Ceilings& ceili
   return std::max(LeastBytes(p, residual) / ceilings.bytes_per_us, p.macs() / ceilings.macs_per_us);
 }
 
-// dp4a on Hopper, per the CUDA C++ Programming Guide's table of instruction throughput: 64 results
-// a clock on a multiprocessor, 4 multiply-accumulates each.
-constexpr double Dp4aMacsPerMicrosecond(int multiprocessors, double clock_mhz) {
-  return multiprocessors * 64.0 * 4.0 * clock_mhz;
-}
-
 // int8 through the tensor cores of an H200: what cuBLASLt's 8192^3 product reached once. Stands in
 // where the run cannot measure it.
 inline constexpr double kFallbackTensorTops = 1536.0;

@@ -1,89 +1,51 @@
 #include "perf/support/json.hpp"
 
-#include <cmath>
-#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
 
 namespace weft::perf {
 
-void JsonWriter::Separate() {
-  if (keyed_) {
-    keyed_ = false;
-    return;
+std::string ResultText(const Json& environment, const Json& summary, const Json& rows) {
+  std::string text = absl::StrCat("{\n\"environment\": ",
+                                  environment.dump(1, ' ', false, Json::error_handler_t::replace));
+  if (!summary.empty()) absl::StrAppend(&text, ",\n\"summary\": ", Line(summary));
+  absl::StrAppend(&text, ",\n\"rows\": [");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "\n" : ",\n", Line(rows[i]));
   }
-  if (!first_) text_ += ',';
-  if (depth_ > 0 && flat_ == 0) {
-    text_ += '\n';
-    text_.append(2 * depth_, ' ');
-  } else if (!first_) {
-    text_ += ' ';
-  }
-  first_ = false;
+  return text + "\n]}\n";
 }
 
-void JsonWriter::Begin(char bracket, bool flat) {
-  Separate();
-  text_ += bracket;
-  ++depth_;
-  if (flat && flat_ == 0) flat_ = depth_;
-  first_ = true;
-}
-
-void JsonWriter::End(char bracket) {
-  const bool was_flat = flat_ != 0;
-  if (flat_ == depth_) flat_ = 0;
-  --depth_;
-  if (!was_flat && !first_) {
-    text_ += '\n';
-    text_.append(2 * depth_, ' ');
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return absl::NotFoundError(absl::StrCat(path, " does not exist"));
   }
-  text_ += bracket;
-  first_ = false;
-  if (depth_ == 0) text_ += '\n';
-}
-
-void JsonWriter::Key(const std::string& name) {
-  String(name);
-  text_ += ": ";
-  keyed_ = true;
-}
-
-void JsonWriter::String(const std::string& value) {
-  Separate();
-  text_ += '"';
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      text_ += '\\';
-      text_ += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-      text_ += escaped;
-    } else {
-      text_ += c;
-    }
+  std::ostringstream text;
+  std::ifstream file(path);
+  if (std::filesystem::is_directory(path, error) || !file) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " cannot be read as a file"));
   }
-  text_ += '"';
+  text << file.rdbuf();
+  return text.str();
 }
 
-void JsonWriter::Number(double value, int digits) {
-  Separate();
-  if (!std::isfinite(value)) {
-    text_ += "null";
-    return;
-  }
-  char buffer[64];
-  std::snprintf(buffer, sizeof(buffer), "%.*f", digits, value);
-  std::string number = buffer;
-  if (number.find('.') != std::string::npos) {
-    number.erase(number.find_last_not_of('0') + 1);
-    if (number.back() == '.') number.pop_back();
-  }
-  text_ += number;
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (file.flush()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat("cannot write ", path));
 }
 
-void JsonWriter::Integer(long long value) {
-  Separate();
-  text_ += std::to_string(value);
+std::string Today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", std::gmtime(&now));
+  return text;
 }
 
 }  // namespace weft::perf

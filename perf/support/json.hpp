@@ -1,45 +1,42 @@
-// Writing JSON.
+// JSON values, and the files that programs of this folder read and write.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace weft::perf {
 
-// One value under construction: Begin..., then Key and values, then End. The text is indented, but
-// for objects begun with `flat`, which take one line.
-class JsonWriter {
- public:
-  void BeginObject(bool flat = false) { Begin('{', flat); }
-  void EndObject() { End('}'); }
-  void BeginArray(bool flat = false) { Begin('[', flat); }
-  void EndArray() { End(']'); }
-  void Key(const std::string& name);
+using Json = nlohmann::ordered_json;
 
-  void String(const std::string& value);
-  // At most `digits` after the decimal point; null if not finite.
-  void Number(double value, int digits = 3);
-  void Integer(long long value);
-
-  // Key and value.
-  void Field(const std::string& name, const std::string& value) { Key(name), String(value); }
-  void Field(const std::string& name, double value, int digits = 3) {
-    Key(name), Number(value, digits);
+// `value` with at most `digits` after the decimal point; null if it is not finite.
+inline Json Rounded(double value, int digits = 3) {
+  if (!std::isfinite(value)) return nullptr;
+  const double power = std::pow(10.0, digits), rounded = std::round(value * power) / power;
+  if (rounded == std::round(rounded) && std::abs(rounded) < 1e15) {
+    return static_cast<std::int64_t>(rounded);
   }
-  void Field(const std::string& name, long long value) { Key(name), Integer(value); }
-  void Field(const std::string& name, int value) { Key(name), Integer(value); }
+  return rounded;
+}
 
-  const std::string& text() const { return text_; }
+// One line. Bytes that are not UTF-8, which libraries may give, are replaced.
+inline std::string Line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
- private:
-  void Begin(char bracket, bool flat);
-  void End(char bracket);
-  void Separate();  // what goes before a key, or before a value of an array
+// A result file: {"environment": ..., "summary": ..., "rows": [...]}, one line a row.
+std::string ResultText(const Json& environment, const Json& summary, const Json& rows);
 
-  std::string text_;
-  int depth_ = 0;
-  int flat_ = 0;        // the depth at which the outermost flat object began; 0: none
-  bool first_ = true;   // nothing yet in the innermost object or array
-  bool keyed_ = false;  // a key waits for its value
-};
+// The whole file. NotFound if there is none, InvalidArgument if it is no file that can be read.
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+// PermissionDenied names the path.
+absl::Status WriteFile(const std::string& path, const std::string& text);
+
+// "2026-11-21 06:27 UTC".
+std::string Today();
 
 }  // namespace weft::perf

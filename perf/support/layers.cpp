@@ -1,94 +1,67 @@
 #include "perf/support/layers.hpp"
 
+#include <algorithm>
 #include <sstream>
 
-#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "perf/support/layer_texts.hpp"
+#include "perf/support/status.hpp"
+#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_name.hpp"
 
 namespace weft::perf {
 namespace {
 
-constexpr const char* kGrammar =
-    "a layer is [n<N>]c<C>h<H>w<W>k<K>r<R>s<stride>[p<pad>][d<dilation>], such as "
-    "c64h56w56k64r3s1 or n16c64h92w160k32r3s1p1";
-constexpr std::int64_t kLargest = 1 << 20;
-
-struct Part {
-  char letter;
-  const char* meaning;
-  bool required;
-  int least;
+struct NamedList {
+  std::string name;
+  std::vector<Layer> layers;
 };
-constexpr Part kParts[] = {
-    {'n', "images", false, 1},         {'c', "input channels", true, 1},
-    {'h', "input rows", true, 1},      {'w', "input columns", true, 1},
-    {'k', "output channels", true, 1}, {'r', "filter rows and columns", true, 1},
-    {'s', "stride", true, 1},          {'p', "padding", false, 0},
-    {'d', "dilation", false, 1},
-};
-constexpr int kPartCount = sizeof(kParts) / sizeof(kParts[0]);
 
-absl::Status Bad(const std::string& name, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat("layer: '", name, "': ", what, "; ", kGrammar));
+absl::StatusOr<std::vector<NamedList>> Lists(const JobRequest& request) {
+  std::vector<NamedList> lists;
+  if (!request.layers.empty()) {
+    lists.push_back({"layers", {}});
+    for (const std::string& name : request.layers) {
+      WEFT_LET(const Layer layer, ParseLayer(name));
+      lists.back().layers.push_back(layer);
+    }
+  } else {
+    for (const std::string& name : request.lists) {
+      WEFT_LET(std::vector<Layer> layers, LayerList(name));
+      lists.push_back({name, std::move(layers)});
+    }
+  }
+  if (!request.name.empty()) {
+    if (lists.size() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--name=", request.name, " is for one list, not for ", lists.size()));
+    }
+    lists[0].name = request.name;
+  }
+  return lists;
 }
 
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
+std::string Key(const conv::Problem& problem, const std::string& peer) {
+  return absl::StrCat(LayerName(problem), "\t", problem.n, "\t", peer);
 }
 
 }  // namespace
 
 absl::StatusOr<Layer> ParseLayer(const std::string& name) {
-  std::int64_t values[kPartCount] = {};
-  bool given[kPartCount] = {};
-  std::size_t at = 0;
-  for (int i = 0; i < kPartCount; ++i) {
-    const Part& part = kParts[i];
-    if (at >= name.size() || name[at] != part.letter) {
-      if (!part.required) continue;
-      const std::string found =
-          at < name.size() ? absl::StrCat("found '", name.substr(at), "'") : "the name ends";
-      return Bad(name, absl::StrCat(found, " where ", std::string(1, part.letter), " (",
-                                    part.meaning, ") should be"));
-    }
-    std::size_t end = at + 1;
-    while (end < name.size() && IsDigit(name[end])) ++end;
-    const std::string digits = name.substr(at + 1, end - at - 1);
-    const std::string shown = absl::StrCat(std::string(1, part.letter), " (", part.meaning, ")");
-    if (digits.empty()) return Bad(name, absl::StrCat(shown, " has no number"));
-    if (!absl::SimpleAtoi(digits, &values[i]) || values[i] < part.least || values[i] > kLargest) {
-      return Bad(name, absl::StrCat(shown, " is ", digits, ", not a number from ", part.least,
-                                    " to ", kLargest));
-    }
-    given[i] = true;
-    at = end;
-  }
-  if (at != name.size()) return Bad(name, absl::StrCat("cannot read '", name.substr(at), "'"));
-
-  const auto [n, c, h, w, k, r, s, p, d] = values;
   Layer layer;
-  layer.has_batch = given[0];
-  conv::Problem& problem = layer.problem;
-  problem.n = given[0] ? n : 1;
-  problem.c = c, problem.h = h, problem.w = w, problem.k = k;
-  problem.r = problem.s = r;
-  problem.stride_h = problem.stride_w = s;
-  const std::int64_t pad = given[7] ? p : r / 2;
-  problem.pad_top = problem.pad_left = problem.pad_bottom = problem.pad_right = pad;
-  problem.dilation_h = problem.dilation_w = given[8] ? d : 1;
-  return layer;
+  const auto problem = conv::ParseLayerName(name, &layer.has_batch);
+  absl::Status status = problem.status();
+  if (status.ok()) status = conv::CheckProblem(layer.problem = *problem);
+  if (status.ok()) return layer;
+  return absl::InvalidArgumentError(
+      absl::StrCat("layer '", name, "': ", std::string(status.message()),
+                   "; a layer is [n<N>]c<C>h<H>w<W>k<K>r<R>s<stride>[p<pad>][d<dilation>], such as "
+                   "c64h56w56k64r3s1 or n16c64h92w160k32r3x5s1x2p1"));
 }
 
 std::string LayerName(const conv::Problem& problem, bool with_batch) {
-  std::string name = with_batch ? absl::StrCat("n", problem.n) : "";
-  absl::StrAppend(&name, "c", problem.c, "h", problem.h, "w", problem.w, "k", problem.k, "r",
-                  problem.r, "s", problem.stride_h);
-  if (problem.pad_top != problem.r / 2) absl::StrAppend(&name, "p", problem.pad_top);
-  if (problem.dilation_h != 1) absl::StrAppend(&name, "d", problem.dilation_h);
-  return name;
+  return conv::LayerName(problem, with_batch);
 }
 
 absl::StatusOr<std::vector<Layer>> ParseLayerList(const std::string& source,
@@ -132,6 +105,83 @@ absl::StatusOr<std::vector<Layer>> LayerList(const std::string& name) {
   }
   return absl::NotFoundError(absl::StrCat("layer list '", name, "' does not exist; the lists are ",
                                           absl::StrJoin(LayerListNames(), ", ")));
+}
+
+absl::StatusOr<std::vector<int>> ParseBatches(const std::vector<std::string>& texts) {
+  std::vector<int> batches;
+  for (const std::string& text : texts) {
+    int batch = 0;
+    if (!absl::SimpleAtoi(text, &batch) || batch < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--batch=", text, " is not a positive number; give such as 1,16,64"));
+    }
+    if (std::find(batches.begin(), batches.end(), batch) == batches.end()) batches.push_back(batch);
+  }
+  return batches;
+}
+
+std::string Jobs::File::name() const {
+  return absl::StrCat(list, "-n", batch);
+}
+
+absl::StatusOr<Jobs> MakeJobs(const JobRequest& request) {
+  WEFT_LET(const std::vector<NamedList> lists, Lists(request));
+  WEFT_LET(const std::vector<int> batches, ParseBatches(request.batches));
+  Jobs jobs;
+  for (const NamedList& list : lists) {
+    std::map<int, Jobs::File> files;
+    const auto add = [&](const Layer& layer, int batch) {
+      conv::Problem problem = layer.problem;
+      problem.n = batch;
+      auto& all = jobs.problems;
+      const auto place = std::find(all.begin(), all.end(), problem);
+      const int index = static_cast<int>(place - all.begin());
+      if (place == all.end()) all.push_back(problem);
+      auto& rows = files[batch].rows;
+      const auto same = [&](const Jobs::File::Row& row) { return row.problem == index; };
+      if (std::none_of(rows.begin(), rows.end(), same)) rows.push_back({index, layer.count});
+    };
+    for (const Layer& layer : list.layers) {
+      if (layer.has_batch) {
+        add(layer, static_cast<int>(layer.problem.n));
+      } else {
+        for (const int batch : batches) add(layer, batch);
+      }
+    }
+    for (auto& [batch, file] : files) {
+      file.list = list.name;
+      file.batch = batch;
+      jobs.files.push_back(std::move(file));
+    }
+  }
+  if (jobs.problems.empty()) return absl::InvalidArgumentError("--list and --layer name no layer");
+  return jobs;
+}
+
+Choices Choices::Parse(const std::string& text) {
+  Choices choices;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t end = line.rfind('\t');
+    if (end != std::string::npos) choices.chosen_[line.substr(0, end)] = line.substr(end + 1);
+  }
+  return choices;
+}
+
+std::string Choices::Text() const {
+  std::string text;
+  for (const auto& [key, variant] : chosen_) absl::StrAppend(&text, key, "\t", variant, "\n");
+  return text;
+}
+
+std::string Choices::Find(const conv::Problem& problem, const std::string& peer) const {
+  const auto found = chosen_.find(Key(problem, peer));
+  return found == chosen_.end() ? "" : found->second;
+}
+
+void Choices::Put(const conv::Problem& problem, const std::string& peer,
+                  const std::string& variant) {
+  chosen_[Key(problem, peer)] = variant;
 }
 
 }  // namespace weft::perf

@@ -1,7 +1,7 @@
-// Layers and layer lists: perf/layers/README.md has the notation.
+// Layers, layer lists and what a run makes of them: perf/layers/README.md has the notation.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,13 +18,12 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
-// The layer called `name`, such as c64h92w160k32r3s1 or n16c64h92w160k32r3s1p1. InvalidArgument
-// says which part is wrong and what would be accepted. Every number is at most 1048576; whether the
-// filter fits the image is the operator's business.
+// The layer called `name`, such as c64h92w160k32r3s1 or n16c64h92w160k32r3x5s1x2p1: the notation of
+// conv/problem_name.hpp with batch and padding left out where wanted. InvalidArgument says what is
+// wrong; that the filter is larger than the image, too.
 absl::StatusOr<Layer> ParseLayer(const std::string& name);
 
-// The name of a layer, without padding and dilation where they are what ParseLayer assumes. The
-// problem has R = S, equal paddings, strides and dilations, and is a cross-correlation.
+// conv::LayerName.
 std::string LayerName(const conv::Problem& problem, bool with_batch = false);
 
 // The lines of a list: `name [count=N]`, blank, or a comment. InvalidArgument begins with
@@ -36,5 +35,60 @@ absl::StatusOr<std::vector<Layer>> ParseLayerList(const std::string& source,
 // names the lists there are.
 std::vector<std::string> LayerListNames();
 absl::StatusOr<std::vector<Layer>> LayerList(const std::string& name);
+
+// What a run measures: problems from layer lists, each once, and the files that show them.
+struct Jobs {
+  // The rows of one result file.
+  struct File {
+    std::string list;
+    int batch = 0;
+    struct Row {
+      int problem = 0;  // place in `problems`
+      int count = 1;    // of the layer in its network
+    };
+    std::vector<Row> rows;
+    std::string name() const;  // <list>-n<batch>
+  };
+  std::vector<conv::Problem> problems;  // distinct
+  std::vector<File> files;              // by list, then by batch; none without rows
+};
+
+struct JobRequest {
+  std::vector<std::string> lists = {};
+  std::vector<std::string> layers = {};   // instead of lists: one file called "layers"
+  std::vector<std::string> batches = {};  // layers with a batch of their own are in its file
+  std::string name = {};                  // of the files, instead of the list's; for one list
+};
+
+// InvalidArgument or NotFound says which flag is wrong and what would be accepted.
+absl::StatusOr<Jobs> MakeJobs(const JobRequest& request);
+// Distinct positive numbers.
+absl::StatusOr<std::vector<int>> ParseBatches(const std::vector<std::string>& texts);
+
+// Each peer's best variant in an earlier run: lines "layer <tab> n <tab> peer <tab> variant".
+class Choices {
+ public:
+  // Lines that are not of this form are passed over.
+  static Choices Parse(const std::string& text);
+  std::string Text() const;
+
+  // Empty if there is none.
+  std::string Find(const conv::Problem& problem, const std::string& peer) const;
+  void Put(const conv::Problem& problem, const std::string& peer, const std::string& variant);
+
+ private:
+  std::map<std::string, std::string> chosen_;
+};
+
+namespace internal {
+
+// The files of perf/layers/ as strings; CMake writes the .cpp.
+struct LayerText {
+  const char* name;  // the file's, without .txt
+  const char* text;
+};
+std::vector<LayerText> LayerTexts();
+
+}  // namespace internal
 
 }  // namespace weft::perf

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+
 #include <cstddef>
+#include "perf/support/status.hpp"
 
 namespace weft::perf {
 
@@ -33,6 +35,18 @@ double GeometricMean(const std::vector<double>& values) {
   double sum = 0.0;
   for (double value : values) sum += std::log(value);
   return std::exp(sum / static_cast<double>(values.size()));
+}
+
+absl::Status Interleave(int count, int rounds, double budget_us,
+                        const std::function<absl::StatusOr<double>(int)>& sample) {
+  double spent = 0.0;
+  for (int round = 0; round < rounds && (round < kLeastRounds || spent <= budget_us); ++round) {
+    for (int i = 0; i < count; ++i) {
+      WEFT_LET(const double took, sample(i));
+      spent += took;
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace weft::perf

@@ -1,7 +1,11 @@
-// What is said of a list of measured times.
+// In which order contestants are sampled, and what is said of a list of measured times.
 #pragma once
 
+#include <functional>
 #include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace weft::perf {
 
@@ -23,5 +27,13 @@ double HalvesDiffer(const std::vector<double>& values);
 
 // The geometric mean of positive values; 0 for none.
 double GeometricMean(const std::vector<double>& values);
+
+inline constexpr int kLeastRounds = 5;
+
+// Samples contestants 0, 1, ..., count - 1, 0, 1, ...: `rounds` rounds, but after kLeastRounds no
+// further one once the samples took `budget_us` together. All get equally many. `sample` measures
+// one contestant once and returns the microseconds that took; its first error ends the schedule.
+absl::Status Interleave(int count, int rounds, double budget_us,
+                        const std::function<absl::StatusOr<double>(int)>& sample);
 
 }  // namespace weft::perf

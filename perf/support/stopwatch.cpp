@@ -5,56 +5,59 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/support/schedule.hpp"
-
 namespace weft::perf {
 namespace {
 
 constexpr int kMostRuns = 2048;  // nodes of a graph
+constexpr int kShortSamples = 3;
 
 absl::Status Enqueue(const Contestant& c, int runs) {
-  for (int i = 0; i < runs; ++i) {
-    if (absl::Status s = c.enqueue(i % c.sets); !s.ok()) return s;
-  }
+  for (int i = 0; i < runs; ++i) WEFT_TRY(c.enqueue(i % c.sets));
   return absl::OkStatus();
 }
 
 }  // namespace
 
+absl::Status Stopwatch::Init() {
+  WEFT_TRY(stream_.Init());
+  return timer_.Init();
+}
+
 absl::Status Stopwatch::Prepare(Contestant& c, int sets, double target_us) const {
   c.sets = sets;
   // The first run loads the kernel.
-  if (absl::StatusOr<double> t = timer_.Time(stream(), [&] { return Enqueue(c, 1); }); !t.ok())
-    return t.status();
+  WEFT_TRY(timer_.Time(stream(), [&] { return Enqueue(c, 1); }).status());
   const int few = std::min(sets, 8);
-  const absl::StatusOr<double> time = timer_.Time(stream(), [&] { return Enqueue(c, few); });
-  if (!time.ok()) return time.status();
-  c.estimate_us = *time / few;
-  const double rounds = std::max(1.0, std::round(target_us / (c.estimate_us * sets)));
+  WEFT_LET(const double time, timer_.Time(stream(), [&] { return Enqueue(c, few); }));
+  const double rounds = std::max(1.0, std::round(target_us / (time / few * sets)));
   c.runs = static_cast<int>(std::min<double>(rounds, std::max(1, kMostRuns / sets))) * sets;
-  if (c.want_graph) {
-    absl::StatusOr<CudaGraph> graph =
-        CudaGraph::Capture(stream(), [&] { return Enqueue(c, c.runs); });
-    c.graphed = graph.ok();
-    if (c.graphed) {
-      c.graph = std::move(*graph);
-      if (absl::Status s = c.graph.Upload(stream()); !s.ok()) return s;
-    }
-  }
-  if (absl::Status s = Launch(c); !s.ok()) return s;  // warm-up
+  absl::StatusOr<CudaGraph> graph =
+      CudaGraph::Capture(stream(), [&] { return Enqueue(c, c.graph_a_run ? 1 : c.runs); });
+  c.graphed = graph.ok();
+  if (c.graphed) c.graph = *std::move(graph);
+  WEFT_TRY(Launch(c));  // warm-up
   return stream_.Synchronize();
 }
 
 absl::Status Stopwatch::Launch(const Contestant& c) const {
-  if (c.graphed) return c.graph.Launch(stream());
-  return Enqueue(c, c.runs);
+  if (!c.graphed) return Enqueue(c, c.runs);
+  for (int i = 0; i < (c.graph_a_run ? c.runs : 1); ++i) WEFT_TRY(c.graph.Launch(stream()));
+  return absl::OkStatus();
 }
 
 absl::Status Stopwatch::Sample(Contestant& c) const {
-  const absl::StatusOr<double> time = timer_.Time(stream(), [&] { return Launch(c); });
-  if (!time.ok()) return time.status();
-  c.samples.push_back(*time / c.runs);
+  WEFT_LET(const double time, timer_.Time(stream(), [&] { return Launch(c); }));
+  c.samples.push_back(time / c.runs);
   return absl::OkStatus();
+}
+
+absl::StatusOr<double> Stopwatch::Short(const std::function<absl::Status(int set)>& enqueue,
+                                        int sets, double target_us) const {
+  Contestant contestant;
+  contestant.enqueue = enqueue;
+  WEFT_TRY(Prepare(contestant, sets, target_us));
+  for (int i = 0; i < kShortSamples; ++i) WEFT_TRY(Sample(contestant));
+  return Quantile(contestant.samples, 0.5);
 }
 
 absl::Status Stopwatch::Interleave(const std::vector<Contestant*>& contestants, int rounds,
@@ -62,7 +65,7 @@ absl::Status Stopwatch::Interleave(const std::vector<Contestant*>& contestants, 
   return perf::Interleave(static_cast<int>(contestants.size()), rounds, budget_us,
                           [&](int i) -> absl::StatusOr<double> {
                             Contestant& c = *contestants[i];
-                            if (absl::Status s = Sample(c); !s.ok()) return s;
+                            WEFT_TRY(Sample(c));
                             return c.samples.back() * c.runs;
                           });
 }

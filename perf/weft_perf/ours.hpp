@@ -2,51 +2,64 @@
 // one program checks and times them and other libraries in the same way. Only with WEFT_HAVE_CUDA.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
+#if WEFT_HAVE_CUDA
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include <memory>
+#include <optional>
+#include <string>
+
 #include "perf/peers/peer.hpp"
-#include "perf/support/epilogues.hpp"
-#include "perf/support/layer_rows.hpp"
-#include "weft/conv/tile_model.hpp"
+#include "perf/weft_perf/our_tiles.hpp"
 
 namespace weft::perf {
 
-// What --layout takes: nc4 and nc4_nc32 (source NCxHWx<4>, destination NCxHWx<32>), which any GPU
-// runs; nc32 and nhwc, which need tensor cores.
-const std::vector<std::string>& OurLayouts();
+// `layout` is one of OurLayouts(). The variants are OurTiles() in their order; Build says
+// Unimplemented or InvalidArgument where one refuses.
+std::unique_ptr<Peer> MakeOurs(const std::string& layout, Epilogue epilogue);
 
-// InvalidArgument names the layouts there are.
-absl::Status CheckLayout(const std::string& name);
-
-class OurPeer : public Peer {
+// A peer between tensors in the user's formats: it rewrites the source, runs, and rewrites the
+// destination, each where the formats differ.
+class ReformattedPeer : public Peer {
  public:
-  using Peer::Peer;
-  // Of each variant.
-  const std::vector<conv::TileFacts>& facts() const { return facts_; }
-  const LayoutTiles& tiles() const { return tiles_; }
+  // The formats of a network whose tensors are in `format`. The source of its first layer, 4
+  // channels or fewer, is in NCxHWx<4>, which is NHWC too.
+  struct Formats {
+    TensorFormatName src, dst;
+    static Formats Of(TensorFormatName format, const conv::Problem& problem);
+    // "NHWC" or "NCxHWx<4> to NCxHWx<32>"
+    std::string Text() const;
+  };
 
- protected:
-  std::vector<conv::TileFacts> facts_;
-  LayoutTiles tiles_;
+  // Variant `variant` of `inner`, which is prepared and built, and outlives this peer.
+  // Unimplemented if the peer's tensors are not int8, or cannot be rewritten.
+  static absl::StatusOr<std::unique_ptr<ReformattedPeer>> Create(Peer& inner, int variant,
+                                                                 const PeerProblem& problem,
+                                                                 const PeerTensors& tensors,
+                                                                 const Formats& user,
+                                                                 Stream stream);
+
+  // Whether there is nothing to rewrite.
+  bool trivial() const { return !in_.has_value() && !out_.has_value(); }
+
+  absl::Status Prepare(const PeerProblem&, const PeerTensors&, const PeerOptions&,
+                       Stream) override {
+    return absl::OkStatus();
+  }
+  absl::Status Enqueue(int, int set, Stream stream) override;
+  absl::Status Poison(int set, Stream stream) override;
+  absl::Status Output(int set, std::int8_t* dst, Stream stream) override;
+
+ private:
+  ReformattedPeer(Peer& inner, int variant);
+
+  Peer& inner_;
+  int variant_;
+  TensorExtents extents_;          // of dst
+  TensorFormatName dst_format_{};  // the user's
+  std::optional<ReformatPlan> in_, out_;
+  TensorSets src_, dst_;  // the user's
 };
 
-// `layout` is a name that CheckLayout takes. The variants of a layout and epilogue are the same for
-// every problem, in the same order, before Prepare too; Build says Unimplemented or InvalidArgument
-// where one refuses.
-std::unique_ptr<OurPeer> MakeOurs(const std::string& layout, Epilogue epilogue);
-
-namespace internal {
-
-// ours_*.cpp, of one file for each layout, so that they compile in parallel.
-std::unique_ptr<OurPeer> MakeOursNc4(const std::string& name, Epilogue epilogue);
-std::unique_ptr<OurPeer> MakeOursNc4To32(const std::string& name, Epilogue epilogue);
-std::unique_ptr<OurPeer> MakeOursNc32(const std::string& name, Epilogue epilogue);
-std::unique_ptr<OurPeer> MakeOursNhwc(const std::string& name, Epilogue epilogue);
-
-}  // namespace internal
-
 }  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

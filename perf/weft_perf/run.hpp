@@ -1,53 +1,68 @@
-// What the flags ask for, and what is found: shared by the process that measures and its parent.
+// A run of weft_perf: what its flags ask for, and the parts that do it.
 #pragma once
 
-#include <chrono>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "perf/support/jobs.hpp"
-#include "perf/support/layer_rows.hpp"
-#include "perf/weft_perf/bench.hpp"
+#include "absl/strings/str_cat.h"
+#include "perf/network/network.hpp"
+#include "perf/peers/formats.hpp"
+#include "perf/peers/machine.hpp"
+#include "perf/support/layers.hpp"
+#include "perf/support/rows.hpp"
+#include "perf/weft_perf/our_tiles.hpp"
 
 namespace weft::perf {
 
-struct Run {
+struct Options {
   Jobs jobs;
-  BenchOptions options;
-  Choices choices;      // of an earlier run
-  double stop_after_s;  // start no further row then
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  std::string network;       // instead of jobs
+  std::vector<int> batches;  // of the network
+  std::vector<std::string> layouts, peers;
+  bool all_layouts = false;  // nobody asked by name: those that cannot win are left out
+  Epilogue epilogue = Epilogue::kRelu;
+  std::optional<TensorFormatName> tensors;  // the user's format, if reformats are measured too
+  bool dp4a_floor = false;                  // only layouts that run through it
+  std::string only_tile;                    // a part of a tile's name; empty: all
+  int rounds = 15;                          // samples of each contestant
+  bool hot = false;                         // one buffer set: data stays in the L2
+  bool time = true;  // false: each variant of ours runs once, for profilers and checkers
+  int threads = 1;   // on which peers compile
+  double stop_after_s = 500.0;
+  std::string cache, sweep, json, commit;
 
-  double Seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
   // A peer as `choices` names it.
-  std::string ChoiceName(const std::string& peer) const;
+  std::string ChoiceName(const std::string& peer) const {
+    if (epilogue == Epilogue::kRelu) return peer;
+    return absl::StrCat(peer, "+", EpilogueNames()[static_cast<int>(epilogue)]);
+  }
 };
 
-// From the flags. InvalidArgument or NotFound says which is wrong.
-absl::StatusOr<Run> MakeRun();
+// Rows in child processes, the table on the screen, the files: driver.cpp. True if every row is
+// exact and measured, and every file written. InvalidArgument or NotFound if a flag is wrong,
+// Unavailable without a GPU.
+absl::StatusOr<bool> RunLayers(const Options& options);
+absl::StatusOr<bool> RunNetwork(const Options& options);
 
-inline constexpr int kMostRows = 1024;
-inline constexpr int kMostSkips = 16;  // variants of one row that may crash; then it is given up
+#if WEFT_HAVE_CUDA
 
-// Plain data in shared memory: the worker writes it, and its parent outlives a crash of the worker.
-struct Board {
-  Environment environment;
-  volatile int job = 0;  // place in run.jobs.problems
-  volatile int beats = 0;
-  Text<200> doing;    // "peer/variant", or a step without a stroke
-  Text<240> failure;  // of the whole run
-  Text<160> libraries[4];
-  struct Entry {
-    LayerRow row;
-    Text<200> skipped[kMostSkips];
-    int skips = 0;
-  } entries[kMostRows];  // of each problem
-};
+// One row, in layer_bench.cpp and network_bench.cpp: every peer's best variant, then all side by
+// side. What goes wrong is in the result. `skip` has steps, "<peer>/<step>" or "network <peer>
+// <layer>/<step>"; `choices` are earlier ones.
+Json MeasureLayer(const conv::Problem& problem, const Options& options, const Choices& choices,
+                  const std::set<std::string>& skip, const RowRun::About& about,
+                  const RowRun::Send& send, Machine* machine);
+Json MeasureNetwork(const Network& network, const Options& options, const Choices& choices,
+                    const std::set<std::string>& skip, const RowRun::About& about,
+                    const RowRun::Send& send, Machine* machine);
 
-// The rows of one result file.
-LayerResults ResultsOf(const Run& run, const Board& board, const Jobs::File& file);
+// What both sides of a network compute, and what is left out; a row's line on the screen.
+std::string NetworkMethod();
+std::string NetworkLine(const Json& row);
+
+#endif  // WEFT_HAVE_CUDA
 
 }  // namespace weft::perf

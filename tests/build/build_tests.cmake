@@ -1,18 +1,46 @@
-# Tests of the build itself: wrong code gives one readable sentence, and an installed copy is usable.
+# Tests of the build itself: wrong code gives one readable sentence, and what the documents say about using
+# Weft works.
 # Sanitizers change nothing about them.
 if(WEFT_SANITIZE)
   return()
 endif()
 
+include(GNUInstallDirs)
+
+# build_test(<name> <script> -D...): a test that runs build/<script>.cmake.
+function(build_test name script)
+  set(cuda)
+  if(WEFT_HAVE_CUDA)
+    string(REPLACE ";" "," archs "${CMAKE_CUDA_ARCHITECTURES}")
+    set(cuda -DCUDA=${CMAKE_CUDA_COMPILER} -DARCHITECTURES=${archs})
+  endif()
+  add_test(NAME ${name}
+           COMMAND ${CMAKE_COMMAND} -DWEFT_SOURCES=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+                   -DWORK=${CMAKE_CURRENT_BINARY_DIR}/build/${name} -DGENERATOR=${CMAKE_GENERATOR}
+                   -DCXX=${CMAKE_CXX_COMPILER} ${cuda} -DVERSION=${PROJECT_VERSION}
+                   -DLIBDIR=${CMAKE_INSTALL_LIBDIR} ${ARGN}
+                   -P ${CMAKE_CURRENT_SOURCE_DIR}/build/${script}.cmake)
+endfunction()
+
 # tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh.
 set(compile_fail ${CMAKE_CURRENT_SOURCE_DIR}/build/compile_fail.sh)
-set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
+set(compiler ${CMAKE_CXX_COMPILER} -fsyntax-only -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
              -I${PROJECT_SOURCE_DIR}/cmake/include)
 file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cpp)
 foreach(source IN LISTS sources)
   cmake_path(GET source STEM name)
   add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${compiler})
 endforeach()
+# The same for nvcc: what is wrong in device code only.
+if(WEFT_HAVE_CUDA)
+  set(cuda_compiler ${CMAKE_CUDA_COMPILER} -std=c++20 --expt-relaxed-constexpr -arch=sm_80 -ptx
+                    -o ${CMAKE_CURRENT_BINARY_DIR}/compile_fail.ptx -I${PROJECT_SOURCE_DIR}/cmake/include)
+  file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cu)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${cuda_compiler})
+  endforeach()
+endif()
 foreach(name accepted other_error)
   add_test(NAME compile_fail_harness_${name}
            COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_${name}.cpp ${compiler})
@@ -32,15 +60,35 @@ if(WEFT_HAVE_CUDA)
     set_tests_properties(kernel_${name} PROPERTIES
       PASS_REGULAR_EXPRESSION "${says_${name}}" FAIL_REGULAR_EXPRESSION "accepted")
   endforeach()
+  # The launcher that refuses them works whether there is a ccache or not.
+  build_test(kernel_launcher launcher)
 endif()
 
-# An installed copy, used by a project of its own.
-set(cuda)
-if(WEFT_HAVE_CUDA)
-  set(cuda -DCUDA=${CMAKE_CUDA_COMPILER})
+# What configuring says where a package or the compiler is missing.
+build_test(configure_without_packages configure -DCASE=packages)
+find_program(WEFT_CLANG NAMES clang++ clang++-14 clang++-15 clang++-16 clang++-18 clang++-19)
+mark_as_advanced(WEFT_CLANG)
+if(WEFT_CLANG)
+  build_test(configure_with_clang configure -DCASE=clang -DCXX=${WEFT_CLANG})
 endif()
-add_test(NAME install_consumer
-         COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DGENERATOR=${CMAKE_GENERATOR}
-                 -DCXX=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
-                 -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/build/consumer ${cuda}
-                 -P ${CMAKE_CURRENT_SOURCE_DIR}/build/install_consumer.cmake)
+
+# What README and docs/installing.md say, from scratch.
+if(WEFT_INSTALL)
+  build_test(consumer_installed consumer -DCASE=installed)
+  find_program(WEFT_PKG_CONFIG pkg-config)
+  mark_as_advanced(WEFT_PKG_CONFIG)
+  if(WEFT_PKG_CONFIG)
+    build_test(consumer_pkg_config consumer -DCASE=pkg_config -DPKG_CONFIG=${WEFT_PKG_CONFIG})
+  endif()
+  build_test(documents_operators documents
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=2)
+  if(WEFT_HAVE_CUDA)
+    build_test(consumer_cpu consumer -DCASE=cpu)
+  endif()
+endif()
+build_test(consumer_subdirectory_cpu consumer -DCASE=subdirectory_cpu)
+set_tests_properties(consumer_subdirectory_cpu PROPERTIES PROCESSORS 2)
+if(WEFT_HAVE_CUDA)
+  build_test(consumer_subdirectory consumer -DCASE=subdirectory)
+  set_tests_properties(consumer_subdirectory PROPERTIES PROCESSORS 2)
+endif()

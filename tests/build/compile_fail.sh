@@ -1,8 +1,9 @@
 #!/bin/bash
 # compile_fail.sh <source> <compiler> <flag>...
 #
-# Compiles the source (-fsyntax-only) and checks what its comments expect:
-#   // EXPECT: <regex>      must fail, the first error line must match (grep -E); every such line must
+# Runs the compiler on the source and checks what its comments expect:
+#   // EXPECT: <regex>      must fail, the first error line must match (grep -E); every such line must,
+#                           up to the line's end
 #   // MAX_ERRORS: <n>      at most n error lines, so that the sentence is not buried; optional
 #   // EXPECT_SUCCESS       must compile: the control that the failures come from what they claim
 set -uo pipefail
@@ -17,7 +18,7 @@ if [ ${#expected[@]} -eq 0 ] && [ "$success" -eq 0 ]; then
   exit 1
 fi
 
-output=$(LC_ALL=C "$@" -fsyntax-only "$source" 2>&1)
+output=$(LC_ALL=C "$@" "$source" 2>&1)
 status=$?
 if [ "$success" -ne 0 ]; then
   [ $status -eq 0 ] || { echo "should compile, but:"; echo "$output"; }

@@ -5,7 +5,7 @@
 struct Mine : GemmBase {
   using Element = float;
   using Epilogue = weft::epilogues::Chain<weft::epilogues::ToSums<float>>;
-  static constexpr weft::gemm::Config config =
+  static constexpr auto config =
       weft::gemm::SimtAsyncConfig({64, 64, 16}, {16, 64, 16}, {2, 16, 1}, 3, {4, 4});
 };
 

@@ -9,5 +9,5 @@ struct GemmBase {
   using LayoutB = weft::layouts::ColumnMajor;
   using LayoutC = weft::layouts::RowMajor;
   using Epilogue = weft::epilogues::BiasRelu<>;
-  static constexpr weft::gemm::Config config = weft::gemm::kMma128x128;
+  static constexpr auto config = weft::gemm::kMma128x128;
 };

@@ -5,7 +5,7 @@
 struct Mine : GemmBase {
   using Element = double;
   using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::ToFloat>;
-  static constexpr weft::gemm::Config config = weft::gemm::kSimtDouble64x64;
+  static constexpr auto config = weft::gemm::kSimtDouble64x64;
 };
 
 auto op = weft::gemm::Gemm<Mine>::Create({});

@@ -4,7 +4,7 @@
 
 struct Mine : GemmBase {
   using Element = weft::Half;
-  static constexpr weft::gemm::Config config = weft::gemm::kSimtFloat64x64;
+  static constexpr auto config = weft::gemm::kSimtFloat64x64;
 };
 
 auto op = weft::gemm::Gemm<Mine>::Create({});

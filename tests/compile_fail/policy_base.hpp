@@ -10,5 +10,5 @@ struct Base {
   using DstLayout = weft::NCxHWx<4>;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::BiasRelu<>;
-  static constexpr weft::conv::Config config = weft::conv::kSimt64x64;
+  static constexpr auto config = weft::conv::kSimt64x64;
 };

@@ -1,10 +1,12 @@
 // A store wider than the channels that lie side by side.
-// EXPECT: static assertion failed: weft: config.alignment.dst does not fit DstLayout
+// EXPECT: static assertion failed: weft: config.alignment.dst does not fit DstLayout: it must be whole
+// elements and divide the bytes of the channels that lie side by side there; give the policy
+// WithDstAlignment(config, bytes)
+// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  static constexpr weft::conv::Config config =
-      weft::conv::SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, 8);
+  static constexpr auto config = weft::conv::SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, 8);
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

@@ -1,6 +1,5 @@
 // No config, or one of another type.
-// EXPECT: static assertion failed: weft: a convolution policy needs `static constexpr
-// weft::conv::Config config`
+// EXPECT: static assertion failed: weft: a convolution policy needs `static constexpr auto config`
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

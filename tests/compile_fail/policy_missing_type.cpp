@@ -10,7 +10,7 @@ struct Mine {
   using DestLayout = weft::NCxHWx<4>;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::BiasRelu<>;
-  static constexpr weft::conv::Config config = weft::conv::kSimt64x64;
+  static constexpr auto config = weft::conv::kSimt64x64;
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

@@ -4,8 +4,7 @@
 #include "tests/compile_fail/policy_mma_sm75_base.hpp"
 
 struct Mine : MmaSm75Base {
-  static constexpr weft::conv::Config config =
-      weft::conv::MmaSm75Config({256, 128, 128}, {64, 64, 128});
+  static constexpr auto config = weft::conv::MmaSm75Config({256, 128, 128}, {64, 64, 128});
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

@@ -3,8 +3,7 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  static constexpr weft::conv::Config config =
-      weft::conv::SimtConfig({32, 256, 16}, {32, 16, 16}, {4, 4, 4});
+  static constexpr auto config = weft::conv::SimtConfig({32, 256, 16}, {32, 16, 16}, {4, 4, 4});
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

@@ -3,8 +3,7 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  static constexpr weft::conv::Config config =
-      weft::conv::SimtConfig({64, 64, 32}, {48, 32, 32}, {8, 8, 4});
+  static constexpr auto config = weft::conv::SimtConfig({64, 64, 32}, {48, 32, 32}, {8, 8, 4});
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

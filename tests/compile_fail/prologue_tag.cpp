@@ -1,5 +1,5 @@
 // A struct that only says that it is a prologue: nothing could read which filter it wants.
-// EXPECT: static assertion failed: weft: Prologue is not a prologue; use weft::prologues::SharedFilter
+// EXPECT: static assertion failed: weft: a prologue needs `static constexpr weft::prologues::Depends kDepends`
 #include "tests/compile_fail/policy_base.hpp"
 
 struct LocalFilter {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,7 @@ TEST(BadInput, Problems) {
       {[](Problem& p) { p.n = std::int64_t{1} << 28; }, kRange,
        "conv: n*p*q=9663676416 exceeds 2147482623; split the batch"},
       {[](Problem& p) { p.h = p.w = 1 << 15, p.c = 64; }, kRange,
-       "conv: packets of one image with its padding="},
+       "conv: channel blocks of one image with its padding="},
       {[](Problem& p) {
          p.n = p.k = std::int64_t{1} << 26, p.h = p.w = p.r = p.s = 1,
          p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
@@ -188,6 +189,91 @@ TEST_F(BadArguments, OverlappingTensors) {
   Op::Arguments args = good_;
   args.dst = memory_ + 64;
   Expect(args, "conv: args.dst overlaps args.src");
+  args = good_;
+  args.bias = reinterpret_cast<const float*>(memory_ + 1024 + 256);
+  Expect(args, "conv: args.dst overlaps args.bias");
+  args = good_;
+  args.filter = filter_.At(memory_ + 512);
+  Expect(args, "conv: args.dst overlaps args.filter; blocks would read what others have written");
+  args = good_;
+  args.channel_alpha = reinterpret_cast<const float*>(memory_ + 1024 - 16);
+  Expect(args, "conv: args.dst overlaps args.channel_alpha");
+}
+
+// In place is right where each thread reads what it writes, and only there.
+TEST_F(BadArguments, OverlappingResidual) {
+  using epilogues::Chain, epilogues::ClampTo, epilogues::Residual, epilogues::Scale;
+  const auto status = [&](auto policy, std::ptrdiff_t from_dst) {
+    using AnyOp = Convolution<decltype(policy)>;
+    const AnyOp op = *AnyOp::Create(Good());
+    using Element = typename AnyOp::ResidualElement;
+    return op.RunOnCpu({.src = memory_,
+                        .filter = filter_.view(),
+                        .residual = reinterpret_cast<const Element*>(memory_ + 1024 + from_dst),
+                        .dst = reinterpret_cast<typename AnyOp::Output*>(memory_ + 1024)});
+  };
+  using Out = ClampTo<std::int8_t>;
+  const TestPolicy<NCxHWx<4>, Chain<Residual<>, Scale, Out>> same = {};
+  EXPECT_TRUE(status(same, 0).ok());
+  EXPECT_TRUE(status(same, 288).ok());  // 8 channels of 36 pixels: right behind dst
+  for (const int offset : {-284, 4, 284}) {
+    EXPECT_THAT(std::string(status(same, offset).message()),
+                HasSubstr("conv: args.dst overlaps args.residual"));
+  }
+  const TestPolicy<NCxHWx<4>, Chain<Residual<std::int8_t, NCxHWx<4>>, Scale, Out>> named = {};
+  EXPECT_TRUE(status(named, 0).ok());
+  const TestPolicy<NCxHWx<4>, Chain<Residual<std::int8_t, NHWC>, Scale, Out>> other = {};
+  EXPECT_FALSE(status(other, 0).ok());
+  const TestPolicy<NCxHWx<4>, Chain<Residual<float>, Scale, Out>> wider = {};
+  EXPECT_FALSE(status(wider, 0).ok());
+}
+
+TEST_F(BadArguments, Numbers) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  Op::Arguments args = good_;
+  args.alpha = kNan;
+  Expect(args, "conv: args.alpha is NaN; give a number");
+  args = good_;
+  args.beta = kNan;
+  Expect(args, "conv: args.beta is NaN");
+  args = good_;
+  args.gamma = kNan;
+  Expect(args, "conv: args.gamma is NaN");
+  args = good_;
+  args.zero_point = kNan;
+  Expect(args, "conv: args.zero_point is NaN");
+  args = good_;
+  args.gamma = 2.0f;
+  Expect(args,
+         "conv: args.gamma=2 is set but the policy's Epilogue has no Residual stage; leave it 1");
+}
+
+TEST_F(BadArguments, NumbersWithoutAStage) {
+  using epilogues::Chain, epilogues::Scale, epilogues::SumBias, epilogues::ToFloat;
+  using AnyOp = Convolution<TestPolicy<NCHW, Chain<SumBias, Scale, ToFloat>>>;
+  const AnyOp op = *AnyOp::Create(Good());
+  float dst[8 * 36];
+  const std::int32_t bias[8] = {};
+  AnyOp::Arguments args{.src = memory_, .filter = filter_.view(), .bias = bias, .dst = dst};
+  EXPECT_TRUE(op.RunOnCpu(args).ok());
+  args.beta = 0.5f;
+  EXPECT_THAT(std::string(op.CheckArguments(args).message()),
+              HasSubstr("conv: args.beta=0.5 is set but the policy's Epilogue has no Bias stage"));
+  args.beta = 1.0f;
+  args.zero_point = 3.0f;
+  EXPECT_THAT(std::string(op.CheckArguments(args).message()),
+              HasSubstr("args.zero_point=3 is set but the policy's Epilogue has no ClampTo stage; "
+                        "leave it 0"));
+}
+
+TEST_F(BadArguments, MisalignedOutputNamesTheHelper) {
+  using Wide = Convolution<TestPolicy<NHWC, epilogues::BiasRelu<>>>;
+  const Wide op = *Wide::Create(Good());
+  const absl::Status s = op.CheckArguments(
+      {.src = memory_, .filter = filter_.view(), .bias = bias_, .dst = memory_ + 1026});
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("is not 4-byte aligned; allocate it with that alignment, or build the "
+                        "operator with WithDstAlignment(config, 2)"));
 }
 
 TEST_F(BadArguments, StagesThatAreNotThere) {
@@ -218,17 +304,17 @@ TEST(BadInput, GpuTooOld) {
 
 // The instructions of sm_90a exist on 9.0 alone.
 TEST(BadInput, GpuTooNew) {
-  PolicyFacts hopper_only;
+  TileFacts hopper_only;
   hopper_only.hardware = {.min = 90, .exact = true};
   arch::DeviceLimits device;
   device.compute_capability = 90;
-  EXPECT_TRUE(CheckDevice(hopper_only, device).ok());
+  EXPECT_TRUE(gemm::CheckDevice("conv", hopper_only, device).ok());
   device.compute_capability = 100;
-  EXPECT_EQ(CheckDevice(hopper_only, device).message(),
+  EXPECT_EQ(gemm::CheckDevice("conv", hopper_only, device).message(),
             "conv: config.mainloop needs compute capability 9.0 and no other, this GPU has 10.0; "
             "run on the CPU or choose an older mainloop");
   hopper_only.hardware.exact = false;
-  EXPECT_TRUE(CheckDevice(hopper_only, device).ok());
+  EXPECT_TRUE(gemm::CheckDevice("conv", hopper_only, device).ok());
 }
 
 TEST(BadInput, TooMuchSharedMemory) {

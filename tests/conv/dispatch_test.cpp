@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace weft::conv {
 
 struct Tile32x32OneByte {
-  static constexpr Config config = WithDstAlignment(kSimt32x32, 1);
+  static constexpr auto config = WithDstAlignment(kSimt32x32, 1);
 };
 
 namespace {
@@ -128,7 +129,7 @@ TEST(Dispatch, TheCpuHasItsOwnModel) {
   const Problem p = SquareProblem(1, 512, 14, 512, 3, 1, 1);
   const Nc4 cpu = *Nc4::Create(p, CpuFacts{2});
   const Nc4 gpu = *Nc4::Create(p, GpuFacts());
-  const auto area = [](const Config& c) { return c.threadblock.m * c.threadblock.n; };
+  const auto area = [](const TileDescription& c) { return c.threadblock.m * c.threadblock.n; };
   EXPECT_GT(area(cpu.config()), area(gpu.config()));
   EXPECT_THAT(cpu.Describe(), HasSubstr("tiles for 2 CPU threads: predicted "));
 }
@@ -227,6 +228,33 @@ TEST(Dispatch, PassesOverWhatTheProblemDoesNotFit) {
   ASSERT_TRUE(op.ok()) << op.status();
   EXPECT_EQ(op->index(), 1);
   ExpectExact<NCxHWx<4>, CxRSKx<4>, NHWC>(*op, reference::ReluActivation());
+}
+
+// Facts that the model would turn into infinite or negative times.
+TEST(Dispatch, FactsOfNoMachineAreRefused) {
+  const Problem p = SquareProblem(1, 8, 6, 8, 3, 1, 1);
+  const auto message = [&](const auto& facts) {
+    const absl::Status s = Nc4::Create(p, facts).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(s.message());
+  };
+  EXPECT_EQ(message(CpuFacts{-1}), "conv: cpu.threads=-1 is not positive; give 1 or more");
+  EXPECT_EQ(message(CpuFacts{0}), "conv: cpu.threads=0 is not positive; give 1 or more");
+  GpuFacts gpu;
+  gpu.limits.sm_count = 0;
+  EXPECT_EQ(message(gpu),
+            "conv: gpu.limits.sm_count=0 describes no GPU; give a positive number, or the limits "
+            "that arch::QueryDevice has");
+  EXPECT_THAT(message(gpu.limits), HasSubstr("conv: gpu.limits.sm_count=0"));
+  gpu = GpuFacts();
+  gpu.clock_mhz = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(message(gpu), HasSubstr("conv: gpu.clock_mhz=nan describes no GPU"));
+  gpu = GpuFacts();
+  gpu.bytes_per_us = 0.0;
+  EXPECT_THAT(message(gpu), HasSubstr("conv: gpu.bytes_per_us=0 describes no GPU"));
+  gpu = GpuFacts();
+  gpu.limits.registers_per_sm = -5;
+  EXPECT_THAT(message(gpu), HasSubstr("conv: gpu.limits.registers_per_sm=-5"));
 }
 
 }  // namespace

@@ -56,6 +56,15 @@ TEST(ConvolutionEpilogue, Int32Bias) {
                                                          {.beta = 0.37f});
 }
 
+// The bias of ONNX and TFLite: inside the sum, exact.
+TEST(ConvolutionEpilogue, BiasInsideTheSum) {
+  RunBoth<TestPolicy<NCHW, Chain<SumBias, ToAccumulator>>>(reference::NoActivation{});
+  RunBoth<TestPolicy<NCxHWx<4>, Chain<SumBias, Scale, Relu, ClampTo<std::uint8_t>>>>(
+      reference::ReluActivation{}, {.zero_point = 3.0f});
+  using WithResidual = Chain<Residual<>, SumBias, Scale, Relu, ClampTo<std::int8_t>>;
+  RunBoth<TestPolicy<NCxHWx<32>, WithResidual>>(reference::ReluActivation{}, {.gamma = 0.7f});
+}
+
 TEST(ConvolutionEpilogue, HSwish) {
   RunBoth<TestPolicy<NCxHWx<32>, BiasHSwish<>>>(reference::HSwishActivation{});
 }

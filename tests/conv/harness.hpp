@@ -31,7 +31,7 @@ inline std::string ToString(const Problem& p) {
 struct RandomTensors {
   std::vector<std::int8_t> src, filter, residual;
   std::vector<float> channel_alpha, bias;
-  std::vector<std::int32_t> bias_int32;
+  std::vector<std::int32_t> bias_int32, sum_bias;
 
   RandomTensors(const Problem& p, std::uint32_t seed, std::int64_t filters = 1) : engine(seed) {
     src = Bytes(p.n * p.c * p.h * p.w);
@@ -44,6 +44,7 @@ struct RandomTensors {
       channel_alpha.push_back(typical * scale(engine));
       bias.push_back(offset(engine));
       bias_int32.push_back(static_cast<std::int32_t>(offset(engine)));
+      sum_bias.push_back(bias_int32.back() * 997);
     }
   }
 
@@ -121,7 +122,7 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   const OperatorMemory<std::int8_t> filter_memory(
       std::vector<std::int8_t>(filter->data(), filter->data() + filter->size()));
   const OperatorMemory<float> bias_memory(t.bias), alpha_memory(t.channel_alpha);
-  const OperatorMemory<std::int32_t> bias_int32_memory(t.bias_int32);
+  const OperatorMemory<std::int32_t> bias_int32_memory(t.bias_int32), sum_bias_memory(t.sum_bias);
   // Garbage, so that an output nobody writes shows.
   std::vector<Output> garbage(op->dst_size());
   std::memset(static_cast<void*>(garbage.data()), 0x77, garbage.size() * sizeof(Output));
@@ -132,11 +133,7 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   args.src = src_memory.get();
   args.filter = filter->At(filter_memory.get());
   args.dst = dst_memory.get();
-  if constexpr (requires { args.prologue; }) {
-    args.prologue = bank.prologue;
-  } else {
-    static_assert(std::is_same_v<Prologue, prologues::SharedFilter>);
-  }
+  args.prologue = bank.prologue;
   args.epilogue = epilogue;
   args.zero_point = data.zero_point = options.zero_point;
   args.beta = data.beta = options.beta;
@@ -150,7 +147,10 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
     }
   }
   if constexpr (Epilogue::kHasBias) {
-    if constexpr (std::is_same_v<typename Epilogue::BiasElement, float>) {
+    if constexpr (Epilogue::kBiasInSum) {
+      args.bias = sum_bias_memory.get();
+      data.sum_bias = t.sum_bias.data();
+    } else if constexpr (std::is_same_v<typename Epilogue::BiasElement, float>) {
       args.bias = bias_memory.get();
       data.bias = t.bias.data();
     } else {

@@ -10,7 +10,7 @@ namespace weft::conv {
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int stages,
           int dst_alignment = 8>
 struct MmaTile {
-  static constexpr Config config =
+  static constexpr auto config =
       MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages, dst_alignment);
 };
 
@@ -23,7 +23,7 @@ struct NhwcPolicy {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr Config config = WithSrcAlignment(TileT::config, kSrcBytes);
+  static constexpr auto config = WithSrcAlignment(TileT::config, kSrcBytes);
 };
 
 template <class Dst, class EpilogueT, class TileT>
@@ -34,7 +34,7 @@ struct MmaPolicy {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr Config config = TileT::config;
+  static constexpr auto config = TileT::config;
 };
 
 namespace {
@@ -142,6 +142,12 @@ TEST(MmaSm80, ResidualInOtherLayouts) {
   ExpectMatchesReference<MmaPolicy<NCxHWx<32>, E4, T>>(p, relu, {.gamma = 0.7f});
   ExpectMatchesReference<MmaPolicy<NHWC, ENhwc, T>>(p, relu, {.gamma = 0.7f});
   ExpectMatchesReference<NhwcPolicy<NHWC, ESame, T>>(p, relu, {.gamma = 0.7f});
+}
+
+TEST(MmaSm80, BiasInsideTheSum) {
+  using namespace epilogues;  // NOLINT
+  using E = Chain<SumBias, Scale, Relu, ClampTo<std::int8_t>>;
+  RunRandom<MmaPolicy<NCxHWx<32>, E, MmaTile<64, 64, 64, 32, 32, 3>>>(10, 21);
 }
 
 TEST(MmaSm80, FloatOutput) {

@@ -87,8 +87,13 @@ TEST(MmaSm75, Activations) {
   RunSm75<P>(20, 16, {.per_tensor_alpha = true, .beta = 0.37f});
 }
 
+TEST(MmaSm75, BiasInsideTheSum) {
+  using E = Chain<SumBias, Scale, Relu, ClampTo<std::int8_t>>;
+  RunSm75<Nc32Policy<NCxHWx<32>, E, ArticleTile>>(10, 21);
+}
+
 TEST(MmaSm75, ArticleTile) {
-  static_assert(ArticleTile::config.alignment.src == 16 && ArticleTile::config.stages == 2);
+  static_assert(ArticleTile::config.alignment.src == 16);
   using P = Nc32Policy<NCxHWx<32>, BiasRelu<>, ArticleTile>;
   RunSm75<P>(40, 17);
   ExpectMatchesReference<P>(SquareProblem(2, 64, 14, 150, 3, 1, 1), reference::ReluActivation{});

@@ -9,12 +9,12 @@ namespace weft::conv {
 // Tile shapes as types: nvcc 13.0 cannot write class-type template arguments into its host code.
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst_alignment = 8>
 struct MmaSm75Tile {
-  static constexpr Config config =
+  static constexpr auto config =
       MmaSm75Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, dst_alignment);
 };
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int stages>
 struct MmaSm80Tile {
-  static constexpr Config config =
+  static constexpr auto config =
       MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages);
 };
 
@@ -31,7 +31,7 @@ struct Nc32Policy {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr Config config = TileT::config;
+  static constexpr auto config = TileT::config;
 };
 
 }  // namespace weft::conv

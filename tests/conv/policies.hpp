@@ -9,8 +9,8 @@ namespace weft::conv {
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int thread_m, int thread_n,
           int dst_alignment = 4, int warp_k = block_k>
 struct Tile {
-  static constexpr Config config = SimtConfig({block_m, block_n, block_k}, {warp_m, warp_n, warp_k},
-                                              {thread_m, thread_n, 4}, dst_alignment);
+  static constexpr auto config = SimtConfig({block_m, block_n, block_k}, {warp_m, warp_n, warp_k},
+                                            {thread_m, thread_n, 4}, dst_alignment);
 };
 template <int dst_alignment>
 using SmallTile = Tile<32, 32, 32, 32, 16, 4, 4, dst_alignment>;
@@ -24,7 +24,7 @@ struct TestPolicy {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr Config config = TileT::config;
+  static constexpr auto config = TileT::config;
 };
 
 }  // namespace weft::conv

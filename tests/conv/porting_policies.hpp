@@ -16,15 +16,10 @@ struct PortedNc32 {
   using Epilogue =  // the epilogue operator: bias, ReLU, clamp
       epilogues::Chain<epilogues::Scale, epilogues::Bias<std::int32_t>, epilogues::Relu,
                        epilogues::ClampTo<std::int8_t>>;
-  static constexpr Config config = {
-      .mainloop = gemm::Mainloop::kMmaSm75,  // OpClassTensorOp, Sm75
-      .threadblock = {64, 32, 64},           // GemmShape<32, 64, 64>, m and n exchanged
-      .warp = {16, 32, 64},                  // GemmShape<32, 16, 64>, likewise
-      .thread = {},                          // of a simt operator only
-      .instruction = {8, 8, 16},             // GemmShape<8, 8, 16>
-      .stages = 2,
-      .alignment = {.src = 16, .dst = 16},  // the filter's is always 16
-  };
+  static constexpr auto config = MmaSm75Config(  // OpClassTensorOp, Sm75; GemmShape<8, 8, 16>
+      {64, 32, 64},                              // GemmShape<32, 64, 64>, m and n exchanged
+      {16, 32, 64},                              // GemmShape<32, 16, 64>, likewise
+      16);                                       // bytes of a store; the source's are 16
 };
 
 // conv + bias + HSwish over NCxHWx<4>, stored as NCxHWx<32>, dp4a.
@@ -37,28 +32,16 @@ struct PortedNc4ToNc32 {
   using Epilogue =  // the epilogue operator: bias, HSwish, clamp
       epilogues::Chain<epilogues::Scale, epilogues::Bias<std::int32_t>, epilogues::HSwish,
                        epilogues::ClampTo<std::int8_t>>;
-  static constexpr Config config = {
-      .mainloop = gemm::Mainloop::kSimt,  // OpClassSimt, Sm61
-      .threadblock = {128, 64, 32},       // GemmShape<64, 128, 32>, m and n exchanged
-      .warp = {32, 64, 32},               // GemmShape<64, 32, 32>, likewise
-      .thread = {8, 8, 4},
-      .instruction = {1, 1, 4},  // GemmShape<1, 1, 4>
-      .stages = 2,
-      .alignment = {.src = 4, .dst = 8},
-  };
+  static constexpr auto config = SimtConfig(  // OpClassSimt, Sm61; GemmShape<1, 1, 4>
+      {128, 64, 32},                          // GemmShape<64, 128, 32>, m and n exchanged
+      {32, 64, 32},                           // GemmShape<64, 32, 32>, likewise
+      {8, 8, 4},                              // one thread's sums; k of an instruction
+      8);                                     // bytes of a store; the source's are 4
 };
 
 // The same with stores of 16 bytes: 16 adjacent channels in one thread.
 struct PortedNc4ToNc32Wide : PortedNc4ToNc32 {
-  static constexpr Config config = {
-      .mainloop = gemm::Mainloop::kSimt,
-      .threadblock = {128, 64, 32},
-      .warp = {32, 64, 32},
-      .thread = {4, 16, 4},
-      .instruction = {1, 1, 4},
-      .stages = 2,
-      .alignment = {.src = 4, .dst = 16},
-  };
+  static constexpr auto config = SimtConfig({128, 64, 32}, {32, 64, 32}, {4, 16, 4}, 16);
 };
 
 }  // namespace weft::conv

@@ -31,7 +31,9 @@ Problem SmallK() {
   return p;
 }
 
-TuningRecord SmallKRecord(const Config& config) {
+constexpr MmaSm80Config kSmallKTile({128, 32, 64}, {64, 32, 64}, 3);
+
+TuningRecord SmallKRecord(const TileDescription& config) {
   return {"NVIDIA H200", 132, Nc32::FamilyName(), SmallK(), PolicyName(config), 36.25};
 }
 
@@ -79,8 +81,8 @@ TEST(ProblemName, BadNamesAreRefused) {
 }
 
 TEST(PolicyName, HasEveryNumber) {
-  EXPECT_EQ(PolicyName(kMma128x64), "mma_sm80_128x64x64_w64x32x64_s3_a16_d8");
-  EXPECT_EQ(PolicyName(WithSrcAlignment(kMma128x64, 4)), "mma_sm80_128x64x64_w64x32x64_s3_a4_d8");
+  EXPECT_EQ(PolicyName(kMma128x64), "mma_sm80_128x64x64_w64x32x64_s4_a16_d8");
+  EXPECT_EQ(PolicyName(WithSrcAlignment(kMma128x64, 4)), "mma_sm80_128x64x64_w64x32x64_s4_a4_d8");
   EXPECT_EQ(PolicyName(kSimt32x32Deep), "simt_32x32x128_w32x16x32_t4x4_a4_d4");
   EXPECT_EQ(PolicyName(MmaSm75Tile64x32::config), "mma_sm75_64x32x64_w32x32x64_s2_a16_d8");
 }
@@ -94,7 +96,7 @@ TEST(OperatorName, HasTypesLayoutsAndWhatTheEpilogueReads) {
 
 TEST(TuningTable, ComesBackFromItsText) {
   TuningTable table;
-  TuningRecord record = SmallKRecord(kMma128x32);
+  TuningRecord record = SmallKRecord(kSmallKTile);
   ASSERT_TRUE(table.Put(record).ok());
   record.sm_count = 66, record.microseconds = 70.0;
   ASSERT_TRUE(table.Put(record).ok());
@@ -127,7 +129,7 @@ TEST(TuningTable, ComesBackFromItsText) {
 
 TEST(TuningTable, FindsExactMatchesOnly) {
   TuningTable table;
-  const TuningRecord record = SmallKRecord(kMma128x32);
+  const TuningRecord record = SmallKRecord(kSmallKTile);
   ASSERT_TRUE(table.Put(record).ok());
   const std::string& name = record.operator_name;
   ASSERT_NE(table.Find("NVIDIA H200", 132, name, SmallK()), nullptr);
@@ -212,11 +214,11 @@ TEST(TuningTable, BadInputNamesFileLineAndField) {
 
 TEST(TuningTable, BadRecordsAndPathsAreRefused) {
   TuningTable table;
-  TuningRecord record = SmallKRecord(kMma128x32);
+  TuningRecord record = SmallKRecord(kSmallKTile);
   record.device = "a \"b\"";
   EXPECT_EQ(table.Put(record).message(),
             "tuning record: device=a \"b\" has a '\"' or a line break in it");
-  record = SmallKRecord(kMma128x32);
+  record = SmallKRecord(kSmallKTile);
   record.policy = "";
   EXPECT_EQ(table.Put(record).message(), "tuning record: policy is empty; give a name");
   EXPECT_EQ(table.size(), 0u);
@@ -279,6 +281,12 @@ TEST(Tuning, AnUnknownOrRefusedPolicyFallsToTheModel) {
   EXPECT_THAT(refused.why(), StartsWith("the tuning table's policy " + PolicyName(kMma128x128) +
                                         " cannot be used, so the model chose (conv: "
                                         "config.threadblock needs "));
+}
+
+TEST(TuningTable, AFolderIsRefused) {
+  const absl::Status s = TuningTable::Read(testing::TempDir()).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("is a folder; give a file"));
 }
 
 }  // namespace

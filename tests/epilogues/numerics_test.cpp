@@ -90,6 +90,74 @@ TEST(Chain, NoStageButTheOutput) {
   EXPECT_EQ((Chain<ToAccumulator>{}(StageInputs{.accumulator = 2147483647}, {})), 2147483647);
 }
 
+// 2^24 + 1 is not a float: the bias is added before the sum becomes one.
+TEST(Chain, SumBiasIsAddedExactly) {
+  constexpr std::int32_t kSum = 1 << 24;
+  const StageInputs in{.accumulator = kSum, .sum_bias = 1, .alpha = 2.0f};
+  EXPECT_EQ((Chain<SumBias, ToAccumulator>{}(in, {})), kSum + 1);
+  EXPECT_EQ((Chain<SumBias, Scale, ToFloat>{}(StageInputs{.accumulator = kSum, .sum_bias = 3}, {})),
+            static_cast<float>(kSum + 4));  // 2^24 + 3 rounds to the even neighbour
+  EXPECT_EQ((Chain<SumBias, Scale, ToFloat>{}(in, {})), 2.0f * kSum);
+  EXPECT_EQ((Chain<SumBias, Scale, ClampTo<std::int8_t>>{}(
+                StageInputs{.accumulator = -10, .sum_bias = 40, .alpha = 0.5f}, {})),
+            15);
+}
+
+// Beyond the contract's range the sum wraps; nothing is undefined.
+TEST(Chain, SumBiasWraps) {
+  const StageInputs in{.accumulator = 2147483647, .sum_bias = 1};
+  EXPECT_EQ((Chain<SumBias, ToAccumulator>{}(in, {})), -2147483647 - 1);
+}
+
+// What a residual reads of the sums' chain: the residual comes first, then the whole sum.
+TEST(Chain, ResidualBeforeSumBias) {
+  const StageInputs in{
+      .accumulator = 10, .sum_bias = 5, .alpha = 2.0f, .residual = 8.0f, .gamma = 0.5f};
+  EXPECT_EQ((Chain<Residual<>, SumBias, Scale, ToFloat>{}(in, {})), 34.0f);
+}
+
+template <int kPlace>
+struct CallAt {
+  template <class F>
+  constexpr float operator()(const F& f) const {
+    return f(static_cast<float>(kPlace));
+  }
+};
+
+// Constructors that are not constexpr are the functor's own affair: device_check.cuh sees to it.
+TEST(Chain, FunctorChecks) {
+  struct NotLiteral {
+    float factor;
+    NotLiteral() : factor(2.0f) {}
+    constexpr float operator()(float x) const { return factor * x; }
+  };
+  struct Logarithm {  // undefined for one of the two numbers that are tried
+    constexpr float operator()(float x) const { return std::log(x); }
+  };
+  struct Divide {  // undefined for F{}
+    float by;
+    constexpr float operator()(float x) const { return x / by; }
+  };
+  struct Table {
+    std::int32_t last;
+    float values[4];
+    constexpr float operator()(float x) const { return values[static_cast<int>(x) % last]; }
+  };
+  struct Plain {
+    float by;
+    float operator()(float x) const { return x; }
+  };
+  EXPECT_TRUE((kConstexprFunctor<NotLiteral, CallAt<1>, CallAt<-1>>));
+  EXPECT_TRUE((kConstexprFunctor<Logarithm, CallAt<1>, CallAt<-1>>));
+  EXPECT_TRUE((kConstexprFunctor<Divide, CallAt<1>, CallAt<-1>>));
+  EXPECT_TRUE((kConstexprFunctor<Table, CallAt<1>, CallAt<-1>>));
+  Chain<Scale, Divide, ToFloat> divide;
+  divide.Get<Divide>().by = 2.0f;
+  EXPECT_EQ(divide(StageInputs{.accumulator = 3}, {}), 1.5f);
+  EXPECT_FALSE((kConstexprFunctor<Plain, CallAt<1>, CallAt<-1>>));
+  EXPECT_EQ((Chain<Scale, NotLiteral, ToFloat>{}(StageInputs{.accumulator = 3}, {})), 6.0f);
+}
+
 TEST(Chain, ReluOfNegativeZeroAndNan) {
   EXPECT_TRUE(SameBits(Relu{}(-0.0f), 0.0f));
   EXPECT_TRUE(SameBits(Relu{}(std::numeric_limits<float>::quiet_NaN()), 0.0f));

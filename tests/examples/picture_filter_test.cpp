@@ -85,6 +85,8 @@ TEST(ReadPicture, EveryTruncationIsRefused) {
 TEST(ReadPicture, BadFilesAreRefusedByASentence) {
   ExpectRefused("", "is empty; accepted is binary PPM (P6");
   ExpectRefused("P3\n1 1\n255\n0 0 0\n", "is of no known format; accepted is binary PPM (P6");
+  ExpectRefused("P61 1 255\nabc",
+                "has a damaged or truncated PPM header; it must be: P6 WIDTH HEIGHT");
   ExpectRefused("P6\n1 x\n", "has a damaged or truncated PPM header; it must be: P6 WIDTH HEIGHT");
   ExpectRefused(
       "P6\n2 2\n255\nabc",

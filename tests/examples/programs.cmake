@@ -8,6 +8,15 @@ add_test(NAME example_own_activation COMMAND own_activation)
 set_tests_properties(example_own_activation PROPERTIES
   PASS_REGULAR_EXPRESSION "350 outputs, 1[0-9][0-9] below zero, 0 differ from the reference")
 
+# Where there is a GPU, on it.
+add_test(NAME example_own_prologue COMMAND own_prologue)
+add_test(NAME example_own_prologue_cpu COMMAND own_prologue --backend=cpu)
+set_tests_properties(example_own_prologue example_own_prologue_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "1050 outputs, [1-9][0-9][0-9] above zero, 0 differ from the reference")
+add_test(NAME example_own_prologue_refuses
+         COMMAND ${here}/refuses.sh "--backend=npu is unknown; accepted are cpu, cuda"
+                 $<TARGET_FILE:own_prologue> --backend=npu)
+
 set(have_png 0)
 if(PNG_FOUND)
   set(have_png 1)

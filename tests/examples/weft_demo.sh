@@ -18,7 +18,7 @@ tiny=c10h9w9k70r3s2,n2c4h8w8k8r1s1p0
 "$program" --backend=cpu --layers=$tiny --csv=table.csv | tee table.txt
 grep -q '^On the CPU, [0-9]* threads$' table.txt
 grep -q '^8 runs in .* s: every output equals the reference$' table.txt
-grep -q '^cuDNN was not run: it needs a GPU$' table.txt
+grep -q '^\* cuDNN was not run: it needs a GPU$' table.txt
 grep -q '^c4h8w8k8r1s1  .* cpu .* 0 *-  -$' table.txt
 [ "$(wc -l <table.csv)" = 9 ]
 grep -q '^c10h9w9k70r3s2,1,NCxHWx<4>,NCxHWx<32>,hswish [0-9x]*,cpu,[0-9.]*,[0-9.]*,0,,,$' table.csv

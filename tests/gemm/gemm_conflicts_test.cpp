@@ -17,20 +17,14 @@ arch::CpuStats Count() {
   constexpr int kSize = 256;
   const std::vector<Element> zeros(kSize * kSize);
   std::vector<Sum> c(kSize * kSize, Sum{1});
-  GemmParams<P> p;
-  p.a = p.b = {zeros.data(), kSize, kSize, kSize};
-  p.tiles_n = FastDivmod(kSize / P::config.threadblock.n);
-  p.slices = kSize / P::config.threadblock.k;
-  p.output.dst = c.data();
-  p.output.pixels = p.output.k = p.output.padded_k = kSize;
-  p.output.image_pixels = p.output.row_pixels = FastDivmod(kSize);
-  p.output.extents = {.n = 1, .c = kSize, .h = kSize, .w = kSize};
-  const int blocks = kSize / P::config.threadblock.m * (kSize / P::config.threadblock.n);
-  const arch::CpuReport report =
-      arch::LaunchOnCpu<GemmKernel<P>>({blocks, 1, 1}, p, arch::CpuOptions{});
-  EXPECT_TRUE(report.ok()) << report.error;
+  const auto op = Gemm<P>::Create({.m = kSize, .n = kSize, .k = kSize});
+  EXPECT_TRUE(op.ok()) << op.status();
+  arch::CpuStats stats;
+  const absl::Status status = op->RunOnCpu({.a = zeros.data(), .b = zeros.data(), .c = c.data()},
+                                           arch::CpuOptions{}, &stats);
+  EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(c, std::vector<Sum>(kSize * kSize));
-  return report.stats;
+  return stats;
 }
 
 template <class A, class B, class TileT>
@@ -50,7 +44,7 @@ TEST(GemmBankConflicts, NoneInAsyncLoadsOfFloat) {
 // One, two, four and eight packets of a row side by side (LineMajor).
 template <int k>
 struct LineTile {
-  static constexpr Config config = MmaSm80Config({64, 64, k}, {32, 32, k}, 3, 16);
+  static constexpr auto config = MmaSm80Config({64, 64, k}, {32, 32, k}, 3, 16);
 };
 
 template <int k>

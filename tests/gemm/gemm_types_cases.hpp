@@ -133,9 +133,10 @@ void ExpectProduct(GemmProblem problem, std::uint32_t seed, bool exact, bool in_
   const OperatorMemory<Output> c_memory(before);
   typename Op::Arguments args;
   args.a = a_memory.get(), args.b = b_memory.get(), args.c = c_memory.get();
-  args.alpha = 0.25f, args.beta = 0.5f, args.gamma = 2.0f;
-  if constexpr (Epilogue::kHasBias) args.bias = bias_memory.get();
+  if constexpr (Epilogue::kHasScale) args.alpha = 0.25f;
+  if constexpr (Epilogue::kHasBias) args.bias = bias_memory.get(), args.beta = 0.5f;
   if constexpr (Epilogue::kHasResidual) {
+    args.gamma = 2.0f;
     args.residual = residual_memory.get();
     if constexpr (std::is_same_v<Output, ResidualElement>) {
       if (in_place) args.residual = c_memory.get();
@@ -320,10 +321,10 @@ TEST(GemmTypes, BadInput) {
     return std::string(Gemm<P>::Create(p).status().message());
   };
   EXPECT_EQ(message({.m = 12, .n = 8, .k = 7}),
-            "gemm: lda=12 is not a multiple of 8, the elements of one access; pad the matrix or "
-            "lower config.alignment");
+            "gemm: m=12 is not a multiple of 8, the elements of one access; pad the matrix's lines "
+            "(lda=16) or lower config.alignment with WithSrcAlignment");
   EXPECT_EQ(message({.m = 16, .n = 8, .k = 7, .ldb = 4}),
-            "gemm: ldb=4 is less than 8, the extent it steps over");
+            "gemm: ldb=4 is less than n=8, the elements that it steps over");
   EXPECT_THAT(message({.m = 16, .n = 8, .k = 1 << 30}), HasSubstr("split the product"));
   const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 1});
   ASSERT_TRUE(op.ok()) << op.status();

@@ -20,46 +20,41 @@ using layouts::RowMajor;
 // Tiles as types: nvcc 13.0 cannot write class-type template arguments into its host code.
 template <int src, int dst>
 struct MmaTile {  // 2 x 1 warps, several fragments each way
-  static constexpr Config config = {
-      Mainloop::kMmaSm80, {64, 32, 64}, {32, 32, 64}, {}, {16, 8, 32}, 3, {src, dst}};
+  static constexpr auto config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 3, {src, dst});
 };
 template <int src, int dst>
 struct MmaWideTile {  // more threads than rows, 4 stages
-  static constexpr Config config = {
-      Mainloop::kMmaSm80, {32, 128, 128}, {16, 32, 128}, {}, {16, 8, 32}, 4, {src, dst}};
+  static constexpr auto config = MmaSm80Config({32, 128, 128}, {16, 32, 128}, 4, {src, dst});
 };
 template <int src, int dst>
 struct HalfTile {
-  static constexpr Config config = {
-      Mainloop::kMmaSm80, {64, 32, 32}, {32, 32, 32}, {}, {16, 8, 16}, 3, {src, dst}};
+  static constexpr auto config = MmaSm80Config({64, 32, 32}, {32, 32, 32}, 3, {src, dst});
 };
 template <int src, int dst>
 struct Dp4aTile {
-  static constexpr Config config = {
-      Mainloop::kSimt, {32, 32, 32}, {32, 16, 32}, {4, 4, 4}, {1, 1, 4}, 2, {src, dst}};
+  static constexpr auto config = SimtConfig({32, 32, 32}, {32, 16, 32}, {4, 4, 4}, {src, dst});
 };
 template <int src, int dst>
 struct FmaTile {
-  static constexpr Config config = {Mainloop::kSimt, {64, 32, 8}, {32, 32, 8}, {8, 4, 1},
-                                    {1, 1, 1},       2,           {src, dst}};
+  static constexpr auto config = SimtConfig({64, 32, 8}, {32, 32, 8}, {8, 4, 1}, {src, dst});
 };
 // The same through cp.async: 3 stages and 2 warps, and 4 with more columns than rows.
 template <int src, int dst>
 struct AsyncFmaTile {
-  static constexpr Config config =
+  static constexpr auto config =
       SimtAsyncConfig({64, 32, 8}, {32, 32, 8}, {8, 4, 1}, 3, {src, dst});
 };
 template <int src, int dst>
 struct AsyncWideTile {
-  static constexpr Config config =
+  static constexpr auto config =
       SimtAsyncConfig({32, 128, 16}, {16, 64, 16}, {4, 8, 1}, 4, {src, dst});
 };
 struct AsyncLargeTile {
-  static constexpr Config config = kSimtFloat128x256;
+  static constexpr auto config = kSimtFloat128x256;
 };
 // The tile of kSimtFloat128x128.
 struct LargeFmaTile {
-  static constexpr Config config = kSimtFloat128x128;
+  static constexpr auto config = kSimtFloat128x128;
 };
 
 template <class ElementT, class A, class B, class C, class EpilogueT, class TileT>
@@ -69,7 +64,7 @@ struct TypedGemm {
   using LayoutB = B;
   using LayoutC = C;
   using Epilogue = EpilogueT;
-  static constexpr Config config = TileT::config;
+  static constexpr auto config = TileT::config;
 };
 
 }  // namespace weft::gemm

@@ -142,7 +142,7 @@ TEST(PackFilters, RefusesCountsThatOverflow) {
       Message(PackFilters<PerSample, CxRSKx<4>>(e, count, std::vector<std::int8_t>()).status(),
               absl::StatusCode::kInvalidArgument),
       HasSubstr("layouts: count=1152921504606846976 filters of k=1 c=1 r=1 s=1 have more "
-                "bytes than a 64-bit offset reaches; give fewer"));
+                "elements than a 64-bit offset reaches; give fewer"));
 }
 
 // A source that says it is larger than any memory: its bytes are never looked at.
@@ -153,14 +153,15 @@ TEST(PackFilters, MemoryThatThereIsNotIsAStatus) {
   const FilterExtents e{.k = 1, .c = 1, .r = rows, .s = 1};
   constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
   const char* message =
-      "layouts: there is no memory for 18014398509481984 bytes in CxRSKx<4>; give smaller extents";
+      "layouts: CxRSKx<4> has 18014398509481984 elements of 1 bytes with these extents, more than "
+      "there is memory for; give smaller extents or another format";
   EXPECT_EQ(Message(PackFilter<CxRSKx<4>>(e, huge).status(), kExhausted), message);
   EXPECT_EQ(Message(PackFilters<PerSample, CxRSKx<4>>(e, 1, huge).status(), kExhausted), message);
 #if !defined(__SANITIZE_ADDRESS__)  // which ends the program where std::bad_alloc would be thrown
   EXPECT_EQ(Message(ConvertFilter<KCRS, CxRSKx<4>>(e, huge).status(), kExhausted), message);
   EXPECT_EQ(Message(ConvertTensor<NCHW, NCxHWx<4>>({1, 1, rows, 1}, huge).status(), kExhausted),
-            "layouts: there is no memory for 4503599627370496 bytes in NCxHWx<4>; give smaller "
-            "extents");
+            "layouts: NCxHWx<4> has 4503599627370496 elements of 1 bytes with these extents, more "
+            "than there is memory for; give smaller extents or another format");
 #endif
 }
 

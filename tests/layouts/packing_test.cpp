@@ -162,6 +162,29 @@ TEST(ConvertTensor, RefusesExtentsThatOverflow) {
   EXPECT_THAT(std::string(filter.status().message()), HasSubstr("k=4294967296"));
 }
 
+// A vector of 2^62 words cannot be, and one of 2^45 bytes is more than a machine has; under
+// AddressSanitizer asking for that much ends the program.
+TEST(PackFilter, RefusesWhatMemoryCannotHold) {
+  const std::int32_t word = 0;
+  const FilterExtents huge = {
+      .k = 1, .c = 1, .r = std::int64_t{1} << 26, .s = std::int64_t{1} << 24};
+  const auto no_vector =
+      PackFilter<CxRSKx<64>>(huge, absl::MakeConstSpan(&word, std::size_t{1} << 50));
+  ASSERT_FALSE(no_vector.ok());
+  EXPECT_EQ(no_vector.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(no_vector.status().message()),
+              HasSubstr("layouts: CxRSKx<64> has 4611686018427387904 elements of 4 bytes with "
+                        "these extents, more than there is memory for"));
+#if !defined(__SANITIZE_ADDRESS__)
+  const std::int8_t byte = 0;
+  const FilterExtents large = {
+      .k = 1, .c = 1, .r = std::int64_t{1} << 20, .s = std::int64_t{1} << 20};
+  const auto no_memory =
+      PackFilter<CxRSKx<32>>(large, absl::MakeConstSpan(&byte, std::size_t{1} << 40));
+  EXPECT_EQ(no_memory.status().code(), absl::StatusCode::kResourceExhausted) << no_memory.status();
+#endif
+}
+
 TEST(PackFilter, PacksAlignsAndKnowsItsExtents) {
   const FilterExtents e = {.k = 10, .c = 3, .r = 3, .s = 3};
   Rng rng(1);

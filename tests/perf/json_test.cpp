@@ -7,43 +7,37 @@
 namespace weft::perf {
 namespace {
 
-TEST(Json, ObjectsAndArrays) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Field("name", std::string("a \"b\"\\\n"));
-  json.Key("rows");
-  json.BeginArray();
-  json.BeginObject(true);
-  json.Field("x", 1);
-  json.Field("y", 2.5);
-  json.Key("z");
-  json.BeginArray();
-  json.Integer(-1);
-  json.EndArray();
-  json.EndObject();
-  json.BeginObject(true);
-  json.EndObject();
-  json.EndArray();
-  json.Key("empty");
-  json.BeginArray();
-  json.EndArray();
-  json.EndObject();
-  EXPECT_EQ(json.text(),
-            "{\n  \"name\": \"a \\\"b\\\"\\\\\\u000a\",\n  \"rows\": [\n"
-            "    {\"x\": 1, \"y\": 2.5, \"z\": [-1]},\n    {}\n  ],\n  \"empty\": []\n}\n");
+TEST(Json, Numbers) {
+  EXPECT_EQ(Line(Rounded(1.0)), "1");
+  EXPECT_EQ(Line(Rounded(99.7, 0)), "100");
+  EXPECT_EQ(Line(Rounded(-0.12345)), "-0.123");
+  EXPECT_EQ(Line(Rounded(2.50, 2)), "2.5");
+  EXPECT_EQ(Line(Rounded(5.586)), "5.586");
+  EXPECT_EQ(Line(Rounded(std::numeric_limits<double>::infinity())), "null");
 }
 
-TEST(Json, Numbers) {
-  const auto text = [](double value, int digits) {
-    JsonWriter json;
-    json.Number(value, digits);
-    return json.text();
-  };
-  EXPECT_EQ(text(1.0, 3), "1");
-  EXPECT_EQ(text(100.0, 0), "100");
-  EXPECT_EQ(text(-0.12345, 3), "-0.123");
-  EXPECT_EQ(text(2.50, 2), "2.5");
-  EXPECT_EQ(text(std::numeric_limits<double>::infinity(), 3), "null");
+TEST(Json, AResultFileHasOneLineARow) {
+  const Json rows = {{{"x", 1}, {"y", "a \"b\"\n"}}, {{"x", 2}}};
+  const std::string text = ResultText({{"device", "X"}}, {{"won", 1}}, rows);
+  EXPECT_EQ(
+      text,
+      "{\n\"environment\": {\n \"device\": \"X\"\n},\n\"summary\": {\"won\":1},\n\"rows\": [\n"
+      "{\"x\":1,\"y\":\"a \\\"b\\\"\\n\"},\n{\"x\":2}\n]}\n");
+  EXPECT_EQ(Json::parse(text)["rows"], rows);
+  EXPECT_TRUE(Json::parse(ResultText({{"a", 1}}, Json::object(), Json::array()))["rows"].empty());
+}
+
+TEST(Json, BytesThatAreNoTextAreReplaced) {
+  EXPECT_EQ(Line({{"a", "\xff"}}), "{\"a\":\"\xEF\xBF\xBD\"}");
+}
+
+TEST(Files, ComeBackOrSayWhatIsWrong) {
+  const std::string path = testing::TempDir() + "/file.txt";
+  ASSERT_TRUE(WriteFile(path, "a\n\nb").ok());
+  EXPECT_EQ(*ReadFile(path), "a\n\nb");
+  EXPECT_TRUE(absl::IsNotFound(ReadFile(path + ".no").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadFile(testing::TempDir()).status()));  // a folder
+  EXPECT_TRUE(absl::IsPermissionDenied(WriteFile(testing::TempDir(), "x")));
 }
 
 }  // namespace

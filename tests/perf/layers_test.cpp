@@ -44,7 +44,8 @@ TEST(Layers, PaddingIsHalfTheFilterUnlessGiven) {
 
 TEST(Layers, NamesComeBack) {
   for (const char* name :
-       {"c64h56w56k64r3s1", "n7c3h5w9k10r5s2p0", "n1c1h1w1k1r1s1", "n2c8h20w20k8r3s1p2d2"}) {
+       {"c64h56w56k64r3s1", "n7c3h5w9k10r5s2p0", "n1c1h1w1k1r1s1", "n2c8h20w20k8r3s1p2d2",
+        "c8h20w20k8r3x1s1x2p1x0x1x2d1x2", "c8h20w20k8r1x3s1"}) {
     const auto layer = ParseLayer(name);
     ASSERT_TRUE(layer.ok()) << layer.status();
     EXPECT_EQ(LayerName(layer->problem, layer->has_batch), name);
@@ -52,18 +53,37 @@ TEST(Layers, NamesComeBack) {
   EXPECT_EQ(LayerName(ParseLayer("c64h56w56k64r3s1p1")->problem), "c64h56w56k64r3s1");
 }
 
+TEST(Layers, TheTwoDirectionsMayDiffer) {
+  const auto layer = ParseLayer("n2c64h56w40k64r3x5s1x2p0x2x1x3d2x1");
+  ASSERT_TRUE(layer.ok()) << layer.status();
+  const conv::Problem& p = layer->problem;
+  EXPECT_EQ(p.r, 3);
+  EXPECT_EQ(p.s, 5);
+  EXPECT_EQ(p.stride_h, 1);
+  EXPECT_EQ(p.stride_w, 2);
+  EXPECT_EQ(p.pad_top, 0);
+  EXPECT_EQ(p.pad_left, 2);
+  EXPECT_EQ(p.pad_bottom, 1);
+  EXPECT_EQ(p.pad_right, 3);
+  EXPECT_EQ(p.dilation_h, 2);
+  EXPECT_EQ(p.dilation_w, 1);
+  // Half of each extent of the filter.
+  EXPECT_EQ(*ParseLayer("c8h9w9k8r1x7s1"), *ParseLayer("c8h9w9k8r1x7s1p0x3x0x3"));
+}
+
 TEST(Layers, ErrorsNameThePartAndTheGrammar) {
   const auto error = [](const char* name) { return Message(ParseLayer(name).status()); };
   const auto grammar = HasSubstr("[n<N>]c<C>h<H>w<W>k<K>r<R>s<stride>[p<pad>][d<dilation>]");
-  EXPECT_THAT(error(""), AllOf(HasSubstr("the name ends where c (input channels)"), grammar));
-  EXPECT_THAT(error("c64h56w56k64r3"), AllOf(HasSubstr("the name ends where s (stride)"), grammar));
-  EXPECT_THAT(error("c64h56k64r3s1"), HasSubstr("found 'k64r3s1' where w (input columns)"));
-  EXPECT_THAT(error("c64hw56k64r3s1"), HasSubstr("h (input rows) has no number"));
-  EXPECT_THAT(error("c0h56w56k64r3s1"), HasSubstr("c (input channels) is 0, not a number from 1"));
-  EXPECT_THAT(error("c64h56w56k64r3s0"), HasSubstr("s (stride) is 0"));
-  EXPECT_THAT(error("c64h56w56k64r3s1p99999999999999999999"), HasSubstr("p (padding) is 9999"));
-  EXPECT_THAT(error("c64h56w56k64r3s1x"), HasSubstr("cannot read 'x'"));
-  EXPECT_THAT(error("c-4h56w56k64r3s1"), HasSubstr("c (input channels) has no number"));
+  EXPECT_THAT(error(""), AllOf(HasSubstr("'c' and the input channels"), grammar));
+  EXPECT_THAT(error("c64h56w56k64r3"),
+              AllOf(HasSubstr("it ends where 's' and the strides"), grammar));
+  EXPECT_THAT(error("c64h56k64r3s1"), HasSubstr("'k64r3s1' stands where 'w'"));
+  EXPECT_THAT(error("c0h56w56k64r3s1"), HasSubstr("c=0"));
+  EXPECT_THAT(error("c64h56w56k64r3s0"), HasSubstr("stride"));
+  EXPECT_THAT(error("c64h2w2k64r7s1p0"),
+              HasSubstr("conv: "));  // the filter is larger than the image
+  EXPECT_THAT(error("c64h56w56k64r3s1p99999999999999999999"), HasSubstr("12 digits"));
+  EXPECT_THAT(error("c64h56w56k64r3s1x"), HasSubstr("stands where"));
 }
 
 TEST(Layers, ListsHaveCommentsAndCounts) {
@@ -81,7 +101,7 @@ TEST(Layers, ListErrorsNameTheLine) {
   const auto error = [](const char* text) {
     return Message(ParseLayerList("a.txt", text).status());
   };
-  EXPECT_THAT(error("\nc4h8w8k4r3"), HasSubstr("a.txt:2: layer: 'c4h8w8k4r3'"));
+  EXPECT_THAT(error("\nc4h8w8k4r3"), HasSubstr("a.txt:2: layer 'c4h8w8k4r3'"));
   EXPECT_THAT(error("c4h8w8k4r3s1 count=0"), HasSubstr("a.txt:1: cannot read 'count=0'"));
   EXPECT_THAT(error("c4h8w8k4r3s1 often"), HasSubstr("cannot read 'often'"));
   EXPECT_THAT(Message(LayerList("vgg").status()),
@@ -130,6 +150,80 @@ TEST(Layers, Mobile1x1IsPointwiseAndFitsNhwc) {
     EXPECT_EQ(layer.problem.r, 1);
     EXPECT_EQ(layer.problem.c % 16, 0);
   }
+}
+
+TEST(Jobs, OneListAtSeveralBatches) {
+  const auto jobs = MakeJobs({.lists = {"resnet50"}, .batches = {"1", "16"}});
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  const auto layers = LayerList("resnet50");
+  EXPECT_EQ(jobs->problems.size(), 2 * layers->size());
+  ASSERT_EQ(jobs->files.size(), 2u);
+  EXPECT_EQ(jobs->files[0].name(), "resnet50-n1");
+  EXPECT_EQ(jobs->files[1].name(), "resnet50-n16");
+  int convolutions = 0;
+  for (const Jobs::File::Row& row : jobs->files[1].rows) {
+    EXPECT_EQ(jobs->problems[row.problem].n, 16);
+    convolutions += row.count;
+  }
+  EXPECT_EQ(convolutions, 53);
+}
+
+TEST(Jobs, ProblemsOfSeveralListsAreMeasuredOnce) {
+  const auto jobs = MakeJobs({.lists = {"anchors", "resnet50", "small_k"}, .batches = {"1", "16"}});
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  // The anchors hold all the others.
+  EXPECT_EQ(jobs->problems.size(), 2 * LayerList("anchors")->size());
+  // A layer with a batch of its own has one file.
+  ASSERT_EQ(jobs->files.size(), 5u);
+  EXPECT_EQ(jobs->files[4].name(), "small_k-n16");
+  const Jobs::File& small = jobs->files[4];
+  ASSERT_EQ(small.rows.size(), 1u);
+  EXPECT_EQ(LayerName(jobs->problems[small.rows[0].problem]), "c64h92w160k32r3s1");
+}
+
+TEST(Jobs, LayersByNameAndName) {
+  const auto layers = MakeJobs({.lists = {"anchors"},
+                                .layers = {"c64h7w7k32r1s1", "n4c64h7w7k32r3s1", "c64h7w7k32r1s1"},
+                                .batches = {"2"}});
+  ASSERT_TRUE(layers.ok()) << layers.status();
+  EXPECT_EQ(layers->problems.size(), 2u);
+  ASSERT_EQ(layers->files.size(), 2u);
+  EXPECT_EQ(layers->files[0].name(), "layers-n2");
+  EXPECT_EQ(layers->files[0].rows.size(), 1u);
+  EXPECT_EQ(layers->files[1].name(), "layers-n4");
+
+  const auto named = MakeJobs({.lists = {"anchors"}, .batches = {"1"}, .name = "anchors-nc4"});
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_EQ(named->files[0].name(), "anchors-nc4-n1");
+}
+
+TEST(Jobs, SaysWhatIsWrong) {
+  const auto message = [](const JobRequest& request) {
+    return std::string(MakeJobs(request).status().message());
+  };
+  EXPECT_THAT(message({.lists = {"anchor"}, .batches = {"1"}}), HasSubstr("the lists are "));
+  EXPECT_THAT(message({.lists = {"anchors"}, .batches = {"x"}}),
+              HasSubstr("--batch=x is not a positive number"));
+  EXPECT_THAT(message({.lists = {"anchors"}, .batches = {"0"}}), HasSubstr("--batch=0"));
+  EXPECT_THAT(message({.layers = {"c64"}, .batches = {"1"}}), HasSubstr("a layer is"));
+  EXPECT_THAT(message({.lists = {"anchors", "vgg16"}, .batches = {"1"}, .name = "a"}),
+              HasSubstr("--name=a is for one list, not for 2"));
+}
+
+TEST(Choices, SurviveAFile) {
+  conv::Problem a = conv::SquareProblem(16, 64, 56, 64, 3, 1, 1), b = a;
+  b.n = 1;
+  Choices choices;
+  choices.Put(a, "cudnn_graph", "eng1 k2=3");
+  choices.Put(a, "cudnn_graph+residual", "eng4");
+  choices.Put(b, "cudnn_graph", "eng7");
+  choices.Put(b, "cudnn_graph", "eng8");
+  const Choices read = Choices::Parse(choices.Text() + "no tabs\n\n");
+  EXPECT_EQ(read.Find(a, "cudnn_graph"), "eng1 k2=3");
+  EXPECT_EQ(read.Find(a, "cudnn_graph+residual"), "eng4");
+  EXPECT_EQ(read.Find(b, "cudnn_graph"), "eng8");
+  EXPECT_EQ(read.Find(b, "cublaslt"), "");
+  EXPECT_EQ(read.Text(), choices.Text());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "perf/peers/convert_kernels.hpp"
+#include "perf/support/format_kernels.hpp"
 #include "perf/support/random.hpp"
 #include "weft/gemm/arch/cpu_launch.hpp"
 #include "weft/layouts/packing.hpp"
@@ -16,32 +16,6 @@ namespace {
 
 constexpr TensorExtents kExtents{2, 40, 3, 5};  // 40 channels do not fill two blocks of 32
 constexpr int kBlocks = 2;
-
-TEST(HalfBits, EveryHalfSurvives) {
-  for (int bits = 0; bits < 0x10000; ++bits) {
-    const auto half = static_cast<std::uint16_t>(bits);
-    const float value = HalfToFloat(half);
-    if (std::isnan(value)) {
-      EXPECT_EQ((bits >> 10) & 31, 31);
-      continue;
-    }
-    EXPECT_EQ(HalfFromFloat(value), half) << value;
-  }
-}
-
-TEST(HalfBits, RoundsToTheNearestEven) {
-  EXPECT_EQ(HalfToFloat(HalfFromFloat(2048.0f + 1.0f)), 2048.0f);
-  EXPECT_EQ(HalfToFloat(HalfFromFloat(2050.0f + 1.0f)), 2052.0f);
-  EXPECT_EQ(HalfToFloat(HalfFromFloat(2049.001f)), 2050.0f);
-  EXPECT_EQ(HalfToFloat(HalfFromFloat(65519.0f)), 65504.0f);
-  EXPECT_EQ(HalfToFloat(HalfFromFloat(65520.0f)), std::numeric_limits<float>::infinity());
-  const float least = std::ldexp(1.0f, -24);
-  EXPECT_EQ(HalfFromFloat(0.5f * least), 0);
-  EXPECT_EQ(HalfFromFloat(0.75f * least), 1);
-  EXPECT_EQ(HalfFromFloat(1.5f * least), 2);
-  EXPECT_EQ(HalfFromFloat(-0.0f), 0x8000);
-  EXPECT_EQ(HalfFromFloat(std::nanf("")) & 0x7E00, 0x7E00);
-}
 
 template <class From, class To>
 void Convert(const std::vector<From>& src, std::vector<To>* dst, const FormatStrides& from,
@@ -71,11 +45,11 @@ TEST(ConvertKernel, ChangesFormats) {
 TEST(ConvertKernel, ScalesEachImageIntoHalves) {
   const std::vector<std::int8_t> nhwc = RandomInt8s(NHWC::Size(kExtents), 6);
   const std::vector<float> scale = {0.25f, 3.0f};
-  std::vector<std::uint16_t> half(nhwc.size());
+  std::vector<Half> half(nhwc.size());
   const FormatStrides same = StridesOf<NHWC>(kExtents);
   Convert(nhwc, &half, same, same, scale.data());
   for (std::size_t i = 0; i < nhwc.size(); ++i) {
-    ASSERT_EQ(HalfToFloat(half[i]), nhwc[i] * scale[i < nhwc.size() / 2 ? 0 : 1]) << i;
+    ASSERT_EQ(half[i].ToFloat(), nhwc[i] * scale[i < nhwc.size() / 2 ? 0 : 1]) << i;
   }
 }
 
@@ -84,8 +58,8 @@ TEST(ConvertKernel, RoundsAndClampsHalves) {
   const std::vector<float> values = {0.5f,   1.5f,   2.5f,   -0.5f,    -1.5f,     0.25f,
                                      126.5f, 127.5f, 5000.f, -127.75f, -infinity, infinity};
   const std::vector<int> want = {0, 2, 2, 0, -2, 0, 126, 127, 127, -128, -128, 127};
-  std::vector<std::uint16_t> half(NHWC::Size(kExtents));
-  for (std::size_t i = 0; i < values.size(); ++i) half[i] = HalfFromFloat(values[i]);
+  std::vector<Half> half(NHWC::Size(kExtents));
+  for (std::size_t i = 0; i < values.size(); ++i) half[i] = Half::FromFloat(values[i]);
   std::vector<std::int8_t> rounded(half.size());
   const FormatStrides same = StridesOf<NHWC>(kExtents);
   Convert(half, &rounded, same, same);

@@ -1,10 +1,8 @@
-// Peers by name, and the anchors; no GPU and no library of theirs.
+// Peers by name; no GPU and no library of theirs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/peers/anchors.hpp"
 #include "perf/peers/peer.hpp"
-#include "perf/support/layers.hpp"
 
 namespace weft::perf {
 namespace {
@@ -29,7 +27,7 @@ TEST(PeerOptions, SkipAndOnly) {
   options.skip = {"a"};
   EXPECT_FALSE(options.Wants("a"));
   EXPECT_TRUE(options.Wants("b"));
-  options.only = {"a", "c"};
+  options.only = "c";
   EXPECT_FALSE(options.Wants("a"));
   EXPECT_FALSE(options.Wants("b"));
   EXPECT_TRUE(options.Wants("c"));
@@ -41,41 +39,6 @@ TEST(PeerOptions, SkipAndOnly) {
   EXPECT_TRUE(absl::IsUnavailable(options.Need("a")));
   EXPECT_TRUE(options.Need("d").ok());
   EXPECT_EQ(told, (std::vector<std::string>{"b", "d"}));
-}
-
-TEST(PeerScope, SaysWhatIsComputed) {
-  EXPECT_EQ(ScopeText({}), "scale per channel + bias + ReLU");
-  EXPECT_EQ(ScopeText({false, true, false, true}), "one scale + bias + residual");
-}
-
-TEST(Anchors, AreThoseOfTheList) {
-  const absl::StatusOr<std::vector<Layer>> layers = LayerList("anchors");
-  ASSERT_TRUE(layers.ok()) << layers.status();
-  EXPECT_EQ(Anchors().size(), 3 * layers->size());
-  for (const Layer& layer : *layers) {
-    for (const int batch : {1, 16, 64}) {
-      const Anchor* const anchor = FindAnchor(LayerName(layer.problem), batch);
-      ASSERT_NE(anchor, nullptr) << LayerName(layer.problem) << " " << batch;
-      EXPECT_GT(anchor->cudnn_us, 1.0);
-    }
-  }
-  const Anchor* const anchor = FindAnchor("c64h92w160k32r3s1", 16);
-  ASSERT_NE(anchor, nullptr);
-  EXPECT_EQ(anchor->cudnn_us, 38.7);
-  EXPECT_EQ(anchor->f16_us, 38.3);
-  EXPECT_EQ(FindAnchor("c64h92w160k32r3s1", 2), nullptr);
-}
-
-TEST(Anchors, SayWhatIsWrong) {
-  const auto message = [](const std::string& text) {
-    return std::string(ParseAnchors("x.csv", text).status().message());
-  };
-  const std::string header = "layer,n,cudnn,f16\n";
-  EXPECT_THAT(message("layer,n\n"), HasSubstr("x.csv:1: 'layer,n': the header is"));
-  EXPECT_THAT(message("# note\n" + header + "c4h4w4k4r1s1,1,2.0\n"), HasSubstr("x.csv:3: "));
-  EXPECT_THAT(message(header + "c4h4w4k4,1,2.0,3.0\n"), HasSubstr("a layer is"));
-  EXPECT_THAT(message(header + "c4h4w4k4r1s1,0,2.0,3.0\n"), HasSubstr("n is not a positive"));
-  EXPECT_THAT(message(header + "c4h4w4k4r1s1,1,two,3.0\n"), HasSubstr("microseconds"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Reformats of int8 tensors, on the CPU.
-#include "perf/peers/reformat.hpp"
+#include "perf/peers/formats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Reformats on the GPU do what conversions on the host do.
-#include "perf/peers/reformat.hpp"
+#include "perf/peers/formats.hpp"
 
 #include <gtest/gtest.h>
 

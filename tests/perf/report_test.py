@@ -35,22 +35,30 @@ def result(batch, rows):
             "rows": rows}
 
 
-class Report(unittest.TestCase):
+class Case(unittest.TestCase):
+    page_text = PAGE
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = pathlib.Path(self.folder.name)
         (self.root / report.RESULTS).mkdir(parents=True)
-        (self.root / "README.md").write_text(PAGE)
+        (self.root / "README.md").write_text(self.page_text)
+
+    def run_report(self, *arguments):
+        self.said = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(self.said):
+            return report.main([*arguments, "--root", str(self.root)])
+
+    def page(self):
+        return (self.root / "README.md").read_text()
+
+
+class Report(Case):
 
     def write(self, batch, rows, name="anchors-nc4"):
         path = self.root / report.RESULTS / f"{name}-n{batch}.json"
         path.write_text(json.dumps(result(batch, rows)))
-
-    def run_report(self, *arguments):
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            return report.main([*arguments, "--root", str(self.root)])
 
     def test_without_results_says_so(self):
         self.assertEqual(self.run_report("--check"), 1)
@@ -124,13 +132,13 @@ class Report(unittest.TestCase):
     def test_anchors_are_read(self):
         (self.root / "perf/layers").mkdir()
         (self.root / "perf/layers/anchors_us.csv").write_text("# note\nlayer,n,cudnn,f16\na,64,2.5,-1.0\n")
-        self.assertEqual(report.read_anchors(self.root), {("a", 64): 2.5})
+        self.assertEqual(report.read_times(self.root, "anchors_us.csv"), {("a", 64): 2.5})
 
     def test_cutlass_compares_our_nc32_times(self):
         (self.root / "perf/layers").mkdir()
         (self.root / "perf/layers/cutlass_us.csv").write_text("# note\nlayer,n,cutl80x32\na,16,20.0\nb,16,9.0\n")
         rows = [row(layer=layer, layouts={"nc32": {"time_us": 10.0}}) for layer in ("a", "b", "unknown")]
-        text = report.report_cutlass.table([result(16, rows)], report.report_cutlass.read(self.root))
+        text = report.cutlass([result(16, rows)], report.read_times(self.root, "cutlass_us.csv"))
         self.assertIn("| 16 | 2 | 1.342 | 1 | b 0.90 |", text)
 
     def test_reformats(self):
@@ -146,7 +154,7 @@ class Report(unittest.TestCase):
     def test_every_table_can_be_made(self):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish"):
             self.write(16, [row()], name)
-        names = [name for name in report.RENDERERS if name not in ("network", "gemm")]
+        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn")]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
@@ -165,6 +173,30 @@ class Report(unittest.TestCase):
         for picture in pictures:
             xml.etree.ElementTree.fromstring("<svg" + picture.split("</svg>")[0] + "</svg>")
 
+    def test_unknown_files_are_sentences(self):
+        files = {"list.json": "[1, 2]", "text.json": "hello", "empty.json": "{}", "rows.json": '{"environment": 1, "rows": 2}',
+                 "other.json": json.dumps({"environment": {"device": "x"}, "rows": []})}
+        for name, content in files.items():
+            (self.root / name).write_text(content)
+        for name in (*files, "missing.json", "."):
+            self.assertEqual(self.run_report(f"--html={self.root}/page.html", str(self.root / name)), 2, name)
+            self.assertIn("is no result file of this kind", self.said.getvalue())
+        (self.root / report.RESULTS / "anchors-n16.json").write_text("{")
+        self.assertEqual(self.run_report(), 2)
+
+    def test_picture_is_made_and_checked(self):
+        picture = self.root / report.PICTURE
+        picture.parent.mkdir(parents=True)
+        self.write(16, [row(), row(layer="b", ours_us=40.0)], "anchors")
+        self.assertEqual(self.run_report("--check"), 1)
+        self.assertFalse(picture.exists())
+        self.assertEqual(self.run_report(), 0)
+        xml.etree.ElementTree.fromstring(picture.read_text())
+        self.assertIn("b N=16: 0.50", picture.read_text())
+        self.assertEqual(self.run_report("--check"), 0)
+        self.write(16, [row()], "anchors")
+        self.assertEqual(self.run_report("--check"), 1)
+
     def test_page_is_written(self):
         path = self.root / report.RESULTS / "anchors-n16.json"
         path.write_text(json.dumps(result(16, [row()])))
@@ -173,6 +205,106 @@ class Report(unittest.TestCase):
         self.assertTrue(page.read_text().startswith("<!doctype html>"))
         path.unlink()
         self.assertEqual(self.run_report(f"--html={page}"), 2)
+
+
+ROW = {"layer": "gemm_s8_4096", "kernel": "mma", "layout": "row-major A, column-major B", "ours_us": 200.0,
+       "peer_us": 100.0, "peer": "cublasLt", "ratio": 0.5, "sm80_us": 180.0, "sm80_ratio": 0.9,
+       "sm80_kernels": "sm80_x", "mismatches": 0, "status": "ok"}
+
+
+class GemmReport(Case):
+    page_text = PAGE.replace("nc4", "gemm")
+
+    def write(self, *rows):
+        environment = {"device": "H200", "commit": "abc", "method": "how"}
+        path = self.root / report.RESULTS / "gemm.json"
+        path.write_text(json.dumps({"environment": environment, "rows": list(rows)}))
+
+    def test_nothing_measured(self):
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn(report.NOTHING, self.page())
+
+    def test_a_row(self):
+        self.write(ROW)
+        self.assertEqual(self.run_report("--check"), 1)
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| s8 4096^3 | row, column | 200.0 | 687.2 | 100.0 | 0.500 | 180.0 | 0.900 | mma | ok |",
+                      self.page())
+        self.assertIn("`sm80_x`", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
+
+    def test_without_a_peer(self):
+        self.write({k: v for k, v in ROW.items() if not k.startswith("sm80")} | {"peer_us": 0, "ratio": 0})
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| 687.2 | - | - | - | - | mma |", self.page())
+
+    def test_a_field_is_missing(self):
+        self.write({k: v for k, v in ROW.items() if k != "kernel"})
+        self.assertEqual(self.run_report(), 2)
+
+
+def network_row(**changes):
+    result = {"batch": 16, "ours_ms": 0.5, "ours_images_per_s": 32000, "cudnn_ms": 0.4,
+              "cudnn_images_per_s": 40000, "ratio": 0.8, "ratio_without_first": 0.7, "model_choice_ms": 0.55, "mismatches": 0,
+              "outputs": 1000, "output_differences": 7, "output_largest_difference": 2, "status": "ok",
+              "layers": [{"name": "conv1", "zeros": 0.5, "saturated": 0.01},
+                         {"name": "a", "zeros": 0.25, "saturated": 0.0}]}
+    result.update(changes)
+    return {key: value for key, value in result.items() if value is not None}
+
+
+class NetworkReport(Case):
+    page_text = PAGE.replace("nc4", "network")
+
+    def write(self, *rows):
+        environment = {"device": "H200", "driver": "580", "cuda": "13.0", "libraries": ["cuDNN 9.19.0 (/x)"],
+                       "last_clock_mhz": 1980, "commit": "abc", "date": "2026-11-21", "method": "how"}
+        path = self.root / report.RESULTS / "resnet50-network.json"
+        path.write_text(json.dumps({"environment": environment, "rows": list(rows)}))
+
+    def test_without_results_says_so(self):
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("Not measured yet.", self.page())
+
+    def test_table(self):
+        self.write(network_row(batch=64), network_row())
+        self.assertEqual(self.run_report(), 0)
+        page = self.page()
+        self.assertIn("| 16 | 0.500 | 32000 | 0.400 | 40000 | 0.80 | 0.70 | 0.550 | 0 | 7 of 1000, by at most 2 | ok |",
+                      page)
+        self.assertLess(page.index("| 16 |"), page.index("| 64 |"))
+        self.assertIn("25% to 50% zeros, at most 1.0% saturated", page)
+        self.assertIn("cuDNN 9.19.0, 1980 MHz", page)
+        self.assertEqual(self.run_report("--check"), 0)
+
+    def test_failed_rows_stay_in(self):
+        self.write(network_row(ours_ms=None, ours_images_per_s=None, cudnn_ms=None, cudnn_images_per_s=None,
+                       ratio=None, ratio_without_first=None, model_choice_ms=None, output_differences=None, status="failed: a | b",
+                       layers=[]))
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| 16 | - | - | - | - | - | - | - | 0 | - | failed: a / b |", self.page())
+
+    def test_a_file_of_another_shape_is_an_error(self):
+        self.write(network_row(mismatches="none"))
+        self.assertEqual(self.run_report(), 2)
+
+
+class CudnnReport(Case):
+    page_text = PAGE.replace("nc4", "cudnn")
+    line = ("difference: cudnn=9.19.0 peer={} problem=n1 numbers=random outputs=10 ties=1 differ=2 differ_at_ties=1 "
+            "largest=1 farthest_from_middle=0.1 differ_from_fma=3\n")
+
+    def test_plans_that_agree_are_counted(self):
+        log = "NVIDIA H200, 580.1, 1980 MHz\n" + 2 * self.line.format("'cudnn_graph eng1'") + self.line.format("INT8x32")
+        (self.root / report.RESULTS / "cudnn.log").write_text(log)
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| graph API, NHWC | 2 | `n1` | random | 10 | 1 | 2 | 1 | 1 | 0.1 | 3 |", self.page())
+        self.assertIn("| INT8x32, reordered by us | 1 |", self.page())
+        self.assertIn("NVIDIA H200, driver 580.1, cuDNN 9.19.0.", self.page())
+
+    def test_a_log_without_differences_is_refused(self):
+        (self.root / report.RESULTS / "cudnn.log").write_text("nothing\n")
+        self.assertEqual(self.run_report(), 2)
 
 
 if __name__ == "__main__":

@@ -1,48 +1,67 @@
-// Tiles that weft_perf chooses from, on the CPU against the reference: every tile over NCxHWx<4>,
-// and the basic ones of the other lists with each epilogue.
+// The tiles of perf/tiles.def on the CPU against the reference: every tile over NCxHWx<4>, and the
+// basic ones of the other layouts with each epilogue.
 #include <gtest/gtest.h>
 
-#include <tuple>
-
-#define WEFT_PERF_ALL_TILES 1
 #include "perf/weft_perf/tiles.hpp"
 #include "tests/conv/harness.hpp"
 
 namespace weft::perf {
 namespace {
 
-template <class... Policies, class Activation>
-void Each(std::tuple<Policies...>, const conv::Problem& problem, Activation activation) {
-  (conv::ExpectMatchesReference<Policies>(problem, activation), ...);
+template <class P, class Activation = reference::ReluActivation>
+void Exact(const conv::Problem& problem, Activation activation = {}) {
+  conv::ExpectMatchesReference<P>(problem, activation);
 }
 
-template <class... Tiles>
-std::tuple<WithResidual<Tiles>...> Residuals(std::tuple<Tiles...>);
-template <class... Tiles>
-std::tuple<WithHSwish<Tiles>...> HSwishes(std::tuple<Tiles...>);
+template <class P>
+constexpr bool kSimt = std::is_same_v<typename P::SrcLayout, NCxHWx<4>>;
 
-using Simt = decltype(std::tuple_cat(FewSimtTiles(), MoreSimtTiles()));
-
-TEST(TileLists, EverySimtTileIsExact) {
-  // Neither pixels nor channels fill the last tile.
-  Each(Simt(), conv::SquareProblem(2, 12, 9, 36, 3, 1, 1), reference::ReluActivation());
+// Neither pixels nor channels fill the last tile; with and without im2col.
+template <class P>
+void EverySimtTile() {
+  if constexpr (kSimt<P>) {
+    Exact<P>(conv::SquareProblem(2, 12, 9, 36, 3, 1, 1));
+    Exact<P>(conv::SquareProblem(2, 140, 7, 20, 1, 0, 1));
+  }
 }
 
-TEST(TileLists, EverySimtTileIsExactWithoutIm2col) {
-  Each(Simt(), conv::SquareProblem(2, 140, 7, 20, 1, 0, 1), reference::ReluActivation());
-}
+const conv::Problem kProblem = conv::SquareProblem(2, 32, 7, 40, 3, 1, 1);
 
-TEST(TileLists, BasicTilesAreExactWithAResidual) {
-  const conv::Problem problem = conv::SquareProblem(2, 32, 7, 40, 3, 1, 1);
-  Each(decltype(Residuals(FewSimtTiles()))(), problem, reference::ReluActivation());
-  Each(decltype(Residuals(FewTiles()))(), problem, reference::ReluActivation());
+#define NETWORK TILE
+#define BASIC TILE
+#define TILE(Name, ...) EverySimtTile<Name<__VA_ARGS__>>();
+TEST(TileLists, EverySimtTileIsExact){
+#include "perf/tiles.def"
 }
+#undef BASIC
+#undef TILE
+#define TILE(...)
 
+#define BASIC(Name, ...) Exact<WithResidual<Name<__VA_ARGS__>>>(kProblem);
+TEST(TileLists, BasicTilesAreExactWithAResidual){
+#include "perf/tiles.def"
+}
+#undef BASIC
+
+#define BASIC(Name, ...) Exact<WithNothing<Name<__VA_ARGS__>>>(kProblem, reference::NoActivation());
+TEST(TileLists, BasicTilesAreExactWithNothing) {
+#include "perf/tiles.def"
+}
+#undef BASIC
+#define BASIC(...)
+
+// The first layer of a network.
+TEST(TileLists, NhwcOf4ChannelsToNc32IsExact) {
+  Exact<NhwcTo32<4, 64, 64, 64, 32, 32, 4>>(conv::SquareProblem(2, 4, 12, 36, 7, 3, 2));
+}
+#undef BASIC
+
+#define BASIC(Name, ...) \
+  Exact<WithHSwish<Name<__VA_ARGS__>>>(kProblem, reference::HSwishActivation());
 TEST(TileLists, BasicTilesAreExactWithHardSwish) {
-  const conv::Problem problem = conv::SquareProblem(2, 32, 7, 40, 3, 1, 1);
-  Each(decltype(HSwishes(FewSimtTiles()))(), problem, reference::HSwishActivation());
-  Each(decltype(HSwishes(FewTiles()))(), problem, reference::HSwishActivation());
+#include "perf/tiles.def"
 }
+#undef BASIC
 
 }  // namespace
 }  // namespace weft::perf

@@ -61,6 +61,7 @@ struct EpilogueData {
   float beta = 1.0f;
   const float* bias = nullptr;               // K
   const std::int32_t* bias_int32 = nullptr;  // K
+  const std::int32_t* sum_bias = nullptr;    // K; added to the sum, modulo 2^32
   float gamma = 1.0f;
   const std::int8_t* residual = nullptr;  // NKPQ planar
   float zero_point = 0.0f;
@@ -137,7 +138,8 @@ constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const s
   const std::int64_t filter_size =
       problem.k / problem.groups * (problem.c / problem.groups) * problem.r * problem.s;
   const std::int8_t* filter = filters + which(n, p, q, group) * filter_size;
-  const std::int64_t accumulator = Accumulate(problem, src, filter, n, k, p, q);
+  std::int64_t accumulator = Accumulate(problem, src, filter, n, k, p, q);
+  if (e.sum_bias != nullptr) accumulator = static_cast<std::int32_t>(accumulator + e.sum_bias[k]);
   if constexpr (sizeof(T) == 1) {
     return Quantize<T>(Value(accumulator, k, index, e, activation), e.zero_point, range.low,
                        range.high);

@@ -50,6 +50,7 @@ TEST(Executor, PartialLastWarp) {
 // remaining ones still vote and synchronise.
 struct EarlyExitKernel {
   static constexpr int kThreads = 128;
+  static constexpr bool kWarpsReturnEarly = true;
   static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     uint32_t* out;  // kThreads
@@ -321,6 +322,23 @@ TEST_F(Environment, NonsenseIsRefusedByTheLaunch) {
   setenv("WEFT_CPU_WORKERS", "-1", 1);
   EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {out.data()}).error,
             "CPU executor: WEFT_CPU_WORKERS=-1 is not a number from 0 on that fits its type");
+}
+
+TEST(Executor, RefusesOptionsThatNameNothing) {
+  EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.schedule = static_cast<Schedule>(4)}).error,
+            "CPU executor: options.schedule is 4, which names no schedule");
+  EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.copies = static_cast<Copies>(-1)}).error,
+            "CPU executor: options.copies is -1, neither eager nor deferred");
+}
+
+TEST(Executor, RefusesClustersThatDoNotFit) {
+  const auto error = [](Dim3 cluster) {
+    return LaunchOnCpu<FreshKernel>({4}, {nullptr}, {}, {.cluster = cluster}).error;
+  };
+  EXPECT_NE(error({3}).find("clusters of 3 x 1 x 1 blocks for a grid of 4 x 1 x 1"),
+            std::string::npos);
+  EXPECT_NE(error({0}).find("clusters of 0 x 1 x 1"), std::string::npos);
+  EXPECT_NE(error({2}).find("clusters need a kernel whose kRequires.min is 90"), std::string::npos);
 }
 
 TEST(Executor, RefusesGridsThatHardwareWould) {

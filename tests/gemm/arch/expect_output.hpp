@@ -55,7 +55,7 @@ class DeviceWords {
 // Runs the kernel on the GPU. make_params(in, out) gives its parameters.
 template <class Kernel, class MakeParams>
 void ExpectOutput(Dim3 grid, const std::vector<uint32_t>& in, const std::vector<uint32_t>& expected,
-                  MakeParams make_params) {
+                  MakeParams make_params, const LaunchAttributes& attributes = {}) {
   const DeviceQuery query = QueryDevice();
   ASSERT_TRUE(query.result.ok()) << query.result.message;
   if (!Kernel::kRequires.Fits(query.limits.compute_capability)) {
@@ -64,8 +64,8 @@ void ExpectOutput(Dim3 grid, const std::vector<uint32_t>& in, const std::vector<
   std::vector<uint32_t> out(expected.size(), kUntouched);
   const DeviceWords device_in(in);
   const DeviceWords device_out(out);
-  const LaunchResult result =
-      LaunchOnCuda<Kernel>(grid, make_params(device_in.get(), device_out.get()), nullptr);
+  const LaunchResult result = LaunchOnCuda<Kernel>(
+      grid, make_params(device_in.get(), device_out.get()), nullptr, attributes);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   device_out.CopyTo(&out);
   ExpectSame(out, expected, result.message, "on the GPU");
@@ -76,10 +76,11 @@ void ExpectOutput(Dim3 grid, const std::vector<uint32_t>& in, const std::vector<
 // Runs the kernel in every way the executor knows. make_params(in, out) gives its parameters.
 template <class Kernel, class MakeParams>
 void ExpectOutput(Dim3 grid, const std::vector<uint32_t>& in, const std::vector<uint32_t>& expected,
-                  MakeParams make_params) {
+                  MakeParams make_params, const LaunchAttributes& attributes = {}) {
   for (const CpuOptions& options : AllSchedules()) {
     std::vector<uint32_t> out(expected.size(), kUntouched);
-    const CpuReport report = LaunchOnCpu<Kernel>(grid, make_params(in.data(), out.data()), options);
+    const CpuReport report =
+        LaunchOnCpu<Kernel>(grid, make_params(in.data(), out.data()), options, attributes);
     ExpectSame(out, expected, report.error.c_str(), ::testing::PrintToString(options));
   }
 }

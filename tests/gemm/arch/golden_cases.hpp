@@ -7,15 +7,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/gemm/arch/golden_file.hpp"
 #include "tests/gemm/arch/golden_kernels.hpp"
+#include "tests/gemm/arch/golden_run.hpp"
 #include "tests/gemm/arch/noise.hpp"
 
 #if defined(WEFT_CUDA_BACKEND)
@@ -47,18 +46,6 @@ std::vector<uint32_t> GoldenInput(int words) {
 
 #if defined(WEFT_CUDA_BACKEND)
 
-// The version in the kernel module's own words: ... Kernel Module for x86_64  575.57.08  Release
-// ...
-inline std::string DriverVersion() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  for (std::string word; file >> word;) {
-    if (std::isdigit(static_cast<unsigned char>(word[0])) && word.find('.') != word.npos) {
-      return word;
-    }
-  }
-  return "unknown";
-}
-
 template <class Kernel>
 std::vector<uint32_t> RunGolden(const std::vector<uint32_t>& in, int words_in, int words_out) {
   std::vector<uint32_t> out(words_out * kRounds, kUnwritten);
@@ -85,10 +72,7 @@ void TestGolden(const std::string& name, int words_in, int words_out) {
   ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
   if (!Kernel::kRequires.Fits(device.major * 10 + device.minor)) GTEST_SKIP();
   if (const char* folder = std::getenv("WEFT_GOLDEN_WRITE")) {
-    GoldenFile golden;
-    golden.device = std::string(device.name) + ", compute capability " +
-                    std::to_string(device.major) + "." + std::to_string(device.minor);
-    golden.driver = DriverVersion();
+    GoldenFile golden = DescribeMachine();
     golden.in = GoldenInput<Kernel>(words_in);
     golden.out = RunGolden<Kernel>(golden.in, words_in, words_out);
     ASSERT_TRUE(WriteGolden(GoldenPath(folder, name), name, golden)) << GoldenPath(folder, name);

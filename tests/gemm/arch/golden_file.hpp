@@ -25,10 +25,15 @@ struct GoldenFile {
   std::vector<uint32_t> out;
 };
 
-// The folder beside this header; where the sources are not, the one below the working directory.
+// The folder beside this header. Compilers under ccache may know a relative path only, so the
+// working directory and those above it are searched too.
 inline std::filesystem::path GoldenFolder() {
   const std::filesystem::path beside = std::filesystem::path(__FILE__).parent_path() / "golden";
-  return std::filesystem::exists(beside) ? beside : "tests/gemm/arch/golden";
+  if (std::filesystem::exists(beside)) return beside;
+  const std::filesystem::path below = "tests/gemm/arch/golden";
+  std::filesystem::path at = std::filesystem::current_path();
+  while (!std::filesystem::exists(at / below) && at != at.root_path()) at = at.parent_path();
+  return at / below;
 }
 
 inline std::filesystem::path GoldenPath(const std::filesystem::path& folder,
@@ -57,7 +62,7 @@ inline GoldenFile ReadGolden(const std::filesystem::path& path) {
 }
 
 inline bool WriteGolden(const std::filesystem::path& path, const std::string& name,
-                        const GoldenFile& golden) {
+                        const GoldenFile& golden, const char* source = "golden_cases.hpp") {
   std::ofstream file(path);
   const auto write_words = [&](const char* title, const std::vector<uint32_t>& words) {
     file << title << ' ' << std::dec << words.size() << std::hex << std::setfill('0');
@@ -66,7 +71,7 @@ inline bool WriteGolden(const std::filesystem::path& path, const std::string& na
     }
     file << '\n';
   };
-  file << "# " << name << ": tests/gemm/arch/golden_cases.hpp\ndevice " << golden.device
+  file << "# " << name << ": tests/gemm/arch/" << source << "\ndevice " << golden.device
        << "\ndriver " << golden.driver << '\n';
   write_words("in", golden.in);
   write_words("out", golden.out);

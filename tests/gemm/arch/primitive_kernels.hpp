@@ -350,7 +350,7 @@ struct MemoryKernel {
   static constexpr arch::Requires kRequires{.min = 75};
   struct Params {
     const T* in;  // kThreads, read through both kinds of load
-    T* out;       // kThreads sent through LoadGlobalOr0, then kThreads through LoadGlobal
+    T* out;       // kThreads sent through LoadGlobalOr0, then kThreads through the other loads
   };
   struct SharedStorage {
     T value[2][kThreads];
@@ -360,7 +360,8 @@ struct MemoryKernel {
     const bool even = t.tid() % 2 == 0;
     t.StoreShared(&shared.value[0][t.tid()],
                   t.LoadGlobalOr0(even ? p.in + t.tid() : nullptr, even));
-    t.StoreShared(&shared.value[1][t.tid()], t.LoadGlobal(p.in + t.tid()));
+    t.StoreShared(&shared.value[1][t.tid()], t.warp() == 0 ? t.LoadGlobal(p.in + t.tid())
+                                                           : t.LoadGlobalCoherent(p.in + t.tid()));
     t.SyncThreads();
     const int other = kThreads - 1 - t.tid();
     t.StoreGlobal(p.out + other, t.LoadShared(&shared.value[0][other]));

@@ -21,6 +21,8 @@ enum class Mode {
   kLaneReturnsBeforeBarrier,
   kDifferentBarriersInAWarp,
   kSameBarrierFromDifferentLines,
+  kTwoBarriersOnOneLine,
+  kWarpSkipsABarrier,
   kDifferentCollectives,
   kOverlappingMasks,
   kNotInOwnMask,
@@ -89,6 +91,15 @@ struct RuleBreaker {
         } else {
           WEFT_HERE(t.SyncThreads());
         }
+        break;
+      case Mode::kTwoBarriersOnOneLine:
+        // clang-format off
+        if (lane < 16) { t.SyncThreads(); } else { WEFT_HERE(t.SyncThreads()); }
+        // clang-format on
+        break;
+      case Mode::kWarpSkipsABarrier:
+        if (t.warp() != 1) t.SyncThreads();
+        WEFT_HERE(t.SyncThreads());
         break;
       case Mode::kDifferentCollectives:
         if (lane < 7) {
@@ -174,6 +185,9 @@ const Expectation kExpectations[] = {
     {"LaneReturnsBeforeBarrier", Mode::kLaneReturnsBeforeBarrier, "divergence: "},
     {"DifferentBarriersInAWarp", Mode::kDifferentBarriersInAWarp, "divergence: "},
     {"SameBarrierFromDifferentLines", Mode::kSameBarrierFromDifferentLines, "divergence: "},
+    {"TwoBarriersOnOneLine", Mode::kTwoBarriersOnOneLine, "divergence: SyncThreads (column "},
+    {"WarpSkipsABarrier", Mode::kWarpSkipsABarrier,
+     "divergence: SyncThreads, but other warps of the block are in SyncThreads at "},
     {"DifferentCollectives", Mode::kDifferentCollectives, "divergence: "},
     {"OverlappingMasks", Mode::kOverlappingMasks, "divergence: SyncWarp with mask 0x"},
     {"NotInOwnMask", Mode::kNotInOwnMask,

@@ -1,0 +1,53 @@
+// What a convolution kernel is launched with. Made on the host (conv/plan.hpp); the same bytes for
+// both back ends, so these types live outside the back ends' namespaces.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/policy.hpp"
+#include "weft/conv/source_walks.hpp"
+
+namespace weft::conv {
+
+// The kernels of an operator: how the source is walked.
+enum class SourceKind {
+  kPointwise,  // R = S = 1 without padding: a matrix, or several
+  kTaps,       // at most TapParams::kTableTaps taps: NCxHWx<32> through mma_sm80
+  kIm2col,     // any filter
+};
+
+template <SourceKind kind>
+using SourceParamsFor =
+    std::conditional_t<kind == SourceKind::kPointwise, SourceParams,
+                       std::conditional_t<kind == SourceKind::kTaps, TapParams, Im2colParams>>;
+
+// Filter operand: in CxRSKx<x> a row-major matrix of channel blocks, `units` rows by padded_k
+// columns; in KRSC its transpose.
+struct FilterParams {
+  const void* filter = nullptr;   // the first of the bank
+  std::int64_t filter_bytes = 0;  // from a filter to the next
+  std::int64_t row_bytes = 0;     // KRSC: of one output channel
+  std::int32_t units = 0;         // channel blocks of k, as the source counts them
+  std::int32_t padded_k = 0;      // output channels of one filter
+
+  template <class Tile>
+  constexpr const void* Data(const Tile& tile) const {
+    if constexpr (requires { tile.filter; }) {
+      return static_cast<const std::uint8_t*>(filter) + tile.filter * filter_bytes;
+    } else {
+      return filter;
+    }
+  }
+};
+
+template <class P, SourceKind kind>
+struct KernelParams {
+  typename BatchGrid<typename P::Prologue>::Params schedule;
+  SourceParamsFor<kind> a;
+  FilterParams b;
+  gemm::OutputParams<P, PixelMap> output;
+  std::int32_t slices = 0;
+};
+
+}  // namespace weft::conv

@@ -1,0 +1,135 @@
+// Batches and rows of a convolution's products: which output pixel a row of which batch is.
+//
+// A prologue's filter depends on some coordinates of the output: those enumerate the batches. The
+// rows of a batch's product are the pixels that differ in the other coordinates only
+// (prologues/README.md).
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/output_params.hpp"
+#include "weft/gemm/tile_kernel.hpp"
+#include "weft/prologues/prologues.hpp"
+
+namespace weft::conv {
+
+// The ordinary convolution is one product. Every other prologue is asked for its filter, batch by
+// batch.
+template <class Prologue>
+inline constexpr bool kBatched = !std::is_same_v<Prologue, prologues::SharedFilter>;
+
+// A tile of one batch.
+template <class Prologue>
+struct BatchTile : gemm::Tile {
+  prologues::BatchCoord batch;
+  std::int64_t filter = 0;  // the batch's, in the bank
+};
+
+// The scheduler: blocks enumerate (batch, m, n), n fastest.
+template <class Prologue>
+struct BatchGrid {
+  struct Params {
+    gemm::FastDivmod tiles_n, tiles_m;
+    gemm::FastDivmod batch_g, batch_q, batch_p;  // by G, Q', P' of prologues::BatchExtents
+    Prologue prologue;
+  };
+  static constexpr BatchTile<Prologue> At(const Params& p, int block) {
+    BatchTile<Prologue> tile;
+    std::int32_t row = p.tiles_n.Divmod(block, tile.n);
+    std::int32_t rest = p.tiles_m.Divmod(row, tile.m);
+    tile.batch.index = rest;
+    rest = p.batch_g.Divmod(rest, tile.batch.g);
+    rest = p.batch_q.Divmod(rest, tile.batch.q);
+    tile.batch.n = p.batch_p.Divmod(rest, tile.batch.p);
+    tile.filter = p.prologue.Filter(tile.batch);
+    return tile;
+  }
+};
+template <>
+struct BatchGrid<prologues::SharedFilter> : gemm::TileGrid {};
+
+// What the filter of a tile depends on.
+template <class Tile>
+inline constexpr prologues::Depends kDependsOf = {};
+template <class Prologue>
+inline constexpr prologues::Depends kDependsOf<BatchTile<Prologue>> = Prologue::kDepends;
+
+// Row m of a batch: image, output row and column, and whether there is such a pixel.
+struct PixelPlace {
+  std::int32_t n = 0, p = 0, q = 0;
+  bool inside = false;
+};
+
+struct PixelMap {
+  std::int32_t rows = 0;          // of one batch, those that a block at the edge lacks included
+  gemm::FastDivmod image_pixels;  // by the pixels of one image that belong to a batch
+  gemm::FastDivmod row_pixels;    // by those of one row of the image
+  std::int32_t p = 0, q = 0;      // output rows and columns; used where the filter depends on both
+  std::int32_t group_k = 0;       // output channels of a group; used where it depends on that
+
+  template <class Tile>
+  constexpr PixelPlace Place(const Tile& tile, std::int32_t m) const {
+    constexpr prologues::Depends kDepends = kDependsOf<Tile>;
+    PixelPlace at;
+    std::int32_t pq = 0;
+    at.n = image_pixels.Divmod(m, pq);
+    at.p = row_pixels.Divmod(pq, at.q);
+    at.inside = m < rows;
+    if constexpr (kDepends.image) at.n += tile.batch.n;
+    if constexpr (kDepends.OnPixel()) {
+      at.p += tile.batch.p * kDepends.block_h;
+      at.q += tile.batch.q * kDepends.block_w;
+      at.inside = at.inside && at.p < p && at.q < q;
+    }
+    return at;
+  }
+
+  // For the epilogue (gemm/output_params.hpp).
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    gemm::OutputPixel pixel;
+    if constexpr (kDependsOf<Tile>.OnPixel()) {
+      const PixelPlace at = Place(tile, m);
+      pixel = {at.n, at.p * q + at.q, at.inside};
+    } else {
+      pixel.n = image_pixels.Divmod(m, pixel.pq);
+      pixel.inside = m < rows;
+      if constexpr (kDependsOf<Tile>.image) pixel.n += tile.batch.n;
+    }
+    return pixel;
+  }
+  // The row and column of pixel pq.
+  template <class Tile>
+  constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
+    if constexpr (kDependsOf<Tile>.OnPixel()) {
+      column = pq % q;
+      return pq / q;
+    } else {
+      return row_pixels.Divmod(pq, column);
+    }
+  }
+  // Whether a tile's first channel may begin within a run of adjacent channels.
+  template <class Tile>
+  static constexpr bool kUnaligned = kDependsOf<Tile>.group;
+  // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
+  template <class Tile>
+  constexpr std::int32_t FirstChannel(const Tile& tile) const {
+    if constexpr (kDependsOf<Tile>.group) {
+      return tile.batch.g * group_k;
+    } else {
+      return 0;
+    }
+  }
+  template <class Tile>
+  constexpr std::int32_t EndChannel(const Tile& tile, std::int32_t k) const {
+    if constexpr (kDependsOf<Tile>.group) {
+      return (tile.batch.g + 1) * group_k;
+    } else {
+      return k;
+    }
+  }
+};
+
+}  // namespace weft::conv

@@ -1,0 +1,241 @@
+#include "weft/conv/plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace weft::conv {
+namespace {
+
+using internal::TooLarge;
+using internal::Wide;
+
+constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
+
+std::int32_t Int32(std::int64_t x) {
+  return static_cast<std::int32_t>(x);
+}
+
+// Whether C, K and the groups fit the layouts and the widths of loads and stores.
+absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
+  const gemm::Alignment& alignment = f.config.alignment;
+  const int store = alignment.dst / f.dst_element_bytes;
+  if (f.dst_channel_run == 0 && p.k % store != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: k=", p.k, " is not a multiple of ", store, ", the channels of one ", alignment.dst,
+        "-byte store to ", f.dst_layout,
+        "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
+  }
+  if (f.nhwc && p.c % f.unit_bytes != 0 && f.unit_bytes == 4) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: c=", p.c, " is not a multiple of 4, the channels of the narrowest load ",
+        "from NHWC; pad C to ", RoundUp(p.c, 4), " with zeros, in src and filter, or ",
+        "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  }
+  if (f.nhwc && p.c % f.unit_bytes != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.unit_bytes,
+                     ", the channels of one ", alignment.src,
+                     "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
+                     "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  }
+  if (p.groups == 1) return absl::OkStatus();
+  if (!f.depends.group) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: groups=", p.groups, " with the prologue ", f.prologue,
+        ", whose filter does not depend on the channel group; use ", "prologues::Grouped"));
+  }
+  const std::int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
+  if (group_c % f.unit_bytes != 0) {
+    const std::string remedy =
+        f.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: c/groups=", group_c, " is not a multiple of ", f.unit_bytes,
+                     f.nhwc ? ", the channels of one load from " : ", the interleave of ",
+                     f.src_layout, "; pad the channels of each group",
+                     f.unit_bytes == 4 ? "" : ", or ", f.unit_bytes == 4 ? "" : remedy));
+  }
+  // Blocked residuals are read by words of 4 channels.
+  const bool words = f.residual_channel_run >= 4 && store < 4;
+  const int multiple = words ? 4 : store;
+  if (group_k % multiple != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: k/groups=", group_k, " is not a multiple of ", multiple, ", the channels of one ",
+        words ? "load of the residual" : absl::StrCat(alignment.dst, "-byte store to "),
+        words ? "" : f.dst_layout, "; pad the output channels of each group",
+        words ? "" : ", or choose narrower stores with WithDstAlignment"));
+  }
+  return absl::OkStatus();
+}
+
+// From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
+std::int64_t StepH(const Problem& p) {
+  return p.r == 1 ? 0 : p.dilation_h;
+}
+std::int64_t StepW(const Problem& p) {
+  return p.s == 1 ? 0 : p.dilation_w;
+}
+
+// What im2col needs beyond SourceParams.
+void FillWindow(const Problem& p, WindowParams* w) {
+  const bool flip = p.mode == Mode::kConvolution;
+  w->h = Int32(p.h);
+  w->r = Int32(p.r);
+  w->s = Int32(p.s);
+  // A flipped filter is walked from its last tap: start there and step backwards.
+  w->base_h = Int32(-p.pad_top + (flip ? (p.r - 1) * p.dilation_h : 0));
+  w->base_w = Int32(-p.pad_left + (flip ? (p.s - 1) * p.dilation_w : 0));
+  const std::int64_t step_h = StepH(p), step_w = StepW(p);
+  w->step_h = Int32(flip ? -step_h : step_h);
+  w->step_w = Int32(flip ? -step_w : step_w);
+}
+
+void FillTaps(const Problem& p, TapParams* t) {
+  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
+  t->taps = Int32(taps);
+  for (int tap = 0; tap < taps; ++tap) {
+    const auto offset = [&](std::int64_t i) {
+      return i / p.s * t->step_h * p.w + i % p.s * t->step_w;
+    };
+    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : plane;
+    t->next_tap[tap] = Int32(next - offset(tap));
+  }
+}
+
+// Bytes of source, filters and destination, and of the scales and biases; each moved once.
+double Bytes(const Problem& p, const TileFacts& f, double filters) {
+  const double c = RoundUp(p.c, f.src_interleave);
+  return p.n * c * p.h * p.w + filters * (p.k / p.groups) * (c / p.groups) * p.r * p.s +
+         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bytes +
+         8.0 * p.k;
+}
+
+}  // namespace
+
+absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
+  if (absl::Status s = CheckProblem(p); !s.ok()) return s;
+  if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
+  const gemm::TileShape& tile = f.config.threadblock;
+  Geometry g;
+  g.problem = p;
+  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
+  const bool pointwise =
+      taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0;
+  g.kind = pointwise                                     ? SourceKind::kPointwise
+           : f.has_taps && taps <= TapParams::kTableTaps ? SourceKind::kTaps
+                                                         : SourceKind::kIm2col;
+
+  const std::int64_t x = f.unit_bytes;
+  const std::int64_t all_channels = gemm::CeilDiv(p.c, x);
+  const std::int64_t channels = gemm::CeilDiv(p.c / p.groups, x);
+  const std::int64_t slice_units = tile.k / x;
+  const std::int64_t units = channels * taps;
+  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
+  // steps a tap or two past the last before it turns to the next row of taps or channel block.
+  const std::int64_t overshoot = (f.config.stages + 1) * slice_units / taps + 2;
+  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
+                            (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
+  const Wide reach = f.nhwc ? padded_plane * (all_channels + overshoot)
+                            : Wide{all_channels + overshoot} * plane + padded_plane;
+  if (!pointwise && reach > kInt32Max) {
+    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
+                    "split the image or its channels");
+  }
+  if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
+  if (units * (f.nhwc ? x : 1) > kInt32Max) {
+    return TooLarge("c*r*s", units * x, kInt32Max, "split the channels");
+  }
+
+  g.batch = prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups);
+  const prologues::Depends& d = f.depends;
+  const std::int64_t row_h = d.OnPixel() ? d.block_h : p.p();
+  const std::int64_t row_w = d.OnPixel() ? d.block_w : p.q();
+  const std::int64_t rows = (d.image ? 1 : p.n) * row_h * row_w;
+  if (rows > kInt32Max - 1024) {
+    return TooLarge("rows of one product", rows, kInt32Max - 1024, "split the batch");
+  }
+  g.padded_k = Int32(RoundUp(p.k, f.dst_interleave));
+  const std::int64_t columns = p.k / p.groups + (g.padded_k - p.k);
+  PlanCounts& counts = g.counts;
+  counts.batches = g.batch.Count();
+  counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
+  counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{tile.n});
+  counts.slices = Int32(gemm::CeilDiv(units, slice_units));
+  const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
+  if (blocks > kInt32Max) {
+    return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
+  }
+  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * counts.slices * tile.k);
+  counts.bytes = Bytes(p, f, double(counts.batches));
+
+  g.rows.rows = Int32(rows);
+  g.rows.image_pixels = gemm::FastDivmod(Int32(row_h * row_w));
+  g.rows.row_pixels = gemm::FastDivmod(Int32(row_w));
+  g.rows.p = Int32(p.p());
+  g.rows.q = Int32(p.q());
+  g.rows.group_k = Int32(p.k / p.groups);
+
+  SourceParams& a = g.im2col;
+  a.rows = g.rows;
+  a.image_units = all_channels * plane;
+  a.group_units = channels * (f.nhwc ? 1 : plane);
+  a.units = Int32(units);
+  a.pixel_units = Int32(f.nhwc ? all_channels : 1);
+  a.channel_units = Int32(channels);
+  a.w = Int32(p.w);
+  a.plane = Int32(plane);
+  a.stride_h = Int32(p.stride_h);
+  a.stride_w = Int32(p.stride_w);
+  FillWindow(p, &g.im2col);
+  g.im2col.taps = gemm::FastDivmod(Int32(taps));
+  g.im2col.tap_columns = gemm::FastDivmod(Int32(p.s));
+  g.im2col.channels = gemm::FastDivmod(Int32(channels));
+  if (g.kind == SourceKind::kTaps) {
+    static_cast<WindowParams&>(g.taps) = g.im2col;
+    FillTaps(p, &g.taps);
+  }
+
+  const std::int64_t filter_k = p.k / p.groups;
+  g.filter.units = Int32(units);
+  g.filter.padded_k = Int32(RoundUp(filter_k, f.filter_interleave));
+  g.filter.row_bytes = units * x;  // KRSC
+  g.filter.filter_bytes = std::int64_t{g.filter.padded_k} * units * x;
+  return g;
+}
+
+absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, std::int64_t count,
+                         std::int64_t filters, const char* prologue) {
+  const FilterExtents e = p.filter();
+  if (packed != e) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "conv: args.filter was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "
+        "s=%d; pack the filter that belongs to the problem",
+        packed.k, packed.c, packed.r, packed.s, e.k, e.c, e.r, e.s));
+  }
+  if (filters != 0 && count != filters) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: args.filter holds ", count, " filters, the prologue ", prologue,
+                     " needs ", filters, " for this problem; give PackFilters that count"));
+  }
+  return absl::OkStatus();
+}
+
+std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
+  const TileDescription& c = f.config;
+  const std::string thread =
+      c.mainloop == gemm::Mainloop::kSimt
+          ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
+          : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
+                            c.instruction.k, c.stages);
+  const std::string batches =
+      f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
+  return absl::StrFormat(
+      "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d blocks of %d threads, %d bytes shared, %s -> %s",
+      gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
+      c.warp.n, thread, g.kind == SourceKind::kPointwise ? "pointwise" : "im2col", batches,
+      g.counts.tiles_m, g.counts.tiles_n, f.threads, f.shared_bytes, f.src_layout, f.dst_layout);
+}
+
+}  // namespace weft::conv

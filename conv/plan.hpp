@@ -1,0 +1,116 @@
+// From a problem to what the kernels are launched with: every check that needs no pointer, the
+// kernels' parameters and the grid.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/conv/geometry.hpp"
+#include "weft/conv/kernels.hpp"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/launch.hpp"
+
+namespace weft::conv {
+
+using gemm::PlanCounts;
+using gemm::TileFacts;
+
+// The facts of policy P.
+template <class P>
+constexpr TileFacts FactsOf() {
+  using AnyKernel = Kernel<P, SourceKind::kPointwise>;
+  using Epilogue = typename P::Epilogue;
+  using Dst = typename P::DstLayout;
+  TileFacts facts = {.config = P::config,
+                     .threads = AnyKernel::kThreads,
+                     .blocks_by_registers = AnyKernel::kMinBlocksPerSm,
+                     .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
+                     .hardware = AnyKernel::kRequires,
+                     .src_interleave = P::SrcLayout::kInterleave,
+                     .dst_interleave = Dst::kInterleave,
+                     .dst_element_bytes = sizeof(typename Epilogue::Output),
+                     .unit_bytes = CheckedPolicy<P>::kUnitBytes,
+                     .nhwc = CheckedPolicy<P>::kNhwc,
+                     .has_taps = kHasTaps<P>,
+                     .filter_interleave = P::FilterLayout::kInterleave,
+                     .dst_channel_run = Dst::kChannelRun,
+                     .depends = P::Prologue::kDepends,
+                     .batched = kBatched<typename P::Prologue>,
+                     .prologue = P::Prologue::kName,
+                     .src_layout = P::SrcLayout::kName,
+                     .filter_layout = P::FilterLayout::kName,
+                     .dst_layout = Dst::kName};
+  if constexpr (Epilogue::kHasResidual) {
+    using Layout = typename Epilogue::ResidualStage::Layout;
+    facts.residual_channel_run = [] {
+      if constexpr (std::is_same_v<Layout, epilogues::SameAsDst>) {
+        return Dst::kChannelRun;
+      } else {
+        return Layout::kChannelRun;
+      }
+    }();
+  }
+  return facts;
+}
+
+// A problem that passed every check for one policy, and its launch: all of the parameters but the
+// pointers and the values of the epilogue.
+struct Geometry {
+  Problem problem;
+  SourceKind kind = SourceKind::kIm2col;
+  PlanCounts counts;
+  prologues::BatchExtents batch;
+  TapParams taps;       // or ...
+  Im2colParams im2col;  // ... these; their SourceParams serve SourceKind::kPointwise
+  FilterParams filter;
+  PixelMap rows;
+  std::int64_t filter_size = 0;  // elements of one packed filter
+  std::int32_t padded_k = 0;     // output channels with those that fill the last dst block
+
+  arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
+};
+
+// Checks `problem` against a policy. InvalidArgument as for CheckProblem, and where K, C or the
+// groups do not fit the layouts; OutOfRange where a 32-bit index of the kernel would overflow.
+absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& facts);
+
+// InvalidArgument if the filter was packed for other extents than the problem's, or if the bank has
+// not the filters that the prologue wants (`filters`; 0: any number).
+absl::Status CheckFilter(const Problem& problem, const FilterExtents& packed, std::int64_t count,
+                         std::int64_t filters, const char* prologue);
+
+// The parameters of policy P's kernel `kind` for this geometry.
+template <class P, SourceKind kind>
+KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& prologue) {
+  KernelParams<P, kind> params;
+  params.schedule.tiles_n = gemm::FastDivmod(static_cast<std::int32_t>(g.counts.tiles_n));
+  if constexpr (kBatched<typename P::Prologue>) {
+    auto& s = params.schedule;
+    s.tiles_m = gemm::FastDivmod(static_cast<std::int32_t>(g.counts.tiles_m));
+    s.batch_g = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.g));
+    s.batch_q = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.q));
+    s.batch_p = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.p));
+    s.prologue = prologue;
+  }
+  if constexpr (kind == SourceKind::kTaps) {
+    params.a = g.taps;
+  } else {
+    params.a = g.im2col;
+  }
+  params.b = g.filter;
+  params.slices = g.counts.slices;
+  auto& out = params.output;
+  out.k = static_cast<std::int32_t>(g.problem.k);
+  out.padded_k = g.padded_k;
+  out.rows = g.rows;
+  out.extents = g.problem.dst();
+  return params;
+}
+
+// One line for people: tile, path, grid, shared memory, layouts.
+std::string DescribeGeometry(const Geometry& geometry, const TileFacts& facts);
+
+}  // namespace weft::conv

@@ -1,0 +1,143 @@
+// A prologue of the user's own (own_prologue/operators.hpp): six images, each of which picks one of
+// four filters. Runs on the GPU, or on the CPU where there is none or with --backend=cpu; checked
+// against the plain reference.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "examples/own_prologue/operators.hpp"
+#include "examples/support/backend.hpp"
+#include "tests/reference/reference.hpp"
+#include "weft/conv/convolution.hpp"
+
+#if WEFT_HAVE_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace {
+
+using Op = weft::conv::Convolution<BankConv>;
+
+// Where the operator finds a tensor: a copy of it on the GPU, or the host's own memory. Download()
+// brings back what the operator wrote.
+template <class T>
+class Tensor {
+ public:
+  Tensor(std::vector<T> host, bool on_gpu) : host_(std::move(host)), memory_(host_.data()) {
+#if WEFT_HAVE_CUDA
+    on_gpu_ = on_gpu;
+    void* memory = nullptr;
+    if (on_gpu_) Check(cudaMalloc(&memory, bytes()));
+    if (on_gpu_) Check(cudaMemcpy(memory, host_.data(), bytes(), cudaMemcpyHostToDevice));
+    if (on_gpu_) memory_ = static_cast<T*>(memory);
+#else
+    static_cast<void>(on_gpu);
+#endif
+  }
+  Tensor(const Tensor&) = delete;
+  ~Tensor() {
+#if WEFT_HAVE_CUDA
+    if (on_gpu_) cudaFree(memory_);
+#endif
+  }
+
+  T* get() const {
+    return memory_;
+  }
+
+  const std::vector<T>& Download() {
+#if WEFT_HAVE_CUDA
+    if (on_gpu_) Check(cudaMemcpy(host_.data(), memory_, bytes(), cudaMemcpyDeviceToHost));
+#endif
+    return host_;
+  }
+
+ private:
+  std::size_t bytes() const {
+    return host_.size() * sizeof(T);
+  }
+#if WEFT_HAVE_CUDA
+  static void Check(cudaError_t error) {
+    if (error == cudaSuccess) return;
+    std::cerr << "own_prologue: " << cudaGetErrorString(error) << "\n";
+    std::exit(1);
+  }
+  bool on_gpu_ = false;
+#endif
+  std::vector<T> host_;
+  T* memory_;
+};
+
+std::vector<std::int8_t> Numbers(std::int64_t count, int step) {
+  std::vector<std::int8_t> v(count);
+  for (std::int64_t i = 0; i < count; ++i) v[i] = static_cast<std::int8_t>(i * step);
+  return v;
+}
+
+absl::Status Run(bool on_gpu) {
+  constexpr std::int64_t kFilters = 4;
+  const weft::conv::Problem problem = weft::conv::SquareProblem(6, 10, 9, 7, 3, 1, 2);
+  const absl::StatusOr<Op> op = Op::Create(problem);
+  if (!op.ok()) return op.status();
+
+  const std::vector<std::int32_t> index = {2, 0, 3, 3, 0, 1};
+  const std::vector<float> bias = {-3.0f, -2.0f, -1.0f, 0.0f, 1.0f, 2.0f, 3.0f};
+  const std::vector<std::int8_t> src = Numbers(6 * 10 * 9 * 9, 37);
+  const std::vector<std::int8_t> filters =
+      Numbers(kFilters * 7 * 10 * 3 * 3, 101);  // [4][K][C][R][S]
+
+  const auto blocked = weft::ConvertTensor<weft::NCHW, weft::NCxHWx<4>>(problem.src(), src);
+  if (!blocked.ok()) return blocked.status();
+  const auto bank =
+      weft::PackFilters<FromBank, weft::CxRSKx<4>>(problem.filter(), kFilters, filters);
+  if (!bank.ok()) return bank.status();
+
+  const Tensor<std::int8_t> src_memory(*blocked, on_gpu);
+  const Tensor<std::int8_t> bank_memory({bank->data(), bank->data() + bank->size()}, on_gpu);
+  const Tensor<std::int32_t> index_memory(index, on_gpu);
+  const Tensor<float> bias_memory(bias, on_gpu);
+  Tensor<float> dst_memory(std::vector<float>(op->dst_size()), on_gpu);
+
+  Op::Arguments args;
+  args.src = src_memory.get();
+  args.filter = bank->At(bank_memory.get());
+  args.bias = bias_memory.get();
+  args.dst = dst_memory.get();
+  args.alpha = 0.001f;
+  args.prologue = {.index = index_memory.get()};
+  if (absl::Status s = on_gpu ? op->Run(args, /*stream=*/nullptr) : op->RunOnCpu(args); !s.ok()) {
+    return s;
+  }
+
+  const auto filter_of_image = [&](std::int64_t n, auto...) { return index[n]; };
+  const std::vector<float> want = weft::reference::Convolve<float>(
+      problem, src.data(), filters.data(), {.alpha = 0.001f, .bias = bias.data()},
+      weft::reference::ReluActivation(), weft::reference::kFloat, 1, filter_of_image);
+  const std::vector<float>& dst = dst_memory.Download();
+  std::int64_t positive = 0, different = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    positive += dst[i] > 0.0f;
+    different += dst[i] != want[i];
+  }
+  std::cout << op->Describe() << "\n"
+            << "on the " << (on_gpu ? "GPU: " : "CPU: ") << want.size() << " outputs, " << positive
+            << " above zero, " << different << " differ from the reference\n";
+  return different == 0 ? absl::OkStatus() : absl::InternalError("own_prologue: wrong outputs");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr const char* kFlag = "--backend=";
+  if (argc > 2 || (argc == 2 && std::strncmp(argv[1], kFlag, std::strlen(kFlag)) != 0)) {
+    return std::cerr << "usage: own_prologue [--backend=cpu|cuda]\n", 1;
+  }
+  const auto choice = examples::ChooseBackend(argc == 2 ? argv[1] + std::strlen(kFlag) : "");
+  if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
+  const absl::Status status = Run(choice->backend == examples::Backend::kCuda);
+  if (!status.ok()) return std::cerr << status << "\n", 1;
+  return 0;
+}

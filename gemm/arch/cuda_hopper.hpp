@@ -1,0 +1,400 @@
+// What is new in sm_90, as PTX: mbarriers, copy engine, warpgroup products, proxies, clusters,
+// dependent launch. Base of Thread.
+//
+// Operations of sm_90a (wgmma, setmaxnreg) need a kernel whose kRequires is {.min = 90, .exact =
+// true}; the others .min = 90. Shared memory is named by 32-bit addresses (Thread::SharedAddress).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <nv/target>
+#include <type_traits>
+
+#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cuda_wgmma.hpp"
+#include "weft/gemm/arch/tensor_map.hpp"
+
+namespace weft::arch {
+inline namespace WEFT_BACKEND {
+
+struct HopperThread {
+  // --- mbarriers: 8 bytes of shared memory, aligned to 8 -----------------------------------------
+  //
+  // A phase ends when `count` arrivals have been made and all bytes that they announced have come;
+  // then the next begins. Phases have numbers from 0.
+
+  // By one thread, once; then FenceMbarInit by the same, then a barrier for all that will use it.
+  WEFT_DEVICE static void MbarInit(uint32_t bar, int count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory");
+  }
+  // Makes the caller's MbarInits known to the engines and to the cluster.
+  WEFT_DEVICE static void FenceMbarInit() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+
+  WEFT_DEVICE static void MbarArrive(uint32_t bar) {
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(bar)
+                 : "memory");
+  }
+  // Arrives and announces `bytes` (up to 2^20 - 1 in a phase) that copies will bring.
+  WEFT_DEVICE static void MbarArriveTx(uint32_t bar, int bytes) {
+    asm volatile(
+        "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
+            bar),
+        "r"(bytes)
+        : "memory");
+  }
+  // Returns when the latest phase whose number has this parity (0 or 1) has ended; a new barrier
+  // counts as one whose phase of parity 1 has. Who waits for each phase in turn can tell them
+  // apart.
+  WEFT_DEVICE static void MbarWait(uint32_t bar, int parity) {
+    asm volatile(
+        "{\n.reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra ready;\n"
+        "bra again;\n"
+        "ready:\n}" ::"r"(bar),
+        "r"(parity)
+        : "memory");
+  }
+  // MbarArrive at a barrier of the cluster (MapToRank).
+  WEFT_DEVICE static void MbarArriveRemote(uint32_t bar) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar)
+                 : "memory");
+  }
+  // Arrives when the thread's CpAsyncs so far have landed.
+  WEFT_DEVICE static void CpAsyncMbarArrive(uint32_t bar) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
+  }
+
+  // --- Copy engine: by one thread; the bytes have come when the mbarrier's phase has ended
+  // --------
+
+  // `bytes` and both addresses are multiples of 16.
+  WEFT_DEVICE static void BulkLoad(uint32_t dst, const void* src, uint32_t bytes, uint32_t bar) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(dst),
+        "l"(src), "r"(bytes), "r"(bar)
+        : "memory");
+  }
+
+  // From the block's shared memory at `src` to the cluster's (MapToRank) at `dst`, with a barrier
+  // of the block that receives. The sender's bytes were fenced by FenceProxyAsync, and it does not
+  // return before they have come.
+  WEFT_DEVICE static void BulkCopyRemote(uint32_t dst, uint32_t src, uint32_t bytes, uint32_t bar) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(dst),
+        "r"(src), "r"(bytes), "r"(bar)
+        : "memory");
+  }
+
+  // The box at `coord` (dimension 0 first), TensorMapSpec::Bytes() of it, to dst, a multiple of
+  // 128. Without interleave, coord[0] is a multiple of 16 bytes.
+  template <int kRank>
+  WEFT_DEVICE static void TmaLoad(uint32_t dst, const TensorMap& map, uint32_t bar,
+                                  const int32_t (&coord)[kRank]) {
+    static_assert(kRank >= 1 && kRank <= 5);
+    if constexpr (kRank == 1) {
+      asm volatile(
+          "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+          "[%1, {%3}], [%2];" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0])
+          : "memory");
+    } else if constexpr (kRank == 2) {
+      asm volatile(
+          "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+          "[%1, {%3, %4}], [%2];" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1])
+          : "memory");
+    } else if constexpr (kRank == 3) {
+      asm volatile(
+          "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+          "[%1, {%3, %4, %5}], [%2];" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2])
+          : "memory");
+    } else if constexpr (kRank == 4) {
+      asm volatile(
+          "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+          "[%1, {%3, %4, %5, %6}], [%2];" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3])
+          : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+          "[%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]),
+          "r"(coord[4])
+          : "memory");
+    }
+  }
+
+  // The im2col walk from `coord`, read at `offset` (per spatial dimension, W first).
+  template <int kRank>
+  WEFT_DEVICE static void TmaLoadIm2col(uint32_t dst, const TensorMap& map, uint32_t bar,
+                                        const int32_t (&coord)[kRank],
+                                        const uint16_t (&offset)[kRank - 2]) {
+    static_assert(kRank >= 3 && kRank <= 5);
+    if constexpr (kRank == 3) {
+      asm volatile(
+          "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+          "[%0], [%1, {%3, %4, %5}], [%2], {%6};" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "h"(offset[0])
+          : "memory");
+    } else if constexpr (kRank == 4) {
+      asm volatile(
+          "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+          "[%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]),
+          "h"(offset[0]), "h"(offset[1])
+          : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+          "[%0], [%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(dst),
+          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]),
+          "r"(coord[4]), "h"(offset[0]), "h"(offset[1]), "h"(offset[2])
+          : "memory");
+    }
+  }
+
+  WEFT_DEVICE static void PrefetchTensorMap(const TensorMap& map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+  }
+
+  // --- Proxies -----------------------------------------------------------------------------------
+
+  // What was written to shared memory by ordinary stores before it (the thread's own, or others'
+  // that it has synchronised with) is seen by products and copies issued after it. Bytes that
+  // reached shared memory by the copy engine need none.
+  WEFT_DEVICE static void FenceProxyAsync() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+
+  // --- Warpgroup products: by all four warps of a warpgroup (wgmma.hpp describes operands, sums)
+  // --
+  //
+  //   WgmmaFence(); WgmmaS8<N>(d, a, b); ...; WgmmaCommit(); WgmmaWait<0>(); KeepInPlace(d);
+  //
+  // d is in flight from the first product to the WgmmaWait that covers the last one: nobody may
+  // touch it, and it stays where it is. The operands must stay in shared memory as long.
+
+  // d += a * b for signed bytes, k = 32; with accumulate = false d = a * b.
+  template <int N>
+  WEFT_DEVICE static void WgmmaS8(int32_t (&d)[N / 2], uint64_t a, uint64_t b,
+                                  bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kS8, N>::Issue(d, a, b, accumulate);
+  }
+  // 16-bit floats, k = 16; each operand may be MN-major.
+  template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaF16(float (&d)[N / 2], uint64_t a, uint64_t b,
+                                   bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kF16, N>::template Issue<kAMnMajor, kBMnMajor>(d, a, b, accumulate);
+  }
+  template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaBf16(float (&d)[N / 2], uint64_t a, uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kBf16, N>::template Issue<kAMnMajor, kBMnMajor>(d, a, b,
+                                                                                accumulate);
+  }
+  // k = 8.
+  template <int N>
+  WEFT_DEVICE static void WgmmaTf32(float (&d)[N / 2], uint64_t a, uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kTf32, N>::Issue(d, a, b, accumulate);
+  }
+  // 8-bit floats, k = 32.
+  template <int N>
+  WEFT_DEVICE static void WgmmaE4m3(float (&d)[N / 2], uint64_t a, uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kE4m3, N>::Issue(d, a, b, accumulate);
+  }
+  template <int N>
+  WEFT_DEVICE static void WgmmaE5m2(float (&d)[N / 2], uint64_t a, uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kE5m2, N>::Issue(d, a, b, accumulate);
+  }
+
+  // Before the first product onto sums that the program has touched.
+  WEFT_DEVICE static void WgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+  // The products since the last one are a group.
+  WEFT_DEVICE static void WgmmaCommit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  }
+  // Until at most N (0 to 7) groups are in flight.
+  template <int N>
+  WEFT_DEVICE static void WgmmaWait() {
+    static_assert(N >= 0 && N <= 7);
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+  }
+  // For the compiler, which does not know that products write late: sums are not read before this.
+  // After WgmmaWait, and before the first product.
+  template <class T, int kCount>
+  WEFT_DEVICE static void KeepInPlace(T (&d)[kCount]) {
+    WEFT_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      if constexpr (std::is_same_v<T, float>) {
+        asm volatile("" : "+f"(d[i])::"memory");
+      } else {
+        asm volatile("" : "+r"(d[i])::"memory");
+      }
+    }
+  }
+
+  // The registers of each thread of the warpgroup become more (when others have given some up) or
+  // fewer; a multiple of 8 from 24 to 256.
+  template <int kRegisters>
+  WEFT_DEVICE static void SetMaxRegInc() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+  }
+  template <int kRegisters>
+  WEFT_DEVICE static void SetMaxRegDec() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+  }
+
+  // --- Matrix stores: the reverse of LdMatrix ----------------------------------------------------
+
+  // Lane 8i + j gives the address of row j of matrix i; kMatrices = 1, 2 or 4.
+  template <int kMatrices>
+  WEFT_DEVICE static void StMatrix(uint32_t addr, const uint32_t (&r)[kMatrices]) {
+    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
+    if constexpr (kMatrices == 1) {
+      asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(addr), "r"(r[0])
+                   : "memory");
+    } else if constexpr (kMatrices == 2) {
+      asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(addr),
+                   "r"(r[0]), "r"(r[1])
+                   : "memory");
+    } else {
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr),
+                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                   : "memory");
+    }
+  }
+  // Of transposed matrices: r[i] are two b16 of one column.
+  template <int kMatrices>
+  WEFT_DEVICE static void StMatrixTrans(uint32_t addr, const uint32_t (&r)[kMatrices]) {
+    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
+    if constexpr (kMatrices == 1) {
+      asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(addr),
+                   "r"(r[0])
+                   : "memory");
+    } else if constexpr (kMatrices == 2) {
+      asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(addr),
+                   "r"(r[0]), "r"(r[1])
+                   : "memory");
+    } else {
+      asm volatile(
+          "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr),
+          "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+          : "memory");
+    }
+  }
+
+  // --- One lane for all
+  // ----------------------------------------------------------------------------
+
+  // True in one lane of a warp that is whole.
+  WEFT_DEVICE static bool ElectOne() {
+    uint32_t one;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xFFFFFFFF; selp.b32 %0, 1, 0, p; }" : "=r"(one));
+    return one != 0;
+  }
+  // Lane 0's value, known to the compiler to be the same in the whole warp.
+  WEFT_DEVICE static int WarpUniform(int v) { return __shfl_sync(~0u, v, 0); }
+
+  // --- Clusters
+  // ------------------------------------------------------------------------------------
+
+  WEFT_DEVICE static int cluster_rank() {
+    uint32_t rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return static_cast<int>(rank);
+  }
+  WEFT_DEVICE static int cluster_size() {
+    uint32_t size;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return static_cast<int>(size);
+  }
+
+  // A barrier for all threads of the cluster in two halves; orders shared and global memory.
+  WEFT_DEVICE static void ClusterArrive() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  }
+  WEFT_DEVICE static void ClusterWait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+  WEFT_DEVICE static void ClusterSync() {
+    ClusterArrive();
+    ClusterWait();
+  }
+
+  // The cluster's address of what a block of the cluster has at `addr` of its shared memory. That
+  // block must have started and not have returned: ClusterSync first, and last.
+  WEFT_DEVICE static uint32_t MapToRank(uint32_t addr, int rank) {
+    uint32_t mapped;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(addr), "r"(rank));
+    return mapped;
+  }
+  // 4, 8 or 16 bytes.
+  template <class T>
+  WEFT_DEVICE static T LoadRemote(uint32_t addr) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    uint32_t w[sizeof(T) / 4];
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(w[0]) : "r"(addr) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("ld.shared::cluster.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(w[0]), "=r"(w[1])
+                   : "r"(addr)
+                   : "memory");
+    } else {
+      static_assert(sizeof(T) == 16);
+      asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                   : "r"(addr)
+                   : "memory");
+    }
+    T v;
+    __builtin_memcpy(&v, w, sizeof(T));
+    return v;
+  }
+  template <class T>
+  WEFT_DEVICE static void StoreRemote(uint32_t addr, T v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    uint32_t w[sizeof(T) / 4];
+    __builtin_memcpy(w, &v, sizeof(T));
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(addr), "r"(w[0]) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("st.shared::cluster.v2.u32 [%0], {%1, %2};" ::"r"(addr), "r"(w[0]), "r"(w[1])
+                   : "memory");
+    } else {
+      static_assert(sizeof(T) == 16);
+      asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(w[0]),
+                   "r"(w[1]), "r"(w[2]), "r"(w[3])
+                   : "memory");
+    }
+  }
+
+  // --- Programmatic dependent launch (LaunchAttributes::dependent)
+  // ---------------------------------
+
+  // Until the kernels before this one in the stream have ended and what they wrote is visible.
+  // Returns at once in an ordinary launch. Any kernel may call these two: code for older GPUs holds
+  // nothing of them, and LaunchOnCuda then launches it the ordinary way.
+  WEFT_DEVICE static void WaitForEarlierGrids() {
+    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.wait;" ::: "memory");))
+  }
+  // The next kernel of the stream may start when all blocks have said so, or returned.
+  WEFT_DEVICE static void LetLaterGridsStart() {
+    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.launch_dependents;" ::
+                                                      : "memory");))
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch

@@ -1,0 +1,153 @@
+#include "weft/gemm/argument_checks.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace weft::gemm {
+namespace {
+
+using Wide = __int128;  // sums and products of addresses do not overflow here
+
+absl::Status CheckAddress(const char* who, const TensorArgument& t) {
+  if (t.address == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(who, ": args.", t.field, " ", t.if_null));
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(t.address);
+  if (address % t.alignment == 0) return absl::OkStatus();
+  const auto has = static_cast<int>(address & (~address + 1));
+  std::string remedy;
+  if (t.helper != nullptr && has >= t.least_alignment) {
+    remedy = absl::StrCat(", or build the operator with ", t.helper, "(config, ", has, ")");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s: args.%s=%p is not %d-byte aligned; allocate it with that alignment%s",
+                      who, t.field, t.address, t.alignment, remedy));
+}
+
+bool LinesOverlap(Wide distance, const TensorArgument& a, const TensorArgument& b) {
+  return -distance < b.line_bytes && distance < a.line_bytes;
+}
+
+// Whether a byte belongs to both. Of matrices with one pitch, such as two blocks of columns of a
+// larger one, exactly; of others, whether their ranges from first to last byte overlap.
+bool Overlap(const TensorArgument& a, const TensorArgument& b) {
+  const Wide start_a = reinterpret_cast<std::uintptr_t>(a.address);
+  const Wide start_b = reinterpret_cast<std::uintptr_t>(b.address);
+  const Wide distance = start_b - start_a;
+  const Wide span_a = Wide{a.lines - 1} * a.pitch_bytes + a.line_bytes;
+  const Wide span_b = Wide{b.lines - 1} * b.pitch_bytes + b.line_bytes;
+  if (-distance >= span_b || distance >= span_a) return false;
+  if (a.lines == 1 && b.lines == 1) return true;
+  const Wide pitch = a.lines > 1 ? a.pitch_bytes : b.pitch_bytes;
+  if (a.lines > 1 && b.lines > 1 && pitch != b.pitch_bytes) return true;
+  if (a.line_bytes > pitch || b.line_bytes > pitch) return true;
+  // Line i of a and line i + steps of b, or the next one, are the only neighbours.
+  Wide steps = -distance / pitch;
+  if (distance + steps * pitch > 0) --steps;
+  for (const Wide j : {steps, steps + 1}) {
+    if (j > -a.lines && j < b.lines && LinesOverlap(distance + j * pitch, a, b)) return true;
+  }
+  return false;
+}
+
+absl::Status CheckOverlap(const char* who, const TensorArgument& input,
+                          const TensorArgument& output) {
+  if (input.may_be_output && input.address == output.address) return absl::OkStatus();
+  if (!Overlap(input, output)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(who, ": args.", output.field, " overlaps args.", input.field,
+                   "; blocks would read what others have written, so give ", output.field,
+                   " memory of its own", input.may_be_output ? ", or its very address" : ""));
+}
+
+absl::Status WithoutStage(const char* who, const std::string& what, const char* stage,
+                          const char* leave) {
+  return absl::InvalidArgumentError(absl::StrCat(who, ": args.", what,
+                                                 " is set but the policy's Epilogue has no ", stage,
+                                                 " stage; leave it ", leave));
+}
+
+struct Number {
+  const char* field;
+  float value;
+  float neutral;
+  bool read;
+  const char* stage;
+};
+
+absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
+  const Number numbers[] = {
+      {"alpha", e.alpha, 1.0f, e.facts.scale, "Scale"},
+      {"beta", e.beta, 1.0f, e.facts.bias && !e.facts.bias_in_sum, "Bias"},
+      {"gamma", e.gamma, 1.0f, e.facts.residual, "Residual"},
+      {"zero_point", e.zero_point, 0.0f, e.facts.zero_point, "ClampTo"},
+  };
+  for (const Number& n : numbers) {
+    if (std::isnan(n.value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(who, ": args.", n.field, " is NaN; give a number"));
+    }
+    if (!n.read && n.value != n.neutral) {
+      return WithoutStage(who, absl::StrCat(n.field, "=", n.value), n.stage,
+                          n.neutral == 0.0f ? "0" : "1");
+    }
+  }
+  if (e.channel_alpha.address != nullptr && e.alpha != 1.0f) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": args.alpha=", e.alpha, " and args.channel_alpha are both set; give one of them"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
+                            const TensorArgument& output, const EpilogueArguments& e) {
+  for (const TensorArgument& t : operands) {
+    if (absl::Status s = CheckAddress(who, t); !s.ok()) return s;
+  }
+  if (absl::Status s = CheckAddress(who, output); !s.ok()) return s;
+  for (const TensorArgument& t : operands) {
+    if (absl::Status s = CheckOverlap(who, t, output); !s.ok()) return s;
+  }
+  struct Optional {
+    const TensorArgument& tensor;
+    bool read, may_be_null;
+    const char* stage;
+  };
+  const Optional optional[] = {{e.bias, e.facts.bias, false, "Bias"},
+                               {e.residual, e.facts.residual, false, "Residual"},
+                               {e.channel_alpha, e.facts.scale, true, "Scale"}};
+  for (const Optional& o : optional) {
+    const bool given = o.tensor.address != nullptr;
+    if (!o.read && given) return WithoutStage(who, o.tensor.field, o.stage, "null");
+    if (!o.read || (o.may_be_null && !given)) continue;
+    if (absl::Status s = CheckAddress(who, o.tensor); !s.ok()) return s;
+    if (absl::Status s = CheckOverlap(who, o.tensor, output); !s.ok()) return s;
+  }
+  return CheckNumbers(who, e);
+}
+
+absl::Status CheckDevice(const char* who, const TileFacts& facts,
+                         const arch::DeviceLimits& device) {
+  const arch::Requires& needed = facts.hardware;
+  if (!needed.Fits(device.compute_capability)) {
+    const auto version = [](int c) { return absl::StrCat(c / 10, ".", c % 10); };
+    return absl::FailedPreconditionError(absl::StrCat(
+        who, ": config.mainloop needs compute capability ", version(needed.min),
+        needed.exact ? " and no other" : "", ", this GPU has ", version(device.compute_capability),
+        "; run on the CPU or choose an older mainloop"));
+  }
+  if (facts.shared_bytes > device.shared_memory_per_block) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        who, ": config.threadblock needs ", facts.shared_bytes,
+        " bytes of shared memory, one block of this GPU has ", device.shared_memory_per_block,
+        "; use a smaller threadblock tile or fewer stages"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::gemm

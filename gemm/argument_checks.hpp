@@ -1,0 +1,93 @@
+// What every operator checks of a run's arguments before it launches, compiled once: addresses,
+// alignment, overlap with the output, numbers. And whether a device can run it.
+//
+// Host values only: what lies in memory (bias, channel_alpha, residual) may be on a GPU and is not
+// looked at.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/facts.hpp"
+
+namespace weft::gemm {
+
+// A tensor or matrix of a run, as bytes: `lines` lines of line_bytes bytes, pitch_bytes apart. One
+// line is a tensor without gaps.
+struct TensorArgument {
+  const char* field = "";  // of Arguments
+  const void* address = nullptr;
+  int alignment = 1;  // that the address must have
+  std::int64_t line_bytes = 0;
+  std::int64_t lines = 1;
+  std::int64_t pitch_bytes = 0;
+  // The helper that gives a config another alignment, "WithDstAlignment", and the least it can
+  // give; null: there is no choice.
+  const char* helper = nullptr;
+  int least_alignment = 1;
+  const char* if_null = "is null; give the tensor's address";
+  bool may_be_output = false;  // at the output's own address each thread reads what it writes
+};
+
+// Which arguments an epilogue reads.
+struct EpilogueFacts {
+  bool scale = false;
+  bool bias = false;
+  bool bias_in_sum = false;
+  bool residual = false;
+  bool zero_point = false;
+};
+
+template <class Epilogue>
+constexpr EpilogueFacts EpilogueFactsOf() {
+  return {.scale = Epilogue::kHasScale,
+          .bias = Epilogue::kHasBias,
+          .bias_in_sum = Epilogue::kBiasInSum,
+          .residual = Epilogue::kHasResidual,
+          .zero_point = Epilogue::OutputStage::kAddsZeroPoint};
+}
+
+// The epilogue's part of a run's arguments.
+struct EpilogueArguments {
+  EpilogueFacts facts;
+  TensorArgument bias, channel_alpha, residual;
+  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
+};
+
+// From an operator's Arguments: `channels` output channels (columns), `residual` as bytes, its
+// address aside.
+template <class Epilogue, class Arguments>
+EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channels,
+                                      const TensorArgument& residual) {
+  EpilogueArguments e = {.facts = EpilogueFactsOf<Epilogue>(),
+                         .bias = {.field = "bias",
+                                  .address = args.bias,
+                                  .alignment = alignof(decltype(*args.bias)),
+                                  .line_bytes = channels * std::int64_t{sizeof(*args.bias)}},
+                         .channel_alpha = {.field = "channel_alpha",
+                                           .address = args.channel_alpha,
+                                           .alignment = alignof(float),
+                                           .line_bytes = channels * std::int64_t{sizeof(float)}},
+                         .residual = residual,
+                         .alpha = args.alpha,
+                         .beta = args.beta,
+                         .gamma = args.gamma,
+                         .zero_point = args.zero_point};
+  e.residual.field = "residual";
+  e.residual.address = args.residual;
+  return e;
+}
+
+// InvalidArgument, beginning with `who` ("conv"), if a tensor is null, misaligned or overlaps the
+// output; if an argument is set that no stage of the epilogue reads; if alpha and channel_alpha are
+// both set; if a number is NaN.
+absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
+                            const TensorArgument& output, const EpilogueArguments& epilogue);
+
+// FailedPrecondition if the operator's kernels need another GPU; ResourceExhausted if they need
+// more shared memory than one block can have there.
+absl::Status CheckDevice(const char* who, const TileFacts& facts, const arch::DeviceLimits& device);
+
+}  // namespace weft::gemm

@@ -1,0 +1,39 @@
+// In which order output channels stand among the rows of operand B in shared memory.
+#pragma once
+
+#include "weft/layouts/inverse.hpp"
+#include "weft/layouts/layout.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+// An mma hands each lane two adjacent columns of each of four instructions; in this order they are
+// kRun = 8 adjacent channels, or twice 4 where those are 16 bytes already.
+//   8: n = 8 lane + 2 instruction + e             ->  8 instruction + 2 lane + e
+//   4: n = 16 half + 4 lane + 2 instruction + e   ->  16 half + 8 instruction + 2 lane + e
+template <int kRun>
+struct ChannelOrder {
+  static_assert(kRun == 8 || kRun == 4);
+  using L = decltype(layouts::MakeLayout(
+      layouts::MakeTuple(layouts::kInt<2>, layouts::kInt<kRun / 2>, layouts::kInt<4>,
+                         layouts::kInt<8 / kRun>),
+      layouts::MakeTuple(layouts::kInt<1>, layouts::kInt<8>, layouts::kInt<2>, layouts::kInt<16>)));
+  using Inverse = decltype(layouts::RightInverse(L()));
+};
+
+}  // namespace internal
+
+// The row of output channel n.
+template <int kRun = 8>
+constexpr int ChannelRow(int n) {
+  return n / 32 * 32 + typename internal::ChannelOrder<kRun>::L()(n % 32);
+}
+
+// The output channel of a row.
+template <int kRun = 8>
+constexpr int RowChannel(int row) {
+  return row / 32 * 32 + typename internal::ChannelOrder<kRun>::Inverse()(row % 32);
+}
+
+}  // namespace weft::gemm

@@ -1,0 +1,156 @@
+// The first half of an epilogue: from a thread's sums to the bytes of its outputs.
+//
+// It works on groups of kChannels adjacent output channels of one pixel, any number from 1; which
+// of them a thread holds is the accumulator map's business (accumulators.hpp), where the bytes go
+// the store's (epilogue_store.hpp).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "weft/epilogues/chain.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/output_params.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// Of tensor formats the stride is at most the number of channels: one multiplication.
+template <class Layout>
+WEFT_DEVICE std::int64_t PixelOffset(const TensorExtents& e, std::int32_t pq) {
+  if constexpr (TensorFormat<Layout>) {
+    return static_cast<std::int64_t>(pq) * static_cast<std::int32_t>(Layout::PixelStride(e));
+  } else {
+    return pq * Layout::PixelStride(e);
+  }
+}
+
+// P: DstLayout, Epilogue. Output: an OutputParams.
+template <class P, class Output, int kChannels>
+struct EpilogueMath {
+  using Dst = typename P::DstLayout;
+  using Epilogue = typename P::Epilogue;
+  using Element = typename Epilogue::Output;
+  using BiasValue = typename Epilogue::BiasValue;
+  static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
+
+  // What depends on the channel alone, worked out once for all pixels: short sums spend as long
+  // here as in the mainloop.
+  struct Channels {
+    std::int32_t k;          // the first
+    std::int32_t count;      // how many of them are the tile's; may be negative
+    float alpha[kChannels];  // 0 beyond the last
+    BiasValue bias[kChannels];
+  };
+
+  // end: the tile's channels end there.
+  WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
+                               Channels& c) {
+    c.k = k;
+    c.count = end - k;
+    const bool per_channel = Epilogue::kHasScale && p.channel_alpha != nullptr;
+    WEFT_UNROLL
+    for (int j = 0; j < kChannels; ++j) {
+      const bool inside = k + j < end;
+      const float* alpha_address = per_channel ? p.channel_alpha + k + j : nullptr;
+      const float alpha = t.LoadGlobalOr0(alpha_address, per_channel && inside);
+      c.alpha[j] = per_channel ? alpha : p.alpha;
+      c.bias[j] = 0;
+      if constexpr (Epilogue::kHasBias) {
+        c.bias[j] = static_cast<BiasValue>(t.LoadGlobalOr0(p.bias + k + j, inside));
+      }
+    }
+  }
+
+  // The outputs of one pixel; at: its coordinates, if Epilogue::kNeedsCoordinate. sum(j): the sum
+  // of channel k + j. Outside (!wanted) nothing is read, and the outputs mean nothing.
+  //
+  // Also beyond the last channel, whose scale and bias are 0: a condition here would become a
+  // branch around every value.
+  template <class Sums>
+  WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                  epilogues::OutputCoord at, bool wanted, const Channels& c,
+                                  const Sums& sum, Element (&outputs)[kChannels]) {
+    Residuals residual;
+    if constexpr (Epilogue::kHasResidual) {
+      LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
+    }
+    if constexpr (kPacked) {
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; j += 4) {
+        float values[4];
+        WEFT_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          at.k = c.k + j + e;
+          values[e] = p.epilogue.Unrounded(Inputs(p, c, residual, j + e, sum(j + e)), at);
+        }
+        const std::uint32_t word = t.template PackSaturated<Element>(values);
+        memcpy(outputs + j, &word, sizeof(word));
+      }
+    } else {
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; ++j) {
+        at.k = c.k + j;
+        outputs[j] = p.epilogue(Inputs(p, c, residual, j, sum(j)), at);
+      }
+    }
+  }
+
+ private:
+  struct Residuals {
+    float value[kChannels];
+  };
+
+  template <class Sum>
+  WEFT_DEVICE static epilogues::StageInputsOf<Sum> Inputs(const Output& p, const Channels& c,
+                                                          const Residuals& residual, int j,
+                                                          Sum accumulator) {
+    epilogues::StageInputsOf<Sum> in;
+    in.accumulator = accumulator;
+    in.alpha = c.alpha[j];
+    if constexpr (Epilogue::kBiasInSum) {
+      in.sum_bias = c.bias[j];
+    } else {
+      in.bias = c.bias[j];
+    }
+    in.beta = p.beta;
+    in.gamma = p.gamma;
+    in.zero_point = p.zero_point;
+    if constexpr (Epilogue::kHasResidual) in.residual = residual.value[j];
+    return in;
+  }
+
+  // count: how many of the channels there are.
+  WEFT_DEVICE static void LoadResidual(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                       std::int32_t count, std::int32_t k, Residuals& v) {
+    using Stage = typename Epilogue::ResidualStage;
+    using Layout = std::conditional_t<std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>,
+                                      Dst, typename Stage::Layout>;
+    using Source = typename Stage::Element;
+    const Source* base = p.residual + pixel.n * Layout::ImageStride(p.extents) +
+                         PixelOffset<Layout>(p.extents, pixel.pq);
+    if constexpr (Layout::kChannelRun >= 4 && sizeof(Source) == 1 && kChannels % 4 == 0) {
+      // Blocks of 4 channels and more are whole words, their zero channels included.
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; j += 4) {
+        const std::uint32_t word = t.LoadGlobalOr0(
+            reinterpret_cast<const std::uint32_t*>(base + Layout::ChannelOffset(p.extents, k + j)),
+            j < count);
+        WEFT_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          v.value[j + e] = static_cast<float>(static_cast<Source>(word >> (8 * e)));
+        }
+      }
+    } else {
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; ++j) {
+        v.value[j] = static_cast<float>(
+            t.LoadGlobalOr0(base + Layout::ChannelOffset(p.extents, k + j), j < count));
+      }
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

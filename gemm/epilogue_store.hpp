@@ -1,0 +1,136 @@
+// The second half of an epilogue: the bytes of a thread's outputs to the destination, straight from
+// its registers.
+//
+// Threads of a warp that hold neighbouring pixels, and runs of 4 channels or more, make the stores
+// of every format whole 32-byte sectors (docs/decisions/0001).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/epilogue_math.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// P: DstLayout, Epilogue, config. Output: an OutputParams. Map: an AccumulatorMap.
+template <class P, class Output, AccumulatorMap Map>
+class DirectStore {
+  static constexpr int kChannels = Map::kChannels;
+  using Math = EpilogueMath<P, Output, kChannels>;
+  using Dst = typename P::DstLayout;
+  using Epilogue = typename P::Epilogue;
+  using Element = typename Epilogue::Output;
+  static constexpr int kRun = P::config.alignment.dst / static_cast<int>(sizeof(Element));
+  // Channels of one block lie side by side, those of matrices and NHWC all do.
+  static constexpr int kRunsApart = Dst::kChannelRun == 0 ? 1 << 30 : Dst::kChannelRun;
+  static constexpr bool Fits(int run) {
+    return run == 0 || kChannels % run == 0 || run % kChannels == 0;
+  }
+  static_assert(Fits(Dst::kChannelRun));
+
+ public:
+  // Writes the thread's results of `tile`, whose first row is first_m and whose first column is
+  // first_n of its product; what lies past the output is skipped, the zero channels that fill the
+  // destination's last block are written as zeros.
+  template <class Tile>
+  WEFT_DEVICE static void Run(arch::Thread t, const Output& p, const Tile& tile,
+                              std::int32_t first_m, std::int32_t first_n,
+                              const typename Map::Accumulators& acc) {
+    const std::int32_t end = p.rows.EndChannel(tile, p.k);
+    const std::int32_t padded_end = end == p.k ? p.padded_k : end;
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    typename Math::Channels channels[Map::kGroups];
+    Part parts[Map::kGroups];
+    WEFT_UNROLL
+    for (int g = 0; g < Map::kGroups; ++g) {
+      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
+      parts[g] = MakePart(p, channels[g].k, channels[g].count);
+    }
+    const std::int64_t image = Dst::ImageStride(p.extents);
+    const std::int64_t block = Dst::ChannelOffset(p.extents, kRunsApart);
+    WEFT_UNROLL
+    for (int i = 0; i < Map::kPixels; ++i) {
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
+      Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      WEFT_UNROLL
+      for (int g = 0; g < Map::kGroups; ++g) {
+        // Predicates instead of branches, except where a stage would see a coordinate outside.
+        const bool wanted = pixel.inside && channels[g].k < padded_end;
+        if (Epilogue::kNeedsCoordinate && !wanted) continue;
+        epilogues::OutputCoord at{pixel.n, 0, 0, 0};
+        if constexpr (Epilogue::kNeedsCoordinate) at.p = p.rows.Row(tile, pixel.pq, at.q);
+        Outputs outputs;
+        Math::Convert(
+            t, p, pixel, at, wanted, channels[g], [&](int j) { return Map::Get(acc, i, g, j); },
+            outputs.value);
+        Keep(parts[g], outputs);
+        WEFT_UNROLL
+        for (int j = 0; j < kChannels; j += kRun) {
+          Vector v;
+          memcpy(&v, outputs.value + j, sizeof(v));
+          if (wanted && channels[g].k + j < padded_end) {
+            Element* const run = to + parts[g].offset + Apart(p, channels[g].k, j, block, tile);
+            t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int kBytes = kChannels * static_cast<int>(sizeof(Element));
+  // Whether outputs past the last channel are stored, as zeros, and whole words hold them.
+  static constexpr bool kZeros = Dst::kChannelRun > 1 && kBytes % 4 == 0;
+  static_assert(Dst::kChannelRun <= 1 || kZeros);
+
+  // Of a group of channels: where it begins in an image, and masks of the bytes that are channels.
+  struct Part {
+    std::int64_t offset;
+    std::uint32_t keep[kZeros ? kBytes / 4 : 1];
+  };
+  struct alignas(16) Outputs {
+    Element value[kChannels];
+  };
+  // kRun outputs, written as one access.
+  struct alignas(kRun * sizeof(Element)) Vector {
+    unsigned char byte[kRun * sizeof(Element)];
+  };
+
+  WEFT_DEVICE static Part MakePart(const Output& p, std::int32_t k, std::int32_t count) {
+    Part part;
+    part.offset = Dst::ChannelOffset(p.extents, k);
+    WEFT_UNROLL
+    for (int w = 0; kZeros && w < kBytes / 4; ++w) {
+      const int left = count * static_cast<int>(sizeof(Element)) - 4 * w;
+      part.keep[w] = left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+    }
+    return part;
+  }
+
+  WEFT_DEVICE static void Keep(const Part& part, Outputs& outputs) {
+    if constexpr (kZeros) {
+      std::uint32_t words[kBytes / 4];
+      memcpy(words, outputs.value, sizeof(words));
+      WEFT_UNROLL
+      for (int w = 0; w < kBytes / 4; ++w) words[w] &= part.keep[w];
+      memcpy(outputs.value, words, sizeof(words));
+    }
+  }
+
+  // From channel k of a group to channel k + j. block: from a run of adjacent channels to the next.
+  // The first channel of a channel group need not begin a run.
+  template <class Tile>
+  WEFT_DEVICE static std::int64_t Apart(const Output& p, std::int32_t k, int j, std::int64_t block,
+                                        const Tile&) {
+    if constexpr (Output::Rows::template kUnaligned<Tile>) {
+      return Dst::ChannelOffset(p.extents, k + j) - Dst::ChannelOffset(p.extents, k);
+    } else {
+      return j / kRunsApart * block + j % kRunsApart;
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,49 @@
+// What host code knows of an operator's policy and of its plan, as values: checks, descriptions and
+// the tile model are compiled once.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/config.hpp"
+#include "weft/prologues/prologue.hpp"
+
+namespace weft::gemm {
+
+// Of a policy.
+struct TileFacts {
+  TileDescription config;
+  int threads = 0;              // of a block
+  int blocks_by_registers = 0;  // that 65536 registers have room for
+  std::int64_t shared_bytes = 0;
+  arch::Requires hardware;
+  int src_interleave = 4;  // C is padded to a multiple of it
+  int dst_interleave = 4;  // K likewise
+  int dst_element_bytes = 1;
+  // Convolutions.
+  int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes
+  bool nhwc = false;             // SrcLayout is NHWC
+  bool has_taps = false;         // there is a kernel for conv::SourceKind::kTaps
+  int filter_interleave = 4;     // FilterLayout rounds K up to a multiple of this
+  int dst_channel_run = 0;       // TensorFormat::kChannelRun
+  int residual_channel_run = 0;  // of the residual's, 0 if there is none
+  prologues::Depends depends;
+  bool batched = false;  // the prologue is not SharedFilter
+  const char* prologue = "";
+  const char* src_layout = "";
+  const char* filter_layout = "";
+  const char* dst_layout = "";
+};
+
+// Of a plan: how the work is cut into blocks.
+struct PlanCounts {
+  std::int64_t batches = 1;  // products
+  std::int64_t tiles_m = 0;  // of one product, along its rows
+  std::int64_t tiles_n = 0;  // likewise along its columns
+  std::int32_t slices = 0;   // steps of config.threadblock.k
+  double useful = 0.0;       // of the multiply-accumulates; the rest is padding
+  double bytes = 0.0;        // source, filters, destination, scales and biases, each once
+  constexpr std::int64_t blocks() const { return batches * tiles_m * tiles_n; }
+};
+
+}  // namespace weft::gemm

@@ -1,0 +1,129 @@
+// What a user writes to define a matrix product: a policy struct.
+//
+//     struct MyGemm {
+//       using Element = std::int8_t;                   // of A and B
+//       using LayoutA = weft::layouts::RowMajor;       // m x k; each RowMajor or ColumnMajor
+//       using LayoutB = weft::layouts::ColumnMajor;    // k x n
+//       using LayoutC = weft::layouts::RowMajor;       // m x n
+//       using Epilogue = weft::epilogues::BiasRelu<>;  // bias and scale per column n
+//       static constexpr auto config = weft::gemm::kMma128x128;
+//     };
+//
+//     Element            sums    config                        result
+//     std::int8_t        int32   SimtConfig, MmaSm80Config     exact
+//     float, double      same    SimtConfig, SimtAsyncConfig   one fma for each k in ascending
+//     order Half, Bfloat16     float   MmaSm80Config                 rounding within the sum is the
+//     hardware's
+//
+// This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/epilogues/chain.hpp"
+#include "weft/gemm/config.hpp"
+#include "weft/gemm/matrix_params.hpp"
+#include "weft/layouts/float16.hpp"
+#include "weft/layouts/matrix.hpp"
+
+namespace weft::gemm {
+
+// The type that products of Elements are summed in; void for types that are not multiplied.
+template <class Element>
+struct SumOf {
+  using type = std::conditional_t<
+      std::is_same_v<Element, std::int8_t>, std::int32_t,
+      std::conditional_t<
+          std::is_same_v<Element, double>, double,
+          std::conditional_t<std::is_same_v<Element, float> || std::is_same_v<Element, Half> ||
+                                 std::is_same_v<Element, Bfloat16>,
+                             float, void>>>;
+};
+
+// Whether k runs along memory in A, in B.
+template <class P>
+inline constexpr bool kLinesOfA = std::is_same_v<typename P::LayoutA, layouts::RowMajor>;
+template <class P>
+inline constexpr bool kLinesOfB = std::is_same_v<typename P::LayoutB, layouts::ColumnMajor>;
+
+namespace internal {
+
+template <class Layout>
+inline constexpr bool kIsMatrixLayout =
+    std::is_same_v<Layout, layouts::RowMajor> || std::is_same_v<Layout, layouts::ColumnMajor>;
+
+// A residual in C's layout, or none.
+template <class Stage>
+inline constexpr bool kResidualOfMatrix = true;
+template <class T, class Layout>
+inline constexpr bool kResidualOfMatrix<epilogues::Residual<T, Layout>> =
+    std::is_same_v<Layout, epilogues::SameAsDst>;
+
+// Nothing but the sums themselves.
+template <class Epilogue>
+inline constexpr bool kOnlySums = false;
+template <class T>
+inline constexpr bool kOnlySums<epilogues::Chain<epilogues::ToSums<T>>> = true;
+
+}  // namespace internal
+
+template <class P>
+concept MatrixPolicy = requires {
+  typename P::LayoutA;
+  typename P::LayoutB;
+  typename P::LayoutC;
+};
+
+// Instantiating this checks a GEMM policy; what its config must fulfil, its mainloop checks.
+template <class P>
+struct CheckedGemmPolicy {
+  using Element = typename P::Element;
+  using Epilogue = typename P::Epilogue;
+  using Sum = typename SumOf<Element>::type;
+  static_assert(Config<std::remove_cvref_t<decltype(P::config)>>,
+                "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
+                "SimtAsyncConfig or MmaSm80Config such as weft::gemm::kMma128x128");
+  static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
+  static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
+  static constexpr bool kFma = std::is_same_v<Element, float> || std::is_same_v<Element, double>;
+  static_assert(kSimt || kMainloop == Mainloop::kMmaSm80,
+                "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig or MmaSm80Config");
+  static_assert(!std::is_void_v<Sum>,
+                "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, float "
+                "or double");
+  static_assert(!kSimt || !(std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>),
+                "weft: the simt GEMM multiplies Element = std::int8_t, float or double; 16-bit "
+                "floats take the mma_sm80 mainloop");
+  static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
+                "weft: the simt_async GEMM multiplies Element = float or double");
+  static_assert(kSimt || !kFma,
+                "weft: the mma_sm80 GEMM multiplies Element = std::int8_t, weft::Half or "
+                "weft::Bfloat16; float and double take the simt mainloop");
+  static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
+                    internal::kIsMatrixLayout<typename P::LayoutB> &&
+                    internal::kIsMatrixLayout<typename P::LayoutC>,
+                "weft: LayoutA, LayoutB and LayoutC of a GEMM are weft::layouts::RowMajor or "
+                "weft::layouts::ColumnMajor");
+  static_assert(epilogues::IsChain<Epilogue>::value,
+                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+  static_assert(
+      internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
+      "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
+  static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
+                "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
+                "compute in float");
+  static_assert((P::config.alignment.src == 4 || P::config.alignment.src == 8 ||
+                 P::config.alignment.src == 16) &&
+                    P::config.alignment.src >= static_cast<int>(sizeof(Element)),
+                "weft: config.alignment.src of a GEMM is 4, 8 or 16 bytes, at least one element");
+  static_assert(P::config.alignment.dst % static_cast<int>(sizeof(typename Epilogue::Output)) ==
+                        0 &&
+                    (std::is_same_v<typename P::LayoutC, layouts::RowMajor> ||
+                     P::config.alignment.dst == sizeof(typename Epilogue::Output)),
+                "weft: config.alignment.dst must be whole elements, and one element for a "
+                "column-major C");
+  static constexpr bool kValid = true;
+};
+
+}  // namespace weft::gemm

@@ -1,0 +1,43 @@
+// The kernels of an operator, by number.
+#pragma once
+
+#include <utility>
+
+#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/launch_result.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// Specialised for the policies of each kind of operator:
+//     static constexpr int kCount;
+//     template <int i> static constexpr bool kExists;  // whether P has a kernel i < kCount
+//     template <int i> using Kernel = ...;
+template <class P>
+struct KernelList;
+
+// Calls function.operator()<Kernel>() for kernel `index` of P.
+template <class P, class Function>
+void VisitKernel(int index, const Function& function) {
+  const auto visit = [&]<int i>() {
+    if constexpr (KernelList<P>::template kExists<i>) {
+      if (i == index) function.template operator()<typename KernelList<P>::template Kernel<i>>();
+    }
+  };
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    (visit.template operator()<i>(), ...);
+  }
+  (std::make_integer_sequence<int, KernelList<P>::kCount>());
+}
+
+}  // namespace WEFT_BACKEND
+
+// Launches kernel `index` of P on the GPU. params: its Params. Defined by
+// WEFT_INSTANTIATE_OPERATOR(P) in a .cu file (instantiate.cuh; weft_add_operators() of CMake writes
+// that file). Weak, so that a program without that object links, runs on the CPU, and can say what
+// is missing.
+template <class P>
+[[gnu::weak]] arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid,
+                                             Stream stream);
+
+}  // namespace weft::gemm

@@ -1,0 +1,87 @@
+// How an operator's kernels are launched, on either back end: the seam between g++ code, which
+// holds operators, and nvcc code, which holds GPU kernels.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/argument_checks.hpp"
+#include "weft/gemm/kernel_list.hpp"
+
+#if defined(WEFT_CPU_BACKEND)
+#include "weft/gemm/arch/cpu_launch.hpp"
+#endif
+
+namespace weft::gemm {
+
+// A kernel of an operator of policy P, ready to start: which of KernelList<P>, its Params and grid.
+struct Launch {
+  int kernel = 0;
+  const void* params = nullptr;
+  arch::Dim3 grid;
+};
+
+// Whether this program holds GPU code for P.
+template <class P>
+bool HasGpuCode() {
+  return arch::IsLinked(&LaunchOnGpu<P>);
+}
+
+// Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
+// GPU, what CheckDevice says, Internal if CUDA refuses.
+template <class P>
+absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch,
+                      Stream stream) {
+  if (!HasGpuCode<P>()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(who, ": this program holds no GPU code for the policy; put ",
+                     "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call ",
+                     "weft_add_operators() in CMake, or use RunOnCpu"));
+  }
+  const arch::DeviceQuery device = arch::QueryDevice();
+  if (!device.result.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(who, ": no usable GPU: ", device.result.message, "; use RunOnCpu"));
+  }
+  if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
+  const arch::LaunchResult result =
+      LaunchOnGpu<P>(launch.kernel, launch.params, launch.grid, stream);
+  if (result.ok()) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
+}
+
+// The epilogue's part of a kernel's parameters, from an operator's Arguments.
+template <class Arguments, class Params>
+void FillOutput(const Arguments& args, typename Params::Output* dst, Params* out) {
+  out->dst = dst;
+  out->bias = args.bias;
+  out->channel_alpha = args.channel_alpha;
+  out->residual = args.residual;
+  out->alpha = args.alpha;
+  out->beta = args.beta;
+  out->gamma = args.gamma;
+  out->zero_point = args.zero_point;
+  out->epilogue = args.epilogue;
+}
+
+#if defined(WEFT_CPU_BACKEND)
+// Runs the same kernel on the CPU and returns when it is done, with the executor's counts in *stats
+// if that is not null. Internal if the executor finds the kernel at fault.
+template <class P>
+absl::Status RunOnCpu(const char* who, const Launch& launch, const arch::CpuOptions& options,
+                      arch::CpuStats* stats) {
+  arch::CpuReport report;
+  VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
+    report = arch::LaunchOnCpu<Kernel>(
+        launch.grid, *static_cast<const typename Kernel::Params*>(launch.params), options);
+  });
+  if (stats != nullptr) *stats = report.stats;
+  if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
+  return absl::OkStatus();
+}
+#endif
+
+}  // namespace weft::gemm

@@ -1,0 +1,165 @@
+// Operands of matrices, for every mainloop.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/affine_walk.hpp"
+#include "weft/gemm/matrix_params.hpp"
+#include "weft/gemm/operand.hpp"
+
+namespace weft::gemm {
+
+// k runs along memory, in pieces of kPieceBytes. Whole: see AffineWalk.
+template <int kElementBytes, int kPieceBytes, bool kWhole_>
+struct MatrixLines {
+  using Params = MatrixParams;
+  static constexpr int kBytes = kPieceBytes, kUnit = 1;
+  static constexpr bool kAlong = true, kWhole = kWhole_, kRegular = true;
+  static constexpr std::int64_t RowBytes(const Params& p) { return p.pitch * kElementBytes; }
+  static constexpr std::int64_t StepBytes(const Params&) { return kBytes; }
+  static constexpr std::int32_t End(const Params& p) { return p.k * kElementBytes; }
+  static constexpr std::int32_t First(const Params& p) { return p.first_k * kElementBytes; }
+  template <class Tile>
+  static constexpr const void* Data(const Params& p, const Tile&) {
+    return p.data;
+  }
+  template <class Tile>
+  static constexpr RowPlace Row(const Params& p, const Tile&, std::int32_t row) {
+    return {row * RowBytes(p), row < p.extent};
+  }
+};
+
+// The rows of A (columns of B) run along memory: pieces of kPieceBytes of one k.
+template <int kElementBytes, int kPieceBytes>
+struct MatrixAcross {
+  using Params = MatrixParams;
+  static constexpr int kBytes = kPieceBytes, kUnit = kPieceBytes / kElementBytes;
+  static constexpr bool kAlong = false, kWhole = true, kRegular = true;
+  static constexpr std::int64_t RowBytes(const Params&) { return kElementBytes; }
+  static constexpr std::int64_t StepBytes(const Params& p) { return p.pitch * kElementBytes; }
+  static constexpr std::int32_t End(const Params& p) { return p.k; }
+  static constexpr std::int32_t First(const Params& p) { return p.first_k; }
+  template <class Tile>
+  static constexpr const void* Data(const Params& p, const Tile&) {
+    return p.data;
+  }
+  template <class Tile>
+  static constexpr RowPlace Row(const Params& p, const Tile&, std::int32_t row) {
+    return {row * RowBytes(p), row < p.extent};
+  }
+};
+
+inline namespace WEFT_BACKEND {
+
+// A matrix along which k does not run, of elements of kElementBytes 1 or 2: words of several rows
+// are transposed in registers. Share counts groups of rows, the elements of a word; Place puts
+// kBytes bytes of k of one row. Asynchronously, CopyPiece stores what was loaded a slice ago, so
+// that loads have a slice's arithmetic to arrive in.
+template <class Share, class Place, int kElementBytes>
+class TransposeOperand {
+  static_assert(kElementBytes == 1 || kElementBytes == 2);
+  static constexpr int kLines = 4 / kElementBytes;              // rows of a word
+  static constexpr int kDepth = Place::kBytes / kElementBytes;  // words of a piece, along k
+  static constexpr int kHalves = Place::kBytes / 4;
+
+ public:
+  using Params = MatrixParams;
+  static constexpr int kPieces = Share::kRows * Share::kSteps;
+  struct Fragment {
+    std::uint32_t word[kPieces][kDepth];
+  };
+
+  template <class Tile>
+  WEFT_DEVICE TransposeOperand(arch::Thread t, const Params& p, const Tile& tile)
+      : p_(p),
+        line_((Share::Rows::Index(tile) * Share::kExtent + Share::Row(t, 0)) * kLines),
+        k_((Share::Outer(t, 0) * Share::kInner + Share::Inner(t)) * kDepth),
+        source_(static_cast<const std::uint8_t*>(p.data) + (k_ * p.pitch + line_) * kElementBytes) {
+  }
+
+  WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
+    const std::int64_t pitch = p_.pitch * kElementBytes;
+    WEFT_UNROLL
+    for (int v = 0; v < kPieces; ++v) {
+      const int i = v % Share::kRows, j = v / Share::kRows;
+      const int line = i * Share::kLanes * kLines;
+      const int first = j * Share::kStep * Share::kInner * kDepth;
+      const bool inside = (Share::kEven || Share::Has(t, j)) && line_ + line < p_.extent;
+      WEFT_UNROLL
+      for (int d = 0; d < kDepth; ++d) {
+        const std::uint8_t* source = source_ + (first + d) * pitch + line * kElementBytes;
+        f.word[v][d] = t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(source),
+                                       inside && k_ + first + d < p_.k);
+      }
+    }
+    k_ += kSliceK;
+    source_ += kSliceK * pitch;
+  }
+
+  // To: a pointer to the stage, or its 32-bit address.
+  template <class To>
+  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, To to) const {
+    WEFT_UNROLL
+    for (int v = 0; v < kPieces; ++v) StorePiece(t, f, to, v);
+  }
+
+  WEFT_DEVICE void Begin(arch::Thread t) { Load(t, ahead_); }
+  WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
+    StorePiece(t, ahead_, to, v);
+    if (v == kPieces - 1) Load(t, ahead_);
+  }
+
+ private:
+  static constexpr int kSliceK = Share::kOuter * Share::kInner * kDepth;
+
+  template <class To>
+  WEFT_DEVICE static void StorePiece(arch::Thread t, const Fragment& f, To to, int v) {
+    const int i = v % Share::kRows, j = v / Share::kRows;
+    if (!Share::kEven && !Share::Has(t, j)) return;
+    Piece<Place::kBytes> line[kLines];
+    Transpose(t, f.word[v], line);
+    WEFT_UNROLL
+    for (int e = 0; e < kLines; ++e) {
+      const int row = Share::Rows::Shared(Share::Row(t, i) * kLines + e);
+      const int offset = Place::Offset(row, Share::Inner(t), Share::Outer(t, j), 0);
+      if constexpr (std::is_pointer_v<To>) {
+        t.StoreShared(reinterpret_cast<Piece<Place::kBytes>*>(to + offset), line[e]);
+      } else {
+        t.StoreSharedAt(to + static_cast<std::uint32_t>(offset), line[e]);
+      }
+    }
+  }
+
+  // line[e]: element e of each word in turn.
+  WEFT_DEVICE static void Transpose(arch::Thread t, const std::uint32_t (&word)[kDepth],
+                                    Piece<Place::kBytes> (&line)[kLines]) {
+    WEFT_UNROLL
+    for (int half = 0; half < kHalves; ++half) {
+      const std::uint32_t* w = word + half * (kDepth / kHalves);
+      if constexpr (kElementBytes == 2) {
+        line[0].word[half] = t.BytePermute(w[0], w[1], 0x5410);
+        line[1].word[half] = t.BytePermute(w[0], w[1], 0x7632);
+      } else {
+        // Pairs of k, of lines 0 and 1 and of lines 2 and 3.
+        const std::uint32_t low01 = t.BytePermute(w[0], w[1], 0x5140);
+        const std::uint32_t low23 = t.BytePermute(w[2], w[3], 0x5140);
+        const std::uint32_t high01 = t.BytePermute(w[0], w[1], 0x7362);
+        const std::uint32_t high23 = t.BytePermute(w[2], w[3], 0x7362);
+        line[0].word[half] = t.BytePermute(low01, low23, 0x5410);
+        line[1].word[half] = t.BytePermute(low01, low23, 0x7632);
+        line[2].word[half] = t.BytePermute(high01, high23, 0x5410);
+        line[3].word[half] = t.BytePermute(high01, high23, 0x7632);
+      }
+    }
+  }
+
+  const Params& p_;
+  std::int32_t line_;           // the thread's first row
+  std::int32_t k_;              // of its next slice
+  const std::uint8_t* source_;  // element (line_, k_)
+  Fragment ahead_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,64 @@
+// Where operands of tensor cores lie in a stage of shared memory.
+//
+// The unit is a k group: the 32 bytes of k of one row that one instruction multiplies, which is a
+// pixel's share of a channel block of NCxHWx<32>, 32 int8 or 16 16-bit floats.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/layouts/swizzle.hpp"
+
+namespace weft::gemm {
+
+// Half `half` (16 bytes) of k group `group` of row `row` at Offset(row, group, half).
+// Fragment(address, group, row) is the address of group `group`, `row` rows further, from that of
+// group 0 (row: a multiple of 16).
+//
+// Groups of one k together, as NCxHWx<32> and CxRSKx<32> have them. The halves of every second set
+// of four rows are exchanged: the 8 rows that ldmatrix reads at once then lie in 8 different sets
+// of 4 banks. The same swizzle is TMA's and wgmma's 32-byte mode.
+template <int kRows, int kGroups>
+struct GroupMajor {
+  static constexpr int kInnerGroups = 1;  // of a row, side by side
+  static constexpr int Offset(int row, int group, int half) {
+    return group * (kRows * 32) + layouts::Swizzle<1, 4, 3>{}(row * 32 + half * 16);
+  }
+  static constexpr std::uint32_t Fragment(std::uint32_t address, int group, int row) {
+    return address + static_cast<std::uint32_t>((group * kRows + row) * 32);
+  }
+};
+
+// Groups of one row together, as matrices have them: cp.async brings the 128 bytes of eight lanes
+// with one request to L2 where they are adjacent in shared memory too. The 16-byte pieces of a row
+// are exchanged so that those which ldmatrix reads at once, of 8 rows, lie in 8 different sets of 4
+// banks.
+template <int kRows, int kGroups>
+struct LineMajor {
+  static constexpr int kInnerGroups = kGroups;
+  static_assert((kGroups & (kGroups - 1)) == 0,
+                "weft: config.threadblock.k of a GEMM must be a power of two times 32 bytes");
+  static constexpr int kBits = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 3;  // pieces change places
+  // The row's number begins at bit 7 of an offset, or where rows are longer at bit 8 and higher.
+  static constexpr int kShift = kGroups <= 4 ? 3 : kGroups == 8 ? 4 : 5;
+  static_assert(kGroups <= 16, "weft: config.threadblock.k of a GEMM is at most 512 bytes");
+
+  static constexpr int Offset(int row, int group, int half) {
+    return layouts::Swizzle<kBits, 4, kShift>{}(row * (kGroups * 32) + group * 32 + half * 16);
+  }
+  static constexpr std::uint32_t Fragment(std::uint32_t address, int group, int row) {
+    return (address ^ static_cast<std::uint32_t>(group * 32)) +
+           static_cast<std::uint32_t>(row * (kGroups * 32));
+  }
+};
+
+// The Place (operand.hpp) of pieces of kPieceBytes: 4 to 16, within a half.
+template <class Layout, int kPieceBytes>
+struct MmaPlace {
+  static constexpr int kBytes = kPieceBytes, kCells = 1;
+  static constexpr int Offset(int row, int inner, int outer, int) {
+    const int byte = inner * kBytes;
+    return Layout::Offset(row, outer + byte / 32, byte % 32 / 16) + byte % 16;
+  }
+};
+
+}  // namespace weft::gemm

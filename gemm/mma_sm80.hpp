@@ -1,0 +1,268 @@
+// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k16 of 16-bit floats) over a ring of
+// cp.async buffers.
+//
+// While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
+// those of the next and starts the copies of a slice kStages - 1 ahead.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/config.hpp"
+#include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/pipeline.hpp"
+#include "weft/gemm/share.hpp"
+#include "weft/layouts/float16.hpp"
+
+namespace weft::gemm {
+
+// How a threadblock tile is divided among warps; instantiating this checks P::config for P::Element
+// and P::Epilogue::Output, each failure is one sentence. kRunIn: adjacent columns that a thread is
+// to hold; 0: as many as it can.
+template <class P, int kRunIn = 0>
+struct MmaSm80Tile {
+  static constexpr MmaSm80Config config = P::config;
+  static constexpr int kElementBytes = sizeof(typename P::Element);
+  static constexpr int kGroupElements = 32 / kElementBytes;
+
+  static_assert(internal::Divides(config.warp, config.threadblock) &&
+                    config.warp.k == config.threadblock.k,
+                "weft: config.warp must divide config.threadblock in m and n and equal it in k");
+  static_assert(
+      config.warp.m % 16 == 0 && (config.warp.n % 32 == 0 || config.warp.n == 16) &&
+          config.threadblock.k % kGroupElements == 0,
+      "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
+      "threadblock.k a multiple of 32 int8 or 16 16-bit floats");
+  static_assert(config.stages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
+  static_assert(internal::StoreWidth(config.alignment.dst),
+                "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
+  static_assert((config.warp.n == 16 ? 4 : 8) *
+                        static_cast<int>(sizeof(typename P::Epilogue::Output)) %
+                        config.alignment.dst ==
+                    0,
+                "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
+                "16) that one thread holds side by side");
+
+  static constexpr int kBlockM = config.threadblock.m, kBlockN = config.threadblock.n;
+  static constexpr int kBlockK = config.threadblock.k;
+  static constexpr int kWarpM = config.warp.m, kWarpN = config.warp.n;
+  static constexpr int kGroups = config.threadblock.k / kGroupElements;
+  static constexpr int kStages = config.stages;
+  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
+  static constexpr int kThreads = kWarpsM * kWarpsN * 32;
+  static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
+  static constexpr int kFragmentsM = kWarpM / 16, kFragmentsN = kWarpN / 8;
+  static_assert(std::int64_t{kStages} * kGroups * 32 * (kBlockM + kBlockN) <= 227 * 1024,
+                "weft: config.threadblock and config.stages need more than 227 KB of shared "
+                "memory, the most any GPU gives one block");
+
+  // Adjacent output channels that a thread holds (channel_order.hpp).
+  static constexpr int kRun = kRunIn != 0 ? kRunIn : kWarpN % 32 == 0 ? 8 : 4;
+
+  static constexpr int kSums = kFragmentsM * kFragmentsN * 4;
+  // Rows of the operands that a thread copies a piece of (config.alignment.src bytes) each.
+  static constexpr int kRowsPerThread =
+      CeilDiv((kBlockM + kBlockN) * (32 / config.alignment.src), kThreads);
+  // Found by compiling: what does not spill. extra: what an operand's walk keeps for a row besides
+  // its address, in rows.
+  static constexpr int Registers(int extra) {
+    if (config.registers > 0) return config.registers;
+    if (kSums > 64 || kRowsPerThread > 8) return 232;
+    if (kSums > 32) return kRowsPerThread + extra <= 3 ? 128 : 200;
+    return kRowsPerThread + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
+  }
+};
+
+inline namespace WEFT_BACKEND {
+
+// P: a policy. Spec: of it,
+//     template <int kRows, int kGroups> using Layout = ...;  // GroupMajor or LineMajor
+//     static constexpr int kRun;                             // as above
+template <class P, class Spec>
+struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
+  using T = MmaSm80Tile<P, Spec::kRun>;
+  using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;
+  using LayoutA = typename Spec::template Layout<T::kBlockM, T::kGroups>;
+  using LayoutB = typename Spec::template Layout<T::kBlockN, T::kGroups>;
+  static constexpr int kBytesA = T::kGroups * T::kBlockM * 32;
+  static constexpr int kBytesB = T::kGroups * T::kBlockN * 32;
+  static constexpr int kSteps = T::kGroups;
+  static constexpr int kCopyPoints = 2;  // the copies of A, those of B
+  // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
+  using Accumulators = Sum[T::kFragmentsM * T::kFragmentsN][4];
+
+  // An instruction gives a lane rows lane / 4 and lane / 4 + 8 and two adjacent columns
+  // (arch/fragments.hpp), which ChannelOrder makes kRun adjacent channels of each 4 kRun.
+  struct MapLayouts {
+    static constexpr int kRun = T::kRun, kFn = T::kFragmentsN;
+    using Sum = MmaSm80Mainloop::Sum;
+    using Accumulators = MmaSm80Mainloop::Accumulators;
+    using Threads = Ints<4, 8, T::kWarpsM, T::kWarpsN>;
+    using ThreadRow = LayoutOf<Threads, Ints<0, 1, T::kWarpM, 0>>;
+    using ThreadColumn = LayoutOf<Threads, Ints<kRun, 0, 0, T::kWarpN>>;
+    using ValueRow = LayoutOf<Ints<2, T::kFragmentsM>, Ints<8, 16>>;
+    using ValueColumn = LayoutOf<Ints<kRun, T::kWarpN / (4 * kRun)>, Ints<1, 4 * kRun>>;
+    using Register = LayoutOf<
+        Nest<Ints<2, T::kFragmentsM>, Nest<Ints<2, kRun / 2>, Ints<T::kWarpN / (4 * kRun)>>>,
+        Nest<Ints<2, 4 * kFn>, Nest<Ints<1, 4>, Ints<2 * kRun>>>>;
+  };
+  using Map = LayoutMap<MapLayouts>;
+
+  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
+  // that is transposed on its way.
+  template <class Rows>
+  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
+  using ColumnsOfB = ChannelsOfB<T::kRun>;
+  template <class Rows, int kBytes>
+  struct Along {
+    using Place =
+        MmaPlace<std::conditional_t<std::is_same_v<Rows, RowsOfA>, LayoutA, LayoutB>, kBytes>;
+    using Share = gemm::Share<T::kThreads,
+                              Pieces<LayoutA::kInnerGroups * 32 / kBytes, kExtent<Rows>,
+                                     T::kGroups / LayoutA::kInnerGroups>,
+                              Rows>;
+  };
+  template <class Rows>
+  struct Transposed {
+    using Place = typename Along<Rows, 8>::Place;
+    using Share =
+        gemm::Share<T::kThreads, Pieces<4, kExtent<Rows> * T::kElementBytes / 4, T::kGroups>, Rows>;
+  };
+
+ private:
+  // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight
+  // rows) x (first, second half of k); for B (first, second half of k) x (two instructions in n).
+  class Reader {
+   public:
+    WEFT_DEVICE Reader(arch::Thread t, std::uint32_t a0, std::uint32_t b0) {
+      const int lane = t.lane();
+      const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
+      a_ = a0 + LayoutA::Offset(warp_m * T::kWarpM + lane % 16, 0, lane / 16);
+      b_ = b0 + LayoutB::Offset(warp_n * T::kWarpN + lane % 8 + lane / 16 * 8, 0, lane / 8 % 2);
+    }
+
+    // Fragment i of rows (j: of two fragments of columns) of group `group`. Stages are 128-byte
+    // aligned, so that the stage may be added first.
+    WEFT_DEVICE void LoadA(arch::Thread t, int stage, int group, int i,
+                           std::uint32_t (&a)[4]) const {
+      t.LdMatrixX4(a, LayoutA::Fragment(a_ + stage * kBytesA, group, i * 16));
+    }
+    WEFT_DEVICE void LoadB(arch::Thread t, int stage, int group, int j,
+                           std::uint32_t (&b)[4]) const {
+      t.LdMatrixX4(b, LayoutB::Fragment(b_ + stage * kBytesB, group, j * 16));
+    }
+
+   private:
+    std::uint32_t a_, b_;
+  };
+
+  using FragmentsB = std::uint32_t[T::kFragmentsN / 2][4];  // of two instructions each
+
+  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&a)[4],
+                                      const FragmentsB& b, int i, Accumulators& acc) {
+    WEFT_UNROLL
+    for (int j = 0; j < T::kFragmentsN / 2; ++j) {
+      const std::uint32_t first[2] = {b[j][0], b[j][1]}, second[2] = {b[j][2], b[j][3]};
+      Mma(t, acc[i * T::kFragmentsN + 2 * j], a, first);
+      Mma(t, acc[i * T::kFragmentsN + 2 * j + 1], a, second);
+    }
+  }
+
+  // sum += a b
+  WEFT_DEVICE static void Mma(arch::Thread t, Sum (&sum)[4], const std::uint32_t (&a)[4],
+                              const std::uint32_t (&b)[2]) {
+    if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
+      t.MmaM16N8K32S8(sum, a, b, sum);
+    } else if constexpr (std::is_same_v<typename P::Element, Half>) {
+      t.MmaM16N8K16F16(sum, a, b, sum);
+    } else {
+      t.MmaM16N8K16Bf16(sum, a, b, sum);
+    }
+  }
+
+ public:
+  // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
+                                   Accumulators& acc) {
+    const Reader reader(t, a, b);
+    WEFT_UNROLL
+    for (int group = 0; group < T::kGroups; ++group) {
+      FragmentsB fragments_b;
+      WEFT_UNROLL
+      for (int j = 0; j < T::kFragmentsN / 2; ++j) reader.LoadB(t, 0, group, j, fragments_b[j]);
+      WEFT_UNROLL
+      for (int i = 0; i < T::kFragmentsM; ++i) {
+        std::uint32_t fragment_a[4];
+        reader.LoadA(t, 0, group, i, fragment_a);
+        MultiplyRow(t, fragment_a, fragments_b, i, acc);
+      }
+    }
+  }
+
+  // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
+  // instructions.
+  class Held {
+    // Whether operand B's fragments too are loaded one group ahead. Threads with few accumulators
+    // share the multiprocessor with enough others to hide that latency, and lack the registers.
+    static constexpr bool kPrefetchB = T::kSums > 64;
+
+   public:
+    template <class Stages>
+    WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
+        : reader_(t, t.SharedAddress(shared.a), t.SharedAddress(shared.b)) {}
+
+    template <class Stages>
+    WEFT_DEVICE void First(arch::Thread t, const Stages&) {
+      WEFT_UNROLL
+      for (int i = 0; i < T::kFragmentsM; ++i) reader_.LoadA(t, 0, 0, i, a_[i]);
+      LoadB(t, 0, 0, b_);
+    }
+
+    template <int kStep, class Stages>
+    WEFT_DEVICE void Before(arch::Thread t, const Stages&, int stage) {
+      if (!kPrefetchB) LoadB(t, stage, kStep, b_);
+    }
+
+    template <int kStep, class Stages, class Copies>
+    WEFT_DEVICE void Step(arch::Thread t, const Stages&, int stage, Accumulators& acc,
+                          const Copies& copies) {
+      constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
+      FragmentsB next_b;
+      if (kPrefetchB) LoadB(t, stage, kNext, next_b);
+      // A row of fragments is replaced by the next group's as soon as it has been used.
+      WEFT_UNROLL
+      for (int i = 0; i < T::kFragmentsM; ++i) {
+        MultiplyRow(t, a_[i], b_, i, acc);
+        reader_.LoadA(t, stage, kNext, i, a_[i]);
+        if constexpr (kStep == 0 && kLast > 0) {
+          if (i == 0) copies(0, 2);
+          if (i == T::kFragmentsM / 2) copies(1, 2);
+        }
+      }
+      if (kPrefetchB) {
+        WEFT_UNROLL
+        for (int j = 0; j < T::kFragmentsN / 2; ++j) {
+          WEFT_UNROLL
+          for (int e = 0; e < 4; ++e) b_[j][e] = next_b[j][e];
+        }
+      }
+    }
+
+   private:
+    WEFT_DEVICE void LoadB(arch::Thread t, int stage, int group, FragmentsB& b) const {
+      WEFT_UNROLL
+      for (int j = 0; j < T::kFragmentsN / 2; ++j) reader_.LoadB(t, stage, group, j, b[j]);
+    }
+
+    Reader reader_;
+    std::uint32_t a_[T::kFragmentsM][4];
+    FragmentsB b_;
+  };
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

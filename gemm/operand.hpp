@@ -1,0 +1,127 @@
+// Operands: what brings the k slices of a tile of A, or of B, into a stage of shared memory.
+//
+// An operand is made of a share (share.hpp: which pieces a thread brings), a walk (where in global
+// memory those pieces are) and a place (where in a stage they go):
+//
+//     struct Walk {                       // stands at one outer piece of k of the thread's rows
+//       struct Params;                    // made on the host
+//       template <class Tile> WEFT_DEVICE Walk(arch::Thread t, const Params& p, const Tile& tile);
+//       WEFT_DEVICE const void* Source(int i) const;  // of row i's piece; meaningful if Bytes(i) >
+//       0 WEFT_DEVICE int Bytes(int i) const;           // of it that are the operand's, the rest
+//       is 0 WEFT_DEVICE void Advance();                   // to the thread's next outer piece
+//       static constexpr bool kWhole;                 // Bytes is the piece's or 0
+//     };
+//     struct Place {
+//       static constexpr int kBytes, kCells;  // of a piece; it is stored in kCells parts
+//       static constexpr int Offset(int row, int inner, int outer, int cell);  // bytes in a stage
+//     };
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/share.hpp"
+
+namespace weft::gemm {
+
+// kBytes bytes (4, 8 or 16) moved as one access.
+template <int kBytes>
+struct alignas(kBytes) Piece {
+  std::uint32_t word[kBytes / 4];
+};
+
+// Brought through registers, for DoubleBuffer: Load starts the reads of the next slice, Store puts
+// it into a stage.
+template <class T>
+concept StagedOperand = requires(T op, arch::Thread t, typename T::Fragment f, std::uint8_t* to) {
+  op.Load(t, f);
+  op.Store(t, f, to);
+};
+
+// Brought by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
+// v < kPieces of the next slice, all of them in ascending order.
+template <class T>
+concept AsyncOperand = requires(T op, arch::Thread t, std::uint32_t to) {
+  op.CopyPiece(t, to, 0);
+  { T::kPieces } -> std::convertible_to<int>;
+};
+
+template <class T>
+concept Operand = StagedOperand<T> || AsyncOperand<T>;
+
+inline namespace WEFT_BACKEND {
+
+// Pieces as they are in memory.
+template <class Share, class Walk, class Place>
+class GatherOperand {
+  static constexpr int kBytes = Place::kBytes;
+  static constexpr int kCellBytes = kBytes / Place::kCells;
+
+ public:
+  using Params = typename Walk::Params;
+  static constexpr int kPieces = Share::kRows * Share::kSteps;
+  struct Fragment {
+    Piece<kBytes> piece[kPieces];
+  };
+
+  template <class Tile>
+  WEFT_DEVICE GatherOperand(arch::Thread t, const Params& p, const Tile& tile)
+      : walk_(t, p, tile) {}
+
+  WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
+    static_assert(Place::kCells == 1);
+    const int i = v % Share::kRows, j = v / Share::kRows;
+    if (Share::kEven || Share::Has(t, j)) {
+      t.template CpAsync<kBytes>(to + static_cast<std::uint32_t>(Offset(t, i, j, 0)),
+                                 walk_.Source(i), walk_.Bytes(i));
+    }
+    if (i == Share::kRows - 1) walk_.Advance(Share::StepAfter(j));
+  }
+
+  WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
+    WEFT_UNROLL
+    for (int v = 0; v < kPieces; ++v) {
+      const int i = v % Share::kRows, j = v / Share::kRows;
+      const int bytes = Share::kEven || Share::Has(t, j) ? walk_.Bytes(i) : 0;
+      f.piece[v] = t.LoadGlobalOr0(static_cast<const Piece<kBytes>*>(walk_.Source(i)), bytes > 0);
+      if constexpr (!Walk::kWhole) Mask(f.piece[v], bytes);
+      if (i == Share::kRows - 1) walk_.Advance(Share::StepAfter(j));
+    }
+  }
+
+  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, std::uint8_t* to) const {
+    using Cell = Piece<kCellBytes>;
+    WEFT_UNROLL
+    for (int v = 0; v < kPieces; ++v) {
+      const int i = v % Share::kRows, j = v / Share::kRows;
+      if (!Share::kEven && !Share::Has(t, j)) continue;
+      WEFT_UNROLL
+      for (int e = 0; e < Place::kCells; ++e) {
+        Cell cell;
+        memcpy(&cell, &f.piece[v].word[e * kCellBytes / 4], sizeof(cell));
+        t.StoreShared(reinterpret_cast<Cell*>(to + Offset(t, i, j, e)), cell);
+      }
+    }
+  }
+
+ private:
+  WEFT_DEVICE static int Offset(arch::Thread t, int i, int j, int cell) {
+    return Place::Offset(Share::Rows::Shared(Share::Row(t, i)), Share::Inner(t), Share::Outer(t, j),
+                         cell);
+  }
+
+  // What lies past the operand's end becomes zeros.
+  WEFT_DEVICE static void Mask(Piece<kBytes>& piece, int bytes) {
+    WEFT_UNROLL
+    for (int w = 0; w < kBytes / 4; ++w) {
+      const int left = bytes - 4 * w;
+      piece.word[w] &= left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+    }
+  }
+
+  Walk walk_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

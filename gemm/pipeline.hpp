@@ -1,0 +1,160 @@
+// Pipelines: how the slices of both operands travel through stages of shared memory while a
+// mainloop multiplies those that have arrived.
+//
+// A mainloop knows one stage of each operand, kBytesA and kBytesB bytes, and says how it multiplies
+// one; the stages and their order are the pipeline's.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/operand.hpp"
+
+namespace weft::gemm {
+
+template <class P, class A, class B>
+concept Pipeline = requires(arch::Thread t, typename P::Stages& stages, A& a, B& b,
+                            typename P::Mainloop::Accumulators& acc) {
+  P::Run(t, stages, a, b, 1, acc);
+};
+
+inline namespace WEFT_BACKEND {
+
+template <class Mainloop, int kStages>
+struct OperandStages {
+  alignas(128) std::uint8_t a[kStages][Mainloop::kBytesA];
+  alignas(128) std::uint8_t b[kStages][Mainloop::kBytesB];
+};
+
+// Two stages: a slice travels global memory -> registers -> one stage while the mainloop multiplies
+// the other. One barrier a slice.
+template <class M>
+struct DoubleBuffer {
+  using Mainloop = M;
+  using Stages = OperandStages<M, 2>;
+
+  // acc += A B over `slices` >= 1 slices. Ends without a barrier.
+  template <StagedOperand A, StagedOperand B>
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, A& a, B& b, int slices,
+                              typename M::Accumulators& acc) {
+    typename A::Fragment fragment_a{};  // g++ does not see that Load writes all of it
+    typename B::Fragment fragment_b{};
+    a.Load(t, fragment_a);
+    b.Load(t, fragment_b);
+    a.Store(t, fragment_a, shared.a[0]);
+    b.Store(t, fragment_b, shared.b[0]);
+    t.SyncThreads();
+
+    WEFT_NO_UNROLL
+    for (int slice = 0; slice < slices; ++slice) {
+      const bool more = slice + 1 < slices;
+      const int now = slice & 1;
+      if (more) {
+        a.Load(t, fragment_a);
+        b.Load(t, fragment_b);
+      }
+      M::Multiply(t, shared.a[now], shared.b[now], acc);
+      if (more) {
+        // The other stage was last read before the previous barrier.
+        a.Store(t, fragment_a, shared.a[now ^ 1]);
+        b.Store(t, fragment_b, shared.b[now ^ 1]);
+        t.SyncThreads();
+      }
+    }
+  }
+};
+
+// kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 slices ahead.
+//
+// The mainloop multiplies a stage in M::kSteps steps and holds the operands of one step in
+// registers, M::Held, while those of the next are loaded:
+//     held.First(t, shared);                       // of step 0 of stage 0
+//     held.template Before<kStep>(t, shared, stage);             // while `stage` is the step's own
+//     held.template Step<kStep>(t, shared, stage, acc, copies);  // stage: that of the step after
+//     it
+// and calls copies(point, points) as it goes for the copies to spread over the steps; kCopyPoints
+// of them a slice, all before its last step unless that is the only one.
+//
+// The wait for a slice stands before the last step of the slice before it, so that its first
+// operands are loaded in time too. Copies past the last slice bring zeros that nobody reads.
+template <class M>
+struct CpAsyncRing {
+  static constexpr int kStages = M::kStages;
+  using Mainloop = M;
+  using Stages = OperandStages<M, kStages>;
+
+  template <AsyncOperand A, AsyncOperand B>
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, A& a, B& b, int slices,
+                              typename M::Accumulators& acc) {
+    const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
+    if constexpr (requires { a.Begin(t); }) a.Begin(t);
+    if constexpr (requires { b.Begin(t); }) b.Begin(t);
+    WEFT_UNROLL
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+      Copy(t, a, a0 + stage * M::kBytesA, 0, A::kPieces);
+      Copy(t, b, b0 + stage * M::kBytesB, 0, B::kPieces);
+      t.CpAsyncCommit();
+    }
+    t.template CpAsyncWait<kStages - 2>();
+    t.SyncThreads();
+    typename M::Held held(t, shared);
+    held.First(t, shared);
+
+    int read = 0, write = kStages - 1;
+    WEFT_NO_UNROLL
+    for (int slice = 0; slice < slices; ++slice) {
+      // To stage `write`, which is free: the last barrier came after its last read.
+      const auto copies = [&](int point, int points) {
+        const std::uint32_t to_a = a0 + write * M::kBytesA, to_b = b0 + write * M::kBytesB;
+        if constexpr (M::kCopyPoints == 2) {  // one for each operand
+          if (point == 0) Copy(t, a, to_a, 0, A::kPieces);
+          if (point == 1) Copy(t, b, to_b, 0, B::kPieces);
+        } else {
+          constexpr int kAll = A::kPieces + B::kPieces;
+          const int begin = CeilDiv(point * kAll, points),
+                    end = CeilDiv((point + 1) * kAll, points);
+          Copy(t, a, to_a, begin, end < A::kPieces ? end : A::kPieces);
+          Copy(t, b, to_b, begin > A::kPieces ? begin - A::kPieces : 0, end - A::kPieces);
+        }
+      };
+      const auto step = [&](auto index) {
+        constexpr int kStep = index();
+        held.template Before<kStep>(t, shared, read);
+        if constexpr (kStep == M::kSteps - 1) {
+          if constexpr (kStep == 0) {
+            for (int point = 0; point < M::kCopyPoints; ++point) copies(point, M::kCopyPoints);
+          }
+          t.CpAsyncCommit();
+          t.template CpAsyncWait<kStages - 2>();
+          t.SyncThreads();  // the next slice has arrived for all threads
+          read = read + 1 == kStages ? 0 : read + 1;
+        }
+        held.template Step<kStep>(t, shared, read, acc, copies);
+      };
+      Unrolled(step, std::make_integer_sequence<int, M::kSteps>());
+      write = write + 1 == kStages ? 0 : write + 1;
+    }
+    t.template CpAsyncWait<0>();
+  }
+
+ private:
+  template <class Op>
+  WEFT_DEVICE static void Copy(arch::Thread t, Op& op, std::uint32_t to, int begin, int end) {
+    WEFT_UNROLL
+    for (int v = 0; v < Op::kPieces; ++v) {
+      if (v >= begin && v < end) op.CopyPiece(t, to, v);
+    }
+  }
+
+  // step(0), step(1), ...: the compiler gives a loop of many steps up before it has dropped the
+  // copies from all of them but one.
+  template <class Step, int... kIndices>
+  WEFT_DEVICE static void Unrolled(const Step& step, std::integer_sequence<int, kIndices...>) {
+    (step(std::integral_constant<int, kIndices>()), ...);
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,104 @@
+// Who brings what: the pieces of one k slice of an operand's tile, divided among a block's threads.
+#pragma once
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/channel_order.hpp"
+#include "weft/gemm/tile.hpp"
+#include "weft/layouts/layout.hpp"
+
+namespace weft::gemm {
+
+// A slice of kRows rows in pieces, numbered: kInner neighbours along k, then the rows, then kOuter
+// groups of neighbours along k.
+template <int kInner_, int kRows_, int kOuter_>
+struct Pieces {
+  static constexpr int kInner = kInner_, kRows = kRows_, kOuter = kOuter_;
+};
+
+// The rows of operand A: as they are.
+struct RowsOfA {
+  static constexpr int Source(int row) { return row; }
+  static constexpr int Shared(int row) { return row; }
+  // Source rows `step` rows of shared memory apart are as far apart.
+  static constexpr bool Regular(int) { return true; }
+  template <class Tile>
+  static constexpr int Index(const Tile& tile) {
+    return tile.m;
+  }
+};
+
+// The rows of operand B, which are columns of the product: as they are, ...
+struct RowsOfB : RowsOfA {
+  template <class Tile>
+  static constexpr int Index(const Tile& tile) {
+    return tile.n;
+  }
+};
+// ... or in the order in which tensor cores want them (channel_order.hpp). A thread's rows are then
+// either rows of the source, which neighbours read side by side, ...
+template <int kRun>
+struct ChannelsOfB : RowsOfB {
+  static constexpr int Shared(int row) { return ChannelRow<kRun>(row); }
+};
+// ... or rows of shared memory, which neighbours write side by side.
+template <int kRun>
+struct SharedRowsOfB : RowsOfB {
+  static constexpr int Source(int row) { return RowChannel<kRun>(row); }
+  static constexpr bool Regular(int step) { return step % 32 == 0; }
+};
+
+inline namespace WEFT_BACKEND {
+
+// Thread t brings piece t and every kThreads-th after it: of kRows rows (i), and of each kSteps
+// pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring rows.
+template <int kThreads, class P, class Order>
+struct Share {
+  using Rows = Order;
+  static constexpr int kInner = P::kInner, kExtent = P::kRows, kOuter = P::kOuter;
+  static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece
+  static constexpr int kRows = kExtent > kLanes ? kExtent / kLanes : 1;
+  static constexpr int kStep = kLanes > kExtent ? kLanes / kExtent : 1;
+  static constexpr int kSteps = CeilDiv(kOuter, kStep);
+  static_assert(kThreads % kInner == 0 && (kRows * kLanes == kExtent || kStep * kExtent == kLanes),
+                "weft: the threads of a block that take one piece of a row, and the rows (columns) "
+                "of config.threadblock, must divide one another");
+  // All threads have kSteps pieces of a row.
+  static constexpr bool kEven = kOuter % kStep == 0;
+  static constexpr bool kRegular = kRows == 1 || Order::Regular(kLanes);
+
+  // (thread, (i, j)) -> inner piece, row, outer piece: one shape, three strides.
+  using Shape = decltype(layouts::MakeTuple(
+      layouts::MakeTuple(layouts::kInt<kInner>, layouts::kInt<kExtent / kRows>,
+                         layouts::kInt<kStep>),
+      layouts::MakeTuple(layouts::kInt<kRows>, layouts::kInt<kSteps>)));
+  template <int kInnerLane, int kRowLane, int kStepLane, int kNextRow, int kNextStep>
+  using Modes = decltype(layouts::MakeLayout(
+      Shape(),
+      layouts::MakeTuple(layouts::MakeTuple(layouts::kInt<kInnerLane>, layouts::kInt<kRowLane>,
+                                            layouts::kInt<kStepLane>),
+                         layouts::MakeTuple(layouts::kInt<kNextRow>, layouts::kInt<kNextStep>))));
+  using InnerOf = Modes<1, 0, 0, 0, 0>;
+  using RowOf = Modes<0, 1, 0, kLanes, 0>;
+  using OuterOf = Modes<0, 0, 1, 0, kStep>;
+
+  // Outer pieces from number j of a slice to the next, which may be the first of the next slice.
+  static constexpr int StepAfter(int j) {
+    return j == kSteps - 1 ? kOuter - (kSteps - 1) * kStep : kStep;
+  }
+
+  WEFT_DEVICE static int Inner(arch::Thread t) { return InnerOf()(t.tid(), 0); }
+  WEFT_DEVICE static int Row(arch::Thread t, int i) {
+    return RowOf()(t.tid(), layouts::MakeTuple(i, 0));
+  }
+  WEFT_DEVICE static int Outer(arch::Thread t, int j) {
+    if constexpr (kStep == 1) {
+      return j;  // the same for all threads, which the compiler is to know
+    } else {
+      return OuterOf()(t.tid(), layouts::MakeTuple(0, j));
+    }
+  }
+  WEFT_DEVICE static bool Has(arch::Thread t, int j) { return kEven || Outer(t, j) < kOuter; }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

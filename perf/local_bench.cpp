@@ -1,0 +1,179 @@
+// local_bench [FILE.json]: LocalFilter at N = 16, the bytes a second that it reads weights at.
+// Every output pixel has a filter of its own, so the weights are nearly all there is to move, once.
+//
+// A few hundred outputs of each run are compared with the sums computed here.
+#if WEFT_HAVE_CUDA
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "perf/local_bench/policies.hpp"
+#include "perf/support/device_data.hpp"
+#include "perf/support/floor.hpp"
+#include "perf/support/json.hpp"
+#include "perf/support/layers.hpp"
+#include "perf/support/status.hpp"
+#include "perf/support/stopwatch.hpp"
+#include "weft/conv/convolution.hpp"
+#include "weft/conv/tuning.hpp"
+#include "weft/layouts/packing.hpp"
+
+namespace weft::perf {
+namespace {
+
+constexpr int kImages = 16;
+constexpr double kSampleMicroseconds = 2000.0;
+
+std::vector<std::int8_t> RandomBytes(std::int64_t count, std::uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::vector<std::int8_t> values(count);
+  for (std::int8_t& v : values) v = static_cast<std::int8_t>(engine() >> 24);
+  return values;
+}
+
+// A problem's data: planar on the host, packed on the GPU.
+struct Data {
+  conv::Problem problem;
+  std::vector<std::int8_t> src, filters;
+  DeviceBuffer device_src, device_filters, device_bias, device_dst;
+  PackedFilterBuffer<CxRSKx<32>, std::int8_t, prologues::LocalFilter> packed;
+
+  std::int64_t pixels() const { return problem.p() * problem.q(); }
+};
+
+absl::StatusOr<Data> MakeData(const conv::Problem& p) {
+  std::vector<std::int8_t> src = RandomBytes(NCHW::Size(p.src()), 1);
+  std::vector<std::int8_t> filters = RandomBytes(p.p() * p.q() * KCRS::Size(p.filter()), 2);
+  WEFT_LET(const std::vector<std::int8_t> blocked,
+           (ConvertTensor<NCHW, NCxHWx<32>, std::int8_t>(p.src(), src)));
+  WEFT_LET(auto packed,
+           (PackFilters<prologues::LocalFilter, CxRSKx<32>>(p.filter(), p.p() * p.q(), filters)));
+  WEFT_LET(DeviceBuffer device_src, DeviceBuffer::From(blocked));
+  WEFT_LET(DeviceBuffer device_filters, DeviceBuffer::FromBytes(packed.data(), packed.bytes()));
+  WEFT_LET(DeviceBuffer bias, DeviceBuffer::From(std::vector<float>(p.k, 3.0f)));
+  WEFT_LET(DeviceBuffer dst, DeviceBuffer::Create(NCxHWx<32>::Size(p.dst())));
+  return Data{p,
+              std::move(src),
+              std::move(filters),
+              std::move(device_src),
+              std::move(device_filters),
+              std::move(bias),
+              std::move(dst),
+              std::move(packed)};
+}
+
+// Outputs of a sample that differ from what they should be.
+absl::StatusOr<int> Mismatches(const Data& d, float alpha) {
+  WEFT_LET(const std::vector<std::int8_t> dst, d.device_dst.Read<std::int8_t>());
+  const conv::Problem& p = d.problem;
+  std::mt19937_64 engine(3);
+  int wrong = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto pick = [&](std::int64_t n) { return static_cast<std::int64_t>(engine() % n); };
+    const std::int64_t n = pick(p.n), k = pick(p.k), y = pick(p.p()), x = pick(p.q());
+    const std::int8_t* filter = d.filters.data() + ((y * p.q() + x) * p.k + k) * p.c * p.r * p.s;
+    std::int64_t sum = 0;
+    for (std::int64_t c = 0; c < p.c; ++c) {
+      for (std::int64_t r = 0; r < p.r; ++r) {
+        for (std::int64_t s = 0; s < p.s; ++s) {
+          const std::int64_t h = y * p.stride_h - p.pad_top + r;
+          const std::int64_t w = x * p.stride_w - p.pad_left + s;
+          if (h < 0 || h >= p.h || w < 0 || w >= p.w) continue;
+          sum += d.src[((n * p.c + c) * p.h + h) * p.w + w] * filter[(c * p.r + r) * p.s + s];
+        }
+      }
+    }
+    const float scaled = std::max(0.0f, std::fmaf(1.0f, 3.0f, alpha * static_cast<float>(sum)));
+    const auto want = static_cast<std::int8_t>(std::min(127.0f, std::nearbyint(scaled)));
+    wrong += dst[NCxHWx<32>::Offset(p.dst(), n, k, y, x)] != want;
+  }
+  return wrong;
+}
+
+template <class P>
+absl::Status Measure(const Stopwatch& watch, Data& d, double copy_bytes_per_us, Json* rows) {
+  using Op = conv::Convolution<P>;
+  WEFT_LET(const Op op, Op::Create(d.problem));
+  const float alpha = 1.0f / (120.0f * std::sqrt(double(d.problem.c * d.problem.r * d.problem.s)));
+  WEFT_TRY(d.device_dst.Fill(0x77));
+  Contestant ours;
+  ours.enqueue = [&](int) {
+    return op.Run({.src = d.device_src.template as<std::int8_t>(),
+                   .filter = d.packed.At(d.device_filters.data()),
+                   .bias = d.device_bias.template as<float>(),
+                   .dst = d.device_dst.template as<std::int8_t>(),
+                   .alpha = alpha},
+                  watch.stream());
+  };
+  // The weights alone are larger than the L2, so that one set of buffers is enough.
+  WEFT_TRY(watch.Prepare(ours, 1, kSampleMicroseconds));
+  WEFT_LET(const int wrong, Mismatches(d, alpha));
+  WEFT_TRY(watch.Interleave({&ours}, 15, 1e6));
+  const double us = Quantile(ours.samples, 0.5);
+  const double bytes = static_cast<double>(d.packed.bytes()) + NCxHWx<32>::Size(d.problem.src()) +
+                       NCxHWx<32>::Size(d.problem.dst());
+  const double share = bytes / us / copy_bytes_per_us;
+  std::printf("%-28s %-40s %9.2f us %6.3f TB/s %5.2f of copy, %d wrong\n",
+              LayerName(d.problem, true).c_str(), conv::PolicyName(P::config).c_str(), us,
+              bytes / us * 1e-6, share, wrong);
+  rows->push_back({{"layer", LayerName(d.problem, true)},
+                   {"kernel", conv::PolicyName(P::config)},
+                   {"ours_us", Rounded(us)},
+                   {"mbytes", Rounded(bytes * 1e-6)},
+                   {"share_of_copy", Rounded(share)},
+                   {"mismatches", wrong}});
+  return wrong == 0 ? absl::OkStatus() : absl::DataLossError("wrong outputs");
+}
+
+absl::Status Main(const char* file) {
+  Stopwatch watch;
+  WEFT_TRY(watch.Init());
+  WEFT_LET(const Ceilings ceilings, MeasureCeilings(watch.stream()));
+  Json rows = Json::array();
+  for (const char* name : {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1",
+                           "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
+    WEFT_LET(Layer layer, ParseLayer(name));
+    layer.problem.n = kImages;
+    WEFT_LET(Data data, MakeData(layer.problem));
+    const double copy = ceilings.bytes_per_us;
+    WEFT_TRY(Measure<Local16x64>(watch, data, copy, &rows));
+    WEFT_TRY(Measure<Local16x64Deep>(watch, data, copy, &rows));
+    WEFT_TRY(Measure<Local16x128>(watch, data, copy, &rows));
+    WEFT_TRY(Measure<Local16x32>(watch, data, copy, &rows));
+  }
+  if (file == nullptr) return absl::OkStatus();
+  std::ofstream out(file);
+  out << Json{{"environment",
+               {{"program", "local_bench"}, {"copy_tb_s", Rounded(ceilings.bytes_per_us * 1e-6)}}},
+              {"rows", rows}}
+             .dump(1)
+      << "\n";
+  return out ? absl::OkStatus() : absl::UnavailableError("cannot write the file");
+}
+
+}  // namespace
+}  // namespace weft::perf
+
+int main(int argc, char** argv) {
+  const absl::Status status = weft::perf::Main(argc > 1 ? argv[1] : nullptr);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "local_bench: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+#else
+
+#include <cstdio>
+
+int main() {
+  std::puts("local_bench: built without CUDA, nothing to measure");
+  return 1;
+}
+
+#endif

@@ -1,0 +1,27 @@
+// The operators of local_bench: LocalFilter over NCxHWx<32> through mma_sm80, N images a tile.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/conv/policy.hpp"
+
+namespace weft::perf {
+
+// Threadblock (m, n, k), warp (m, n), stages. m: N of the layers, so that weights are read once.
+template <int m, int n, int k, int warp_m, int warp_n, int stages>
+struct LocalTile {
+  using Element = std::int8_t;
+  using SrcLayout = NCxHWx<32>;
+  using FilterLayout = CxRSKx<32>;
+  using DstLayout = NCxHWx<32>;
+  using Prologue = prologues::LocalFilter;
+  using Epilogue = epilogues::BiasRelu<>;
+  static constexpr auto config = conv::MmaSm80Config({m, n, k}, {warp_m, warp_n, k}, stages);
+};
+
+using Local16x64 = LocalTile<16, 64, 128, 16, 32, 4>;
+using Local16x64Deep = LocalTile<16, 64, 256, 16, 32, 4>;
+using Local16x128 = LocalTile<16, 128, 128, 16, 32, 4>;
+using Local16x32 = LocalTile<16, 32, 256, 16, 32, 6>;
+
+}  // namespace weft::perf

@@ -1,0 +1,239 @@
+#include "perf/peers/lt_product.hpp"
+
+#if WEFT_HAVE_CUBLASLT
+
+#include <cuda.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "perf/support/device_data.hpp"
+#include "perf/support/statistics.hpp"
+
+namespace weft::perf {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+
+// A function of the driver; null if it has none of that name.
+template <class Function>
+Function* DriverFunction(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &function, 12030, cudaEnableDefault, &result);
+  if (error != cudaSuccess || result != cudaDriverEntryPointSuccess) function = nullptr;
+  return reinterpret_cast<Function*>(function);
+}
+
+}  // namespace
+
+LtProduct::Described::~Described() {
+  if (operation != nullptr) api->MatmulDescDestroy(operation);
+  for (cublasLtMatrixLayout_t layout : {a, b, d}) {
+    if (layout != nullptr) api->MatrixLayoutDestroy(layout);
+  }
+}
+
+absl::StatusOr<LtProduct> LtProduct::Create(const LtShape& shape, int most) {
+  LtProduct p(shape);
+  WEFT_LET(p.api_, LtApi::Get());
+  const LtApi& api = *p.api_;
+  Described& is = *p.is_;
+  is.api = p.api_;
+  // CUBLAS_COMPUTE_32F does not use TF32.
+  WEFT_TRY(api.Check(
+      api.MatmulDescCreate(
+          &is.operation, shape.int_sums() ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F, shape.scale()),
+      "cublasLtMatmulDescCreate"));
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  const auto set = [&](cublasLtMatmulDescAttributes_t name, const auto& value) {
+    if (status == CUBLAS_STATUS_SUCCESS) {
+      status = api.MatmulDescSetAttribute(is.operation, name, &value, sizeof(value));
+    }
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, shape.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(CUBLASLT_MATMUL_DESC_TRANSB, shape.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+  // Not ..._BETA_ZERO, which no algorithm of cuBLASLt 13.1 takes on Hopper.
+  if (shape.row_alpha != nullptr) {
+    set(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST);
+  }
+  if (shape.bias != nullptr) {
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, shape.bias);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, static_cast<std::int32_t>(CUDA_R_32F));
+  }
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+      shape.bias != nullptr ? (shape.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
+      : shape.relu          ? CUBLASLT_EPILOGUE_RELU
+                            : CUBLASLT_EPILOGUE_DEFAULT);
+  const auto layout = [&](cublasLtMatrixLayout_t* to, cudaDataType_t type, std::int64_t rows,
+                          std::int64_t columns) {
+    if (status == CUBLAS_STATUS_SUCCESS) {
+      status = api.MatrixLayoutCreate(to, type, static_cast<std::uint64_t>(rows),
+                                      static_cast<std::uint64_t>(columns), rows);
+    }
+  };
+  const auto operand = [&](cublasLtMatrixLayout_t* to, std::int64_t rows, std::int64_t columns,
+                           bool transposed) {
+    layout(to, shape.operand, transposed ? columns : rows, transposed ? rows : columns);
+  };
+  operand(&is.a, shape.rows, shape.depth, shape.transpose_a);
+  operand(&is.b, shape.depth, shape.columns, shape.transpose_b);
+  layout(&is.d, shape.result, shape.rows, shape.columns);
+  cublasLtMatmulPreference_t preference = nullptr;
+  if (status == CUBLAS_STATUS_SUCCESS) status = api.MatmulPreferenceCreate(&preference);
+  std::vector<cublasLtMatmulHeuristicResult_t> offers(most);
+  int found = 0;
+  if (status == CUBLAS_STATUS_SUCCESS) {
+    (void)api.MatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                           &kWorkspaceBytes, sizeof(kWorkspaceBytes));
+    status = api.MatmulAlgoGetHeuristic(api.handle, is.operation, is.a, is.b, is.d, is.d,
+                                        preference, most, offers.data(), &found);
+  }
+  if (preference != nullptr) api.MatmulPreferenceDestroy(preference);
+  WEFT_TRY(api.Check(status, "cuBLASLt's heuristic"));
+  for (int i = 0; i < found; ++i) {
+    if (offers[i].state == CUBLAS_STATUS_SUCCESS) p.algorithms_.push_back(offers[i].algo);
+  }
+  p.offered_ = p.algorithms();
+  WEFT_LET(p.workspace_, DeviceBuffer::Create(kWorkspaceBytes));
+  return p;
+}
+
+void LtProduct::AddAll() {
+  const cublasComputeType_t compute = shape_.int_sums() ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F;
+  std::vector<int> ids(256);
+  int found = 0;
+  if (api_->MatmulAlgoGetIds(api_->handle, compute, shape_.scale(), shape_.operand, shape_.operand,
+                             shape_.result, shape_.result, static_cast<int>(ids.size()), ids.data(),
+                             &found) != CUBLAS_STATUS_SUCCESS) {
+    return;
+  }
+  ids.resize(found);
+  for (const int id : ids) {
+    cublasLtMatmulAlgo_t algo;
+    if (api_->MatmulAlgoInit(api_->handle, compute, shape_.scale(), shape_.operand, shape_.operand,
+                             shape_.result, shape_.result, id, &algo) != CUBLAS_STATUS_SUCCESS) {
+      continue;
+    }
+    const auto values = [&](cublasLtMatmulAlgoCapAttributes_t what) {
+      std::vector<std::uint32_t> list(512);
+      std::size_t bytes = 0;
+      (void)api_->MatmulAlgoCapGetAttribute(&algo, what, list.data(), list.size() * sizeof(list[0]),
+                                            &bytes);
+      list.resize(bytes / sizeof(list[0]));
+      if (list.empty()) list.push_back(0);  // "undefined", which the algorithm then has to take
+      return list;
+    };
+    const std::vector<std::uint32_t> stages = values(CUBLASLT_ALGO_CAP_STAGES_IDS);
+    for (const std::uint32_t tile : values(CUBLASLT_ALGO_CAP_TILE_IDS)) {
+      for (const std::uint32_t stage : stages) {
+        cublasLtMatmulHeuristicResult_t result;
+        if (api_->MatmulAlgoConfigSetAttribute(&algo, CUBLASLT_ALGO_CONFIG_TILE_ID, &tile,
+                                               sizeof(tile)) == CUBLAS_STATUS_SUCCESS &&
+            api_->MatmulAlgoConfigSetAttribute(&algo, CUBLASLT_ALGO_CONFIG_STAGES_ID, &stage,
+                                               sizeof(stage)) == CUBLAS_STATUS_SUCCESS &&
+            api_->MatmulAlgoCheck(api_->handle, is_->operation, is_->a, is_->b, is_->d, is_->d,
+                                  &algo, &result) == CUBLAS_STATUS_SUCCESS &&
+            result.workspaceSize <= kWorkspaceBytes) {
+          algorithms_.push_back(algo);
+        }
+      }
+    }
+  }
+}
+
+std::string LtProduct::Name(int algorithm) const {
+  return absl::StrCat("cublasLt ", api_->GetVersion(), " #", algorithm,
+                      algorithm < offered_ ? "" : " of all its algorithms");
+}
+
+absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d,
+                            cudaStream_t stream, float alpha, float beta, const void* c) const {
+  const auto int_alpha = static_cast<std::int32_t>(alpha),
+             int_beta = static_cast<std::int32_t>(beta);
+  const bool ints = shape_.scale() == CUDA_R_32I;
+  const void* const by = shape_.row_alpha != nullptr ? static_cast<const void*>(shape_.row_alpha)
+                         : ints                      ? static_cast<const void*>(&int_alpha)
+                                                     : &alpha;
+  const void* const plus = ints ? static_cast<const void*>(&int_beta) : &beta;
+  return api_->Check(api_->Matmul(api_->handle, is_->operation, by, a, is_->a, b, is_->b, plus,
+                                  c == nullptr ? d : c, is_->d, d, is_->d, &algorithms_[algorithm],
+                                  workspace_.data(), kWorkspaceBytes, stream),
+                     "cublasLtMatmul");
+}
+
+std::string LtProduct::Kernels(int algorithm, const void* a, const void* b, void* d) const {
+  static auto* const params =
+      DriverFunction<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS*)>("cuGraphKernelNodeGetParams");
+  static auto* const function_name =
+      DriverFunction<CUresult(const char**, CUfunction)>("cuFuncGetName");
+  static auto* const kernel_name =
+      DriverFunction<CUresult(const char**, CUkernel)>("cuKernelGetName");
+  CudaStream stream;
+  if (params == nullptr || function_name == nullptr || kernel_name == nullptr ||
+      !stream.Init().ok() ||
+      cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeRelaxed) != cudaSuccess) {
+    return "";
+  }
+  const bool ran = Run(algorithm, a, b, d, stream.get()).ok();
+  cudaGraph_t graph = nullptr;
+  std::string names;
+  std::size_t count = 0;
+  if (cudaStreamEndCapture(stream.get(), &graph) == cudaSuccess && ran &&
+      cudaGraphGetNodes(graph, nullptr, &count) == cudaSuccess) {
+    std::vector<cudaGraphNode_t> nodes(count);
+    (void)cudaGraphGetNodes(graph, nodes.data(), &count);
+    for (const cudaGraphNode_t node : nodes) {
+      CUDA_KERNEL_NODE_PARAMS p = {};
+      const char* name = nullptr;
+      if (params(node, &p) != CUDA_SUCCESS) continue;  // not a kernel
+      if ((p.func == nullptr || function_name(&name, p.func) != CUDA_SUCCESS) &&
+          (p.kern == nullptr || kernel_name(&name, p.kern) != CUDA_SUCCESS)) {
+        continue;
+      }
+      absl::StrAppend(&names, names.empty() ? "" : " + ", name);
+    }
+  }
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  (void)cudaGetLastError();
+  return names;
+}
+
+absl::StatusOr<double> MeasureTensorTops(cudaStream_t stream, std::string* source) {
+  constexpr std::int64_t kSize = 8192;
+  WEFT_LET(const LtProduct product,
+           LtProduct::Create({.rows = kSize, .columns = kSize, .depth = kSize, .transpose_a = true},
+                             16));
+  DeviceBuffer operands[2];
+  for (DeviceBuffer& operand : operands) {
+    WEFT_LET(operand, DeviceBuffer::Create(kSize * kSize));
+    WEFT_TRY(FillPlanar(operand.as<std::int8_t>(), kSize * kSize, &operand - operands, stream));
+  }
+  WEFT_LET(const DeviceBuffer result, DeviceBuffer::Create(kSize * kSize));
+  CudaTimer timer;
+  WEFT_TRY(timer.Init());
+  double best = 0.0;
+  for (int i = 0; i < product.algorithms(); ++i) {
+    std::vector<double> samples;
+    for (int run = 0; run < 8; ++run) {
+      // 2^-7 of the deviation of the sums keeps results within int8.
+      const absl::StatusOr<double> us = timer.Time(stream, [&] {
+        return product.Run(i, operands[0].data(), operands[1].data(), result.data(), stream, 1e-4f);
+      });
+      if (!us.ok()) break;
+      if (run >= 3) samples.push_back(*us);
+    }
+    if (samples.empty()) continue;
+    const double tops = 2e-6 * kSize * kSize * kSize / Quantile(samples, 0.5);
+    if (tops <= best) continue;
+    best = tops;
+    *source = absl::StrCat("measured: cublaslt #", i, ", 8192^3");
+  }
+  if (best == 0.0) return absl::NotFoundError("cuBLASLt ran no algorithm");
+  return best;
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUBLASLT

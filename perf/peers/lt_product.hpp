@@ -1,0 +1,81 @@
+// Matrix products by cuBLASLt: the convolution peer, gemm_bench and the tensor cores' ceiling run
+// this. Only with WEFT_HAVE_CUBLASLT.
+#pragma once
+
+#if WEFT_HAVE_CUBLASLT
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "perf/peers/libraries.hpp"
+#include "perf/support/cuda.hpp"
+
+namespace weft::perf {
+
+// D = op(A) op(B) in cuBLASLt's column-major words: D is rows x columns and dense, and so is each
+// operand as it is stored.
+struct LtShape {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  bool transpose_a = false, transpose_b = false;
+  cudaDataType_t operand = CUDA_R_8I;
+  cudaDataType_t result = CUDA_R_8I;
+  const float* row_alpha = nullptr;  // a factor of each row of D, on the GPU
+  const float* bias = nullptr;       // of each row of D, on the GPU
+  bool relu = false;
+
+  bool int_sums() const { return operand == CUDA_R_8I; }
+  // What scales the sums: int32 for int32 results, else float.
+  cudaDataType_t scale() const { return result == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F; }
+};
+
+class LtProduct {
+ public:
+  // With at most `most` algorithms that cuBLASLt's heuristic offers, best guess first. NotFound
+  // without the library.
+  static absl::StatusOr<LtProduct> Create(const LtShape& shape, int most);
+  LtProduct(LtProduct&&) = default;
+
+  // Appends every tile and number of stages of every algorithm that cuBLASLt can run.
+  void AddAll();
+
+  int algorithms() const { return static_cast<int>(algorithms_.size()); }
+  int offered() const { return offered_; }  // how many of these the heuristic named
+  // The version and the algorithm's place.
+  std::string Name(int algorithm) const;
+
+  // D = alpha op(A) op(B) + beta C; alpha is not used with row_alpha.
+  absl::Status Run(int algorithm, const void* a, const void* b, void* d, cudaStream_t stream,
+                   float alpha = 1.0f, float beta = 0.0f, const void* c = nullptr) const;
+  // The kernels that Run launches, joined by " + ", as the library calls them; empty if the driver
+  // does not say.
+  std::string Kernels(int algorithm, const void* a, const void* b, void* d) const;
+
+ private:
+  explicit LtProduct(const LtShape& shape) : shape_(shape) {}
+
+  // cuBLASLt's descriptions, destroyed with this object.
+  struct Described {
+    const LtApi* api = nullptr;
+    cublasLtMatmulDesc_t operation = nullptr;
+    cublasLtMatrixLayout_t a = nullptr, b = nullptr, d = nullptr;
+    ~Described();
+  };
+
+  LtShape shape_;
+  const LtApi* api_ = nullptr;
+  std::unique_ptr<Described> is_ = std::make_unique<Described>();
+  DeviceBuffer workspace_;
+  std::vector<cublasLtMatmulAlgo_t> algorithms_;
+  int offered_ = 0;
+};
+
+// int8 through the tensor cores, two operations a multiply-accumulate: the fastest algorithm on
+// s8 x s8 -> s8, 8192 x 8192 x 8192, random data; under 1 s. `source` says which. NotFound without
+// cuBLASLt.
+absl::StatusOr<double> MeasureTensorTops(cudaStream_t stream, std::string* source);
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUBLASLT

@@ -1,0 +1,125 @@
+#include "perf/peers/machine.hpp"
+
+#if WEFT_HAVE_CUDA
+
+#include <dlfcn.h>
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "perf/peers/lt_product.hpp"
+#include "perf/peers/peer.hpp"
+#include "perf/support/device_data.hpp"
+
+namespace weft::perf {
+namespace {
+
+// From NVML's API reference; the toolkit at hand has no nvml.h.
+constexpr int kSuccess = 0;
+constexpr int kClockSm = 1;
+constexpr int kTemperatureGpu = 0;
+
+// What a function of the library says; 0 without it.
+template <class T = unsigned, class... Kind>
+T Ask(void* library, void* device, const char* name, Kind... kind) {
+  using Function = int(void*, Kind..., T*);
+  T value = 0;
+  if (device == nullptr) return value;
+  auto* const function = reinterpret_cast<Function*>(dlsym(library, name));
+  return function != nullptr && function(device, kind..., &value) == kSuccess ? value : 0;
+}
+
+}  // namespace
+
+absl::Status Machine::Init(const Json& environment, bool want_ceilings) {
+  WEFT_TRY(CheckGpu());
+  WEFT_TRY(watch_.Init());
+  const arch::DeviceQuery query = arch::QueryDevice();
+  if (!query.result.ok()) return absl::UnavailableError(query.result.message);
+  limits_ = query.limits;
+  nvml_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  char driver[96] = "unknown";
+  if (nvml_ != nullptr) {
+    const auto init = reinterpret_cast<int (*)()>(dlsym(nvml_, "nvmlInit_v2"));
+    const auto get =
+        reinterpret_cast<int (*)(unsigned, void**)>(dlsym(nvml_, "nvmlDeviceGetHandleByIndex_v2"));
+    const auto version =
+        reinterpret_cast<int (*)(char*, unsigned)>(dlsym(nvml_, "nvmlSystemGetDriverVersion"));
+    if (init == nullptr || get == nullptr || init() != kSuccess || get(0, &device_) != kSuccess) {
+      device_ = nullptr;
+    } else if (version != nullptr) {
+      (void)version(driver, sizeof(driver));
+    }
+  }
+  if (!environment.empty()) {
+    environment_ = environment;
+    return absl::OkStatus();
+  }
+  Json& e = environment_;
+  e["device"] = arch::DeviceName();
+  e["multiprocessors"] = limits_.sm_count;
+  e["l2_mb"] = Rounded(static_cast<double>(limits_.l2_bytes) / (1 << 20), 1);
+  e["driver"] = driver;
+  int runtime = 0;
+  (void)cudaRuntimeGetVersion(&runtime);
+  e["cuda"] = absl::StrCat(runtime / 1000, ".", runtime % 1000 / 10);
+  e["libraries"] = Json::array();
+  if (want_ceilings) {
+    WEFT_LET(const Ceilings measured, MeasureCeilings(stream()));
+    e["copy_tb_s"] = Rounded(measured.bytes_per_us / 1e6);
+    e["dp4a_tops"] = Rounded(2e-6 * measured.macs_per_us, 1);
+    std::string source;
+#if WEFT_HAVE_CUBLASLT
+    const absl::StatusOr<double> tops = MeasureTensorTops(stream(), &source);
+#else
+    const absl::StatusOr<double> tops = absl::NotFoundError("built without cublasLt.h");
+#endif
+    e["tensor_tops"] = Rounded(tops.value_or(kFallbackTensorTops), 1);
+    e["tensor_tops_source"] = tops.ok() ? source
+                                        : absl::StrCat("a constant, what an H200 once reached: ",
+                                                       std::string(tops.status().message()));
+  }
+  e["max_clock_mhz"] = Ask(nvml_, device_, "nvmlDeviceGetMaxClockInfo", kClockSm);
+  e["throttle_reasons"] = "0x0";
+  return absl::OkStatus();
+}
+
+Ceilings Machine::ceilings(bool dp4a) const {
+  if (!environment_.contains("copy_tb_s")) {
+    return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  }
+  return {environment_["copy_tb_s"].get<double>() * 1e6,
+          environment_[dp4a ? "dp4a_tops" : "tensor_tops"].get<double>() * 1e6 / 2};
+}
+
+Json Machine::environment() const {
+  Json e = environment_;
+  if (const std::vector<std::string> opened = PeerLibraries(); !opened.empty()) {
+    e["libraries"] = opened;
+  }
+  return e;
+}
+
+absl::Status Machine::ReadClock(const Contestant& contestant, Json* row) {
+  for (int i = 0; i < 3; ++i) WEFT_TRY(watch_.Launch(contestant));
+  const unsigned clock = Ask(nvml_, device_, "nvmlDeviceGetClockInfo", kClockSm);
+  const unsigned long long throttle =
+      Ask<unsigned long long>(nvml_, device_, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  Json& e = environment_;
+  if (!e.contains("first_clock_mhz")) e["first_clock_mhz"] = clock;
+  e["last_clock_mhz"] = clock;
+  e["watts"] = Ask(nvml_, device_, "nvmlDeviceGetPowerUsage") / 1000;
+  e["celsius"] = Ask(nvml_, device_, "nvmlDeviceGetTemperature", kTemperatureGpu);
+  const unsigned long long all =
+      std::stoull(e["throttle_reasons"].get<std::string>(), nullptr, 16) | throttle;
+  e["throttle_reasons"] = absl::StrFormat("0x%x", all);
+  WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream()), "clock"));
+  (*row)["clock_mhz"] = clock;
+  (*row)["throttle_reasons"] = absl::StrFormat("0x%x", throttle);
+  return absl::OkStatus();
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

@@ -1,0 +1,45 @@
+// The GPU that a run is made on: its data, its ceilings, its clock. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "perf/support/floor.hpp"
+#include "perf/support/json.hpp"
+#include "perf/support/stopwatch.hpp"
+#include "weft/gemm/arch/device.hpp"
+
+namespace weft::perf {
+
+class Machine {
+ public:
+  // Describes the GPU in `environment`, and measures its ceilings unless an earlier process did, or
+  // nobody asks. Unavailable if there is no GPU.
+  absl::Status Init(const Json& environment, bool want_ceilings);
+
+  const Stopwatch& watch() const { return watch_; }
+  cudaStream_t stream() const { return watch_.stream(); }
+  const arch::DeviceLimits& limits() const { return limits_; }
+  // Of dp4a, or of the tensor cores; infinite if they were not measured.
+  Ceilings ceilings(bool dp4a) const;
+
+  // Name, versions, ceilings and libraries; clocks, power and throttling as they were last read.
+  Json environment() const;
+
+  // Reads clock and throttling while `contestant` keeps the GPU busy, into the environment, and
+  // their values into `row`.
+  absl::Status ReadClock(const Contestant& contestant, Json* row);
+
+ private:
+  Json environment_;
+  Stopwatch watch_;
+  void* nvml_ = nullptr;  // the driver's management library, if it is there
+  void* device_ = nullptr;
+  arch::DeviceLimits limits_;
+};
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

@@ -1,0 +1,94 @@
+#include "perf/weft_perf/find_best.hpp"
+
+#if WEFT_HAVE_CUDA
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "perf/support/layers.hpp"
+
+namespace weft::perf {
+namespace {
+
+// Checks and times one variant.
+absl::StatusOr<double> Try(Peer& peer, int variant, const Search& search, Contender* c,
+                           Differences* found) {
+  WEFT_TRY(peer.Build(variant));
+  WEFT_LET(*found, search.check(variant));
+  if (search.tiles != nullptr) {
+    c->differences += found->count;
+    c->largest = std::max(c->largest, found->largest);
+    if (found->count != 0 && c->note.empty()) {
+      c->note =
+          absl::StrCat(peer.variants()[variant].name, " differs at ", found->count, " outputs");
+    }
+  } else if (found->largest > kRoundingAllowance) {
+    return absl::DataLossError(
+        absl::StrCat("differs at ", found->count, " outputs, by up to ", found->largest));
+  }
+  if (!search.time) return 0.0;
+  return search.watch->Short(
+      [&](int set) { return peer.Enqueue(variant, set, search.watch->stream()); }, search.sets,
+      search.sample_us);
+}
+
+}  // namespace
+
+absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& search, Contender* c) {
+  const bool ours = search.tiles != nullptr;
+  c->offered = static_cast<int>(peer.variants().size());
+  if (ours) c->tile_us.assign(c->offered, 0.0);
+  std::string why = "no variant ran";
+  for (int i = 0; i < c->offered; ++i) {
+    const std::string name = peer.variants()[i].name;
+    if (ours) c->tiles.push_back(name);
+    if (!options.Wants(name) || !absl::StrContains(name, search.only)) continue;
+    options.about_to(name);
+    Differences found;
+    const absl::StatusOr<double> us = Try(peer, i, search, c, &found);
+    if (!us.ok()) {
+      why = absl::StrCat(name, ": ", std::string(us.status().message()));
+      if (ours && !absl::IsInvalidArgument(us.status()) && !absl::IsUnimplemented(us.status()) &&
+          !absl::IsOutOfRange(us.status())) {
+        return absl::Status(us.status().code(), why);
+      }
+      peer.Release(i);
+      WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), name.c_str()));
+      continue;
+    }
+    ++c->ran;
+    if (ours) c->tile_us[i] = *us;
+    if (c->best >= 0 && *us >= c->short_us) {
+      peer.Release(i);
+      continue;
+    }
+    if (c->best >= 0) peer.Release(c->best);
+    c->best = i;
+    c->short_us = *us;
+    c->variant = name;
+    if (!ours) c->differences = found.count, c->largest = found.largest;
+  }
+  return c->best < 0 ? absl::UnimplementedError(why) : absl::OkStatus();
+}
+
+PeerOptions OptionsFor(const std::string& name, const std::set<std::string>& skip,
+                       const std::string& chosen, int threads, const RowRun::About& about) {
+  PeerOptions options;
+  const std::string prefix = name + "/";
+  options.build_threads = skip.empty() ? threads : 1;
+  options.about_to = [about, prefix](const std::string& what) { about(prefix + what); };
+  for (const std::string& each : skip) {
+    if (absl::StartsWith(each, prefix)) options.skip.insert(each.substr(prefix.size()));
+  }
+  options.only = chosen;
+  return options;
+}
+
+Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant) {
+  return {{"choice", {LayerName(problem, true), peer, variant}}};
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

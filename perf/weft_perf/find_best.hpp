@@ -1,0 +1,46 @@
+// The best variant of a peer, ours or another's. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "perf/peers/peer.hpp"
+#include "perf/support/data_kernels.hpp"
+#include "perf/support/row.hpp"
+#include "perf/support/rows.hpp"
+#include "perf/support/stopwatch.hpp"
+#include "perf/weft_perf/our_tiles.hpp"
+
+namespace weft::perf {
+
+inline constexpr int kRoundingAllowance = 1;  // a peer's variant that is further off is none
+
+struct Search {
+  const Stopwatch* watch = nullptr;
+  int sets = 1;
+  double sample_us = 400.0;
+  bool time = true;                          // else each variant runs once
+  const std::vector<Tile>* tiles = nullptr;  // ours: then any difference is a mismatch
+  std::string only;                          // a part of the variant's name; empty: all
+  // Runs a variant and compares.
+  std::function<absl::StatusOr<Differences>(int variant)> check;
+};
+
+// Checks and shortly times every variant of a peer that was prepared. The best, in `c`, stays
+// built. Unimplemented if there is none; of ours also any error that is no refusal.
+absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& search, Contender* c);
+
+// What a peer called `name` is to do in a row, where steps are called "<name>/<step>": all but
+// `skip`, and if an earlier run chose a variant, that one only.
+PeerOptions OptionsFor(const std::string& name, const std::set<std::string>& skip,
+                       const std::string& chosen, int threads, const RowRun::About& about);
+
+// A peer's choice on its way to the parent process, for Choices.
+Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant);
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

@@ -1,0 +1,218 @@
+#include "perf/weft_perf/run.hpp"
+
+#if WEFT_HAVE_CUDA
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "perf/peers/peer_data.hpp"
+#include "perf/weft_perf/find_best.hpp"
+#include "perf/weft_perf/ours.hpp"
+
+namespace weft::perf {
+namespace {
+
+constexpr double kLongSample = 1500.0;  // microseconds of a sample that counts
+constexpr double kRowBudget = 1.2e6;    // of a row's samples together
+constexpr double kFinalists = 1.3;      // of the best short time: peers that take part in the end
+
+// A peer, ours or another's.
+struct Entry {
+  std::unique_ptr<Peer> peer;
+  Contender* contender = nullptr;
+  bool ours = false;
+  Contestant contestant = {};
+  std::unique_ptr<ReformattedPeer> reformatted = nullptr;
+  Contestant reformatted_contestant = {};
+
+  bool int8() const { return peer->Src(0).address != nullptr; }
+};
+
+class Bench {
+ public:
+  Bench(const conv::Problem& p, const Options& options, Machine* machine,
+        const RowRun::About& about, LayerRow* row)
+      : options_(options), machine_(*machine), about_(about), row_(*row) {
+    row->problem = problem_.problem = p;
+    problem_.residual = options.epilogue == Epilogue::kResidual;
+    problem_.hswish = options.epilogue == Epilogue::kHSwish;
+    problem_.relu = !problem_.hswish && options.epilogue != Epilogue::kNothing;
+    row->timed = options.time;
+    row->ours.resize(options.layouts.size());
+    row->peers.resize(options.peers.size());
+  }
+
+  absl::Status Measure(const Choices& choices, const std::set<std::string>& skip,
+                       const RowRun::Send& send) {
+    const conv::Problem& p = problem_.problem;
+    row_.bytes = LeastBytes(p, problem_.residual);
+    row_.floor_us = FloorMicroseconds(p, machine_.ceilings(options_.dp4a_floor), problem_.residual);
+    about_("making tensors");
+    const bool cold = !options_.hot && options_.time;
+    WEFT_LET(data_, PeerData::Create(problem_, cold ? machine_.limits().l2_bytes : 0, stream()));
+    row_.buffer_sets = data_->tensors().count();
+
+    for (std::size_t i = 0; i < options_.layouts.size(); ++i) {
+      entries_.push_back({MakeOurs(options_.layouts[i], options_.epilogue), &row_.ours[i], true});
+      entries_.back().contender->name = options_.layouts[i];
+    }
+    for (std::size_t i = 0; i < options_.peers.size(); ++i) {
+      about_(options_.peers[i] + "/opening");
+      WEFT_LET(std::unique_ptr<Peer> peer, MakePeer(options_.peers[i]));
+      entries_.push_back({std::move(peer), &row_.peers[i], false});
+      entries_.back().contender->name = options_.peers[i];
+    }
+    for (Entry& e : entries_) {
+      const std::string& name = e.peer->name();
+      const std::string choice = options_.ChoiceName(name);
+      const PeerOptions peer_options =
+          OptionsFor(name, skip, e.ours ? "" : choices.Find(p, choice), options_.threads, about_);
+      const absl::Status status = Choose(peer_options, &e);
+      if (!status.ok() && e.contender->best < 0) e.contender->note = std::string(status.message());
+      if (!e.ours && e.contender->best >= 0) send(ChoiceLine(p, choice, e.contender->variant));
+      WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), name.c_str()));
+    }
+    return options_.time ? Compete() : absl::OkStatus();
+  }
+
+ private:
+  const Stopwatch& watch() const { return machine_.watch(); }
+  Stream stream() const { return machine_.stream(); }
+  int sets() const { return data_->tensors().count(); }
+
+  // dp4a where tensor cores have whole packets of channels, and a fused first layer elsewhere.
+  bool LeftOut(const Entry& e) const {
+    const std::int64_t c = problem_.problem.c;
+    if (!e.ours || !options_.all_layouts) return false;
+    return e.peer->name() == "nc4_nc32" ? c > 4 : e.peer->name() == "nc4" && c % 32 == 0;
+  }
+
+  // Checks and shortly times every variant. The best stays built.
+  absl::Status Choose(const PeerOptions& peer_options, Entry* e) {
+    Contender& c = *e->contender;
+    if (LeftOut(*e)) {
+      return absl::UnimplementedError(
+          "left out: tensor cores take these channels; ask for the layout by name");
+    }
+    WEFT_TRY(peer_options.Need("Prepare"));
+    WEFT_TRY(e->peer->Prepare(problem_, data_->tensors(), peer_options, stream()));
+    Search search;
+    search.watch = &watch();
+    search.sets = sets();
+    search.time = options_.time;
+    search.check = [&](int variant) { return data_->Check(*e->peer, variant, stream()); };
+    if (e->ours) {
+      search.tiles = &OurTiles(e->peer->name(), options_.epilogue);
+      search.only = options_.only_tile;
+    }
+    const absl::Status status = FindBest(*e->peer, peer_options, search, &c);
+    if (e->ours && options_.time) {
+      std::vector<bool> usable;
+      for (const double us : c.tile_us) usable.push_back(us > 0.0);
+      usable.resize(search.tiles->size());
+      c.model = ModelsChoice(problem_.problem, *search.tiles, usable,
+                             conv::GpuFactsOf(machine_.limits()));
+    }
+    return status;
+  }
+
+  // Makes `contestant` of a peer's variant. A peer that fails now has a note; ours is an error.
+  absl::Status Join(Entry& e, Peer& peer, int variant, Contestant* contestant) {
+    contestant->enqueue = [&peer, variant, stream = stream()](int set) {
+      return peer.Enqueue(variant, set, stream);
+    };
+    if (const absl::Status s = watch().Prepare(*contestant, sets(), kLongSample); !s.ok()) {
+      if (e.ours) return s;
+      e.contender->note = std::string(s.message());
+      return absl::OkStatus();
+    }
+    if (!contestant->graphed) e.contender->note = "without a graph: refused";
+    all_.push_back(contestant);
+    return absl::OkStatus();
+  }
+
+  // The entry's best variant between the user's tensors, checked. None where that is impossible.
+  absl::Status JoinReformatted(Entry& e) {
+    auto made = ReformattedPeer::Create(
+        *e.peer, e.contender->best, problem_, data_->tensors(),
+        ReformattedPeer::Formats::Of(*options_.tensors, problem_.problem), stream());
+    if (absl::IsUnimplemented(made.status())) return absl::OkStatus();
+    WEFT_TRY(made.status());
+    e.reformatted = *std::move(made);
+    WEFT_LET(const Differences found, data_->Check(*e.reformatted, 0, stream()));
+    if (found.largest > (e.ours ? 0 : kRoundingAllowance)) {
+      return absl::DataLossError(
+          absl::StrCat(e.reformatted->name(), " differs at ", found.count, " outputs"));
+    }
+    if (e.reformatted->trivial()) return absl::OkStatus();
+    return Join(e, *e.reformatted, 0, &e.reformatted_contestant);
+  }
+
+  // The best variants side by side: A B C A B C ..., with and without reformats.
+  absl::Status Compete() {
+    double least = 1e30, least_int8 = 1e30;
+    for (const Entry& e : entries_) {
+      if (e.ours || e.contender->best < 0) continue;
+      least = std::min(least, e.contender->short_us);
+      if (e.int8()) least_int8 = std::min(least_int8, e.contender->short_us);
+    }
+    if (options_.tensors.has_value()) {
+      row_.tensors = ReformattedPeer::Formats::Of(*options_.tensors, problem_.problem).Text();
+    }
+    for (Entry& e : entries_) {
+      const Contender& c = *e.contender;
+      if (c.best < 0) continue;
+      const bool reformat = options_.tensors.has_value() && e.int8();
+      const double most = kFinalists * (reformat ? std::max(least, least_int8) : least);
+      if (!e.ours && c.short_us > most) continue;
+      about_(absl::StrCat(e.peer->name(), "/", c.variant));
+      WEFT_TRY(Join(e, *e.peer, c.best, &e.contestant));
+      if (reformat && !all_.empty() && all_.back() == &e.contestant) WEFT_TRY(JoinReformatted(e));
+    }
+    about_("timing");
+    WEFT_TRY(watch().Interleave(all_, options_.rounds, kRowBudget));
+    for (Entry& e : entries_) {
+      e.contender->time = Timing::Of(e.contestant.samples);
+      if (e.reformatted == nullptr) continue;
+      e.contender->with_reformat = e.reformatted->trivial()
+                                       ? e.contender->time
+                                       : Timing::Of(e.reformatted_contestant.samples);
+    }
+    const Contender* const best = LayerRow::Best(row_.ours, &Contender::time);
+    if (best == nullptr) return absl::OkStatus();
+    Entry& entry = entries_[best - row_.ours.data()];
+    WEFT_TRY(machine_.ReadClock(entry.contestant, &row_.clock));
+    // Once more, after thousands of runs: a race would show.
+    WEFT_LET(const Differences last, data_->Check(*entry.peer, best->best, stream()));
+    entry.contender->differences += last.count;
+    return absl::OkStatus();
+  }
+
+  const Options& options_;
+  Machine& machine_;
+  const RowRun::About& about_;
+  LayerRow& row_;
+  PeerProblem problem_;
+  std::unique_ptr<PeerData> data_;
+  std::deque<Entry> entries_;
+  std::vector<Contestant*> all_;
+};
+
+}  // namespace
+
+Json MeasureLayer(const conv::Problem& problem, const Options& options, const Choices& choices,
+                  const std::set<std::string>& skip, const RowRun::About& about,
+                  const RowRun::Send& send, Machine* machine) {
+  const auto start = std::chrono::steady_clock::now();
+  LayerRow row;
+  const absl::Status status =
+      Bench(problem, options, machine, about, &row).Measure(choices, skip, send);
+  if (!status.ok()) row.failure = std::string(status.message());
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return row.ToJson();
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

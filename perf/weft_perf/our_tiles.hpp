@@ -1,0 +1,75 @@
+// Our operators as lists of tiles that can be tried one by one, their types forgotten.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "perf/peers/formats.hpp"
+#include "weft/conv/tile_model.hpp"
+#include "weft/layouts/packed_filter.hpp"
+
+namespace weft::perf {
+
+// What follows the sums, besides scale per channel and float bias.
+enum class Epilogue { kRelu, kResidual, kHSwish, kNothing };
+
+// "bias_relu", "residual", "hswish", "bias": in the enumeration's order.
+const std::vector<std::string>& EpilogueNames();
+
+// What a layout's tensors are. nc4 and nc4_nc32 (source NCxHWx<4>, destination NCxHWx<32>) run on
+// any GPU; nc32, nhwc and nhwc_nc32 need tensor cores.
+struct OurLayout {
+  std::string name;
+  TensorFormatName src, dst;
+};
+// What --layout takes; nhwc_nc32 is for networks only and comes last.
+const std::vector<OurLayout>& OurLayouts();
+
+// What a layer is run with. Addresses that the machine can use. Of the filters those are set that
+// the layer's tiles read.
+struct TileArguments {
+  const std::int8_t* src = nullptr;
+  PackedFilter<CxRSKx<4>> filter4;
+  PackedFilter<KRSC> filter_krsc;
+  PackedFilter<CxRSKx<32>> filter32;
+  const float* channel_alpha = nullptr;
+  const float* bias = nullptr;
+  const std::int8_t* residual = nullptr;
+  float gamma = 1.0f;
+  std::int8_t* dst = nullptr;
+
+  template <class Format>
+  static constexpr auto Filter() {
+    if constexpr (std::is_same_v<Format, KRSC>) {
+      return &TileArguments::filter_krsc;
+    } else if constexpr (std::is_same_v<Format, CxRSKx<4>>) {
+      return &TileArguments::filter4;
+    } else {
+      return &TileArguments::filter32;
+    }
+  }
+};
+using TileRun = std::function<absl::Status(const TileArguments&, Stream)>;
+
+struct Tile {
+  std::string name;    // in tables: mma_128x64x64_64x32_s4
+  std::string policy;  // in tuning tables: conv::PolicyName
+  std::string operator_name;
+  bool in_family = false;  // of those that the ready-made family lets Dispatch choose from
+  conv::TileFacts facts;
+  std::function<absl::StatusOr<TileRun>(const conv::Problem&)> create;
+};
+
+// The tiles of perf/tiles.def for which this program holds GPU code, in the file's order.
+const std::vector<Tile>& OurTiles(const std::string& layout, Epilogue epilogue);
+
+// What Dispatch without a tuning table chooses of the tiles with usable[i]: one of the ready-made
+// family where it has some of them. -1 if none is usable.
+int ModelsChoice(const conv::Problem& problem, const std::vector<Tile>& tiles,
+                 const std::vector<bool>& usable, const conv::GpuFacts& gpu);
+
+}  // namespace weft::perf

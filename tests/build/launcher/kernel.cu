@@ -1,0 +1,3 @@
+__global__ void Copy(const float* from, float* to) {
+  to[threadIdx.x] = from[threadIdx.x];
+}

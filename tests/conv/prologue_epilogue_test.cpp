@@ -1,0 +1,1 @@
+#include "tests/conv/prologue_epilogue_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/prologue_mma_cases.hpp"  // on the CPU

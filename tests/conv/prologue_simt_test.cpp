@@ -1,0 +1,1 @@
+#include "tests/conv/prologue_simt_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/gemm/arch/ring_gemm_cases.hpp"  // on the CPU

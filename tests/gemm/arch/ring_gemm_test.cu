@@ -1,0 +1,2 @@
+// The same on the GPU.
+#include "tests/gemm/arch/ring_gemm_cases.hpp"

@@ -1,0 +1,1 @@
+#include "tests/gemm/arch/wgmma_cases.hpp"  // on the CPU
