@@ -36,7 +36,7 @@ refuses "--layers: there is no list 'vgg'; accepted are anchors, " \
   --layers=vgg
 refuses "--layers is empty; accepted are anchors" --layers=
 refuses "a layer is [n<N>]c<C>h<H>w<W>k<K>r<R>s<stride>" --layers=c64h56w56k64
-refuses "c4h2w2k4r7s1p0: conv: " --layers=c4h2w2k4r7s1p0
+refuses "layer 'c4h2w2k4r7s1p0': conv: r=7" --layers=c4h2w2k4r7s1p0
 refuses "GB of memory, this machine has" --layers=n900c2048h1000w1000k4r1s1
 refuses "--batch=0 is not a number of images; accepted are 1 to 1024" --batch=0
 refuses "--batch=many is not a number of images; accepted are 1 to 1024" --batch=many
