@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weft/conv/plan.hpp"
+
 namespace weft::conv {
 namespace {
 
@@ -84,7 +86,7 @@ int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
 }
 
 struct Counts {
-  PlanCounts plan;
+  gemm::PlanCounts plan;
   Prediction prediction;  // blocks, useful, processors, busy
   double per_sm = 0.0;    // blocks of the busiest multiprocessor
 };

@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "weft/conv/plan.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/facts.hpp"
 
 namespace weft::conv {
+
+using gemm::TileFacts;
 
 // An H200 unless told otherwise.
 struct GpuFacts {
