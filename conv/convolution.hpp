@@ -3,8 +3,7 @@
 //     using Op = weft::conv::Convolution<MyConv>;  // MyConv: see conv/policy.hpp
 //     absl::StatusOr<Op> op = Op::Create(problem);  // every check that needs no pointer
 //     op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);  // on the GPU
-//     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});     // the same kernel, on the
-//     CPU
+//     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});     // the same, on the CPU
 #pragma once
 
 #include <cstdint>

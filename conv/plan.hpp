@@ -67,8 +67,7 @@ struct Geometry {
   Im2colParams im2col;  // ... these; their SourceParams serve SourceKind::kPointwise
   FilterParams filter;
   PixelMap rows;
-  std::int64_t filter_size = 0;  // elements of one packed filter
-  std::int32_t padded_k = 0;     // output channels with those that fill the last dst block
+  std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
 
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };

@@ -25,12 +25,14 @@ inline namespace WEFT_BACKEND {
 //     static constexpr bool kWhole;     // a row's k are a multiple of kBytes
 //     static constexpr bool kRegular;   // rows are RowBytes(p) apart, wherever they are
 //     static constexpr std::int64_t RowBytes(const Params&);
-//     static constexpr std::int64_t StepBytes(const Params&);  // !kAlong: from one outer piece to
-//     the next static constexpr std::int32_t End(const Params&);        // of k: in bytes if
-//     kAlong, else in outer pieces static constexpr std::int32_t First(const Params&);      // k to
-//     begin at, 0 or less; nothing lies there template <class Tile> static const std::uint8_t*
-//     Data(const Params&, const Tile&); template <class Tile> static RowPlace Row(const Params&,
-//     const Tile&, std::int32_t row);  // of the tile's operand
+//     static constexpr std::int64_t StepBytes(const Params&);  // !kAlong: to the next outer piece
+//     // Of k: in bytes if kAlong, else in outer pieces. First: where to begin, 0 or less; nothing
+//     // lies before 0.
+//     static constexpr std::int32_t First(const Params&), End(const Params&);
+//     template <class Tile>
+//     static const void* Data(const Params&, const Tile&);
+//     template <class Tile>
+//     static RowPlace Row(const Params&, const Tile&, std::int32_t row);  // of the tile's operand
 template <class Share, class Source_>
 class AffineWalk {
   using S = Source_;

@@ -179,9 +179,5 @@ constexpr bool StoreWidth(int bytes) {
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-constexpr int BlockThreads(const TileShape& threadblock, const TileShape& warp) {
-  return threadblock.m / warp.m * (threadblock.n / warp.n) * (threadblock.k / warp.k) * 32;
-}
-
 }  // namespace internal
 }  // namespace weft::gemm

@@ -9,11 +9,10 @@
 //       static constexpr auto config = weft::gemm::kMma128x128;
 //     };
 //
-//     Element            sums    config                        result
-//     std::int8_t        int32   SimtConfig, MmaSm80Config     exact
-//     float, double      same    SimtConfig, SimtAsyncConfig   one fma for each k in ascending
-//     order Half, Bfloat16     float   MmaSm80Config                 rounding within the sum is the
-//     hardware's
+//     Element         sums    config                        result
+//     std::int8_t     int32   SimtConfig, MmaSm80Config     exact
+//     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
+//     Half, Bfloat16  float   MmaSm80Config                 rounded within sums as the GPU does
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once

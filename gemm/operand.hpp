@@ -6,10 +6,10 @@
 //     struct Walk {                       // stands at one outer piece of k of the thread's rows
 //       struct Params;                    // made on the host
 //       template <class Tile> WEFT_DEVICE Walk(arch::Thread t, const Params& p, const Tile& tile);
-//       WEFT_DEVICE const void* Source(int i) const;  // of row i's piece; meaningful if Bytes(i) >
-//       0 WEFT_DEVICE int Bytes(int i) const;           // of it that are the operand's, the rest
-//       is 0 WEFT_DEVICE void Advance();                   // to the thread's next outer piece
-//       static constexpr bool kWhole;                 // Bytes is the piece's or 0
+//       WEFT_DEVICE const void* Source(int i) const;  // of row i's piece, where Bytes(i) > 0
+//       WEFT_DEVICE int Bytes(int i) const;  // of it that are the operand's; the rest is 0
+//       WEFT_DEVICE void Advance(int steps);  // to the thread's next outer piece, `steps` on
+//       static constexpr bool kWhole;         // Bytes is the piece's or 0
 //     };
 //     struct Place {
 //       static constexpr int kBytes, kCells;  // of a piece; it is stored in kCells parts

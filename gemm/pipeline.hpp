@@ -70,10 +70,9 @@ struct DoubleBuffer {
 //
 // The mainloop multiplies a stage in M::kSteps steps and holds the operands of one step in
 // registers, M::Held, while those of the next are loaded:
-//     held.First(t, shared);                       // of step 0 of stage 0
-//     held.template Before<kStep>(t, shared, stage);             // while `stage` is the step's own
-//     held.template Step<kStep>(t, shared, stage, acc, copies);  // stage: that of the step after
-//     it
+//     held.First(t, shared);                                     // of step 0 of stage 0
+//     held.template Before<kStep>(t, shared, stage);             // stage: the step's own
+//     held.template Step<kStep>(t, shared, stage, acc, copies);  // stage: of the step after it
 // and calls copies(point, points) as it goes for the copies to spread over the steps; kCopyPoints
 // of them a slice, all before its last step unless that is the only one.
 //

@@ -5,12 +5,16 @@
 // Parts names them:
 //
 //     struct Parts {
-//       struct Params { Scheduler::Params schedule; OperandA::Params a; OperandB::Params b;
-//                       OutputParams<...> output; std::int32_t slices; };  // the same for both
-//                       back ends
+//       struct Params {  // the same for both back ends
+//         Scheduler::Params schedule;
+//         OperandA::Params a;
+//         OperandB::Params b;
+//         OutputParams<...> output;
+//         std::int32_t slices;
+//       };
 //       using Scheduler, OperandA, OperandB, Mainloop, Pipeline, Epilogue;
-//       static constexpr int kRegisters;         // of a thread; more would spill, and fail the
-//       build static constexpr int kRegistersBefore90; // optional: the same for sm_75 to sm_89
+//       static constexpr int kRegisters;  // of a thread; with fewer it would spill: a failed build
+//       static constexpr int kRegistersBefore90;  // optional: the same for sm_75 to sm_89
 //     };
 //
 // All threads of a block bring operands, multiply and store, here; a pipeline whose operands are
