@@ -97,6 +97,19 @@ struct EpilogueMath {
     }
   }
 
+  // What the epilogue is given for one channel of one pixel, of kChannels = 1.
+  template <class Sum>
+  WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(arch::Thread t, const Output& p,
+                                                            const OutputPixel& pixel, bool wanted,
+                                                            const Channels& c, Sum sum) {
+    static_assert(kChannels == 1);
+    Residuals residual;
+    if constexpr (Epilogue::kHasResidual) {
+      LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
+    }
+    return Inputs(p, c, residual, 0, sum);
+  }
+
  private:
   struct Residuals {
     float value[kChannels];
