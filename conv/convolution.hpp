@@ -6,6 +6,7 @@
 //     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});     // the same, on the CPU
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -196,10 +197,10 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                        .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
                                        .helper = "WithDstAlignment",
                                        .least_alignment = sizeof(Output)};
-  // Blocked layouts are read by words of 4 channels.
+  // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
   const gemm::TensorArgument residual = {
-      .alignment = 4,
+      .alignment = CheckedPolicy<P>::kWgmma ? std::max(4, P::config.alignment.dst) : 4,
       .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};

@@ -160,9 +160,14 @@ struct TileKernel {
     const Mainloop mainloop(t, p.plan);
     WEFT_NO_UNROLL
     for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
+      const auto tile = Parts::Scheduler::At(p.schedule, i);
+      if constexpr (kStaged) {
+        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, tile.m * Mainloop::kBlockM,
+                               tile.n * Mainloop::kBlockN);
+      }
       typename Mainloop::Accumulators acc;
       Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
-      Store(p, shared, t, Parts::Scheduler::At(p.schedule, i), acc);
+      Store(p, shared, t, tile, acc);
     }
   }
 
