@@ -44,6 +44,9 @@ struct ConvolutionArguments {
   float beta = 1.0f;                     // scale of the bias
   float gamma = 1.0f;                    // scale of the residual
   float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+  // No earlier kernel of the stream, unless it ended before the last launch, writes the filter: a
+  // kernel of wgmma_sm90 then fetches the first of it while earlier kernels still run.
+  bool filter_is_constant = false;
   Epilogue epilogue{};                   // run-time values of the activations, if they have any
   typename Filter::Prologue prologue{};  // and of the prologue
 };
@@ -97,9 +100,10 @@ class Convolution {
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
   // GPU, if it is too old, or if this program holds no GPU code for P; Internal if CUDA refuses.
-  absl::Status Run(const Arguments& args, Stream stream) const {
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const gemm::Launch& launch) {
-      return gemm::RunOnGpu<P>("conv", FactsOf<P>(), launch, stream);
+      return gemm::RunOnGpu<P>("conv", FactsOf<P>(), launch, stream, options);
     });
   }
 
@@ -157,7 +161,16 @@ class Convolution {
       if (!made.ok()) return gemm::LaunchStatus("conv", made);
     }
     gemm::FillOutput(args, args.dst, &params.output);
-    return start({0, &params, geometry_.grid()});
+    gemm::Launch launch = {0, &params, geometry_.grid()};
+    if (args.filter_is_constant) {
+      // More would delay the source of kernels whose blocks cannot share a multiprocessor.
+      constexpr std::int32_t kEarly = 2;
+      params.early = std::min(kEarly, params.slices);
+      launch.constant = {filter.base,
+                         static_cast<std::size_t>(args.filter.count() *
+                                                  P::FilterLayout::Size(problem().filter()))};
+    }
+    return start(launch);
   }
 
   template <SourceKind kind, class StartFunction>

@@ -21,6 +21,15 @@ struct Launch {
   int kernel = 0;
   const void* params = nullptr;
   arch::Dim3 grid;
+  arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
+};
+
+// How Run launches.
+struct LaunchOptions {
+  // The kernel may start while earlier ones of the stream still run, and waits for them before it
+  // touches what they may have written (programmatic dependent launch). Kernels of wgmma_sm90; the
+  // others start when earlier ones have ended.
+  bool dependent = true;
 };
 
 // Whether this program holds GPU code for P.
@@ -45,8 +54,8 @@ inline arch::Dim3 ResidentGrid(const TileFacts& facts, arch::Dim3 grid, int bloc
 // Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
 // GPU, what CheckDevice says, Internal if CUDA refuses.
 template <class P>
-absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch,
-                      Stream stream) {
+absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch, Stream stream,
+                      const LaunchOptions& options = {}) {
   if (!HasGpuCode<P>()) {
     return absl::FailedPreconditionError(
         absl::StrCat(who, ": this program holds no GPU code for the policy; put ",
@@ -61,7 +70,8 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch.grid, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream));
+  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+                                          {.dependent = options.dependent}));
 }
 
 // The epilogue's part of a kernel's parameters, from an operator's Arguments.
@@ -87,6 +97,9 @@ absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& lau
   constexpr int kResidentBlocks = 3;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
   VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
+    arch::LaunchAttributes attributes;
+    attributes.dependent = Kernel::kDependent;  // so that every access is checked
+    attributes.constant[0] = launch.constant;
     report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, kResidentBlocks),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
                                        options);
