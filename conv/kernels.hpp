@@ -154,7 +154,12 @@ template <class P>
 struct WgmmaParts {
   using Params = WgmmaParams<P>;
   using Scheduler = BatchGrid<typename P::Prologue>;
-  using Mainloop = gemm::WgmmaSm90Mainloop<P, !CheckedPolicy<P>::kNhwc>;
+  struct Spec {
+    static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
+    static constexpr bool kRowsAcross = false, kColumnsAcross = false;
+    static constexpr bool kPermuted = !CheckedPolicy<P>::kNhwc;
+  };
+  using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
   using OperandA = CopiedSource<P, Mainloop>;
   using OperandB = CopiedFilter<P, Mainloop>;
