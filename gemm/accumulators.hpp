@@ -9,6 +9,10 @@
 
 namespace weft::gemm {
 
+using layouts::Ints;
+using layouts::LayoutOf;
+using layouts::Nest;
+
 // What an epilogue asks (epilogue_math.hpp): a thread holds kPixels rows i, and of each kGroups
 // groups g of kChannels adjacent columns j.
 template <class M>
@@ -51,13 +55,5 @@ struct LayoutMap {
 };
 
 }  // namespace WEFT_BACKEND
-
-// MakeLayout of static shapes and strides, as a type.
-template <class Shape, class Stride>
-using LayoutOf = decltype(layouts::MakeLayout(Shape(), Stride()));
-template <int... k>
-using Ints = decltype(layouts::MakeTuple(layouts::kInt<k>...));
-template <class... T>
-using Nest = decltype(layouts::MakeTuple(T()...));
 
 }  // namespace weft::gemm
