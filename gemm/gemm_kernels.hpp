@@ -56,20 +56,15 @@ struct MatrixOperandOf {
   static auto Select() {
     if constexpr (kLines) {
       using Shape = typename M::template Along<Rows, P::config.alignment.src>;
-      using Source = MatrixLines<kElementBytes, Shape::Place::kBytes, kWhole>;
-      return std::type_identity<
-          GatherOperand<typename Shape::Share, AffineWalk<typename Shape::Share, Source>,
-                        typename Shape::Place>>();
+      using Source = MatrixSource<kElementBytes, true, kWhole>;
+      return std::type_identity<AffineOperand<Shape, Source>>();
     } else if constexpr (kElementBytes < 4) {
       using Shape = typename M::template Transposed<Rows>;
-      return std::type_identity<
-          TransposeOperand<typename Shape::Share, typename Shape::Place, kElementBytes>>();
+      return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
     } else {
       using Shape = typename M::template Across<Rows, P::config.alignment.src>;
-      using Source = MatrixAcross<kElementBytes, P::config.alignment.src>;
-      return std::type_identity<
-          GatherOperand<typename Shape::Share, AffineWalk<typename Shape::Share, Source>,
-                        typename Shape::Place>>();
+      using Source = MatrixSource<kElementBytes, false, true>;
+      return std::type_identity<AffineOperand<Shape, Source>>();
     }
   }
 };

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "weft/gemm/share.hpp"
 #include "weft/layouts/swizzle.hpp"
 
 namespace weft::gemm {
@@ -51,14 +53,23 @@ struct LineMajor {
   }
 };
 
-// The Place (operand.hpp) of pieces of kPieceBytes: 4 to 16, within a half.
-template <class Layout, int kPieceBytes>
+// Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half.
+template <class M, class Rows, int kPieceBytes>
 struct MmaPlace {
+  using Layout = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
   static constexpr int kBytes = kPieceBytes, kCells = 1;
   static constexpr int Offset(int row, int inner, int outer, int) {
     const int byte = inner * kBytes;
     return Layout::Offset(row, outer + byte / 32, byte % 32 / 16) + byte % 16;
   }
 };
+
+// The shape (operand.hpp) of an operand whose pieces lie along k of a row.
+template <class M, class Rows, int kPieceBytes>
+struct MmaAlong : MmaPlace<M, Rows, kPieceBytes>,
+                  Share<M::kThreads,
+                        Pieces<M::LayoutA::kInnerGroups * 32 / kPieceBytes,
+                               Rows::template kExtent<M>, M::kGroups / M::LayoutA::kInnerGroups>,
+                        Rows> {};
 
 }  // namespace weft::gemm

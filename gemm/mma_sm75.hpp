@@ -95,18 +95,9 @@ struct MmaSm75Mainloop : MmaSm75Tile<P> {
   using Map = LayoutMap<MapLayouts>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row.
-  template <class Rows>
-  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
   using ColumnsOfB = SharedRowsOfB<8>;
   template <class Rows, int kBytes>
-  struct Along {
-    using Place =
-        MmaPlace<std::conditional_t<std::is_same_v<Rows, RowsOfA>, LayoutA, LayoutB>, kBytes>;
-    using Share = gemm::Share<T::kThreads,
-                              Pieces<LayoutA::kInnerGroups * 32 / kBytes, kExtent<Rows>,
-                                     T::kGroups / LayoutA::kInnerGroups>,
-                              Rows>;
-  };
+  using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
 
   struct Scratch {};
 

@@ -114,24 +114,14 @@ struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
   // that is transposed on its way.
-  template <class Rows>
-  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
   using ColumnsOfB = ChannelsOfB<T::kRun>;
   template <class Rows, int kBytes>
-  struct Along {
-    using Place =
-        MmaPlace<std::conditional_t<std::is_same_v<Rows, RowsOfA>, LayoutA, LayoutB>, kBytes>;
-    using Share = gemm::Share<T::kThreads,
-                              Pieces<LayoutA::kInnerGroups * 32 / kBytes, kExtent<Rows>,
-                                     T::kGroups / LayoutA::kInnerGroups>,
-                              Rows>;
-  };
+  using Along = MmaAlong<MmaSm80Mainloop, Rows, kBytes>;
   template <class Rows>
-  struct Transposed {
-    using Place = typename Along<Rows, 8>::Place;
-    using Share =
-        gemm::Share<T::kThreads, Pieces<4, kExtent<Rows> * T::kElementBytes / 4, T::kGroups>, Rows>;
-  };
+  struct Transposed
+      : MmaPlace<MmaSm80Mainloop, Rows, 8>,
+        Share<T::kThreads, Pieces<4, Rows::template kExtent<T> * T::kElementBytes / 4, T::kGroups>,
+              Rows> {};
 
  private:
   // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight

@@ -68,7 +68,7 @@ struct Share {
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece
   static constexpr int kRows = kExtent > kLanes ? kExtent / kLanes : 1;
   static constexpr int kStep = kLanes > kExtent ? kLanes / kExtent : 1;
-  static constexpr int kSteps = CeilDiv(kOuter, kStep);
+  static constexpr int kSteps = CeilDiv(kOuter, kStep), kPieces = kRows * kSteps;
   static_assert(kThreads % kInner == 0 && (kRows * kLanes == kExtent || kStep * kExtent == kLanes),
                 "weft: the threads of a block that take one piece of a row, and the rows (columns) "
                 "of config.threadblock, must divide one another");

@@ -115,7 +115,7 @@ struct SimtTile {
                                                                          : 168;
 };
 
-// The Places (operand.hpp) of pieces of kPieceBytes. T: a SimtTile.
+// Where pieces of kPieceBytes go (operand.hpp). T: a SimtTile.
 //
 // Pieces along k, of one row.
 template <class T, class Rows, int kPieceBytes>
@@ -123,7 +123,7 @@ struct SimtPlaceAlong {
   static constexpr int kBytes = kPieceBytes, kCells = kPieceBytes / T::kGroupBytes;
   static constexpr int Offset(int row, int, int outer, int cell) {
     const int group = outer * kCells + cell;
-    if constexpr (std::is_same_v<Rows, RowsOfA>) {
+    if constexpr (Rows::kIsA) {
       return (group * T::kBlockM + typename T::PositionA()(row)) * T::kGroupBytes;
     } else {
       return (group * T::kBlockN + row) * T::kGroupBytes;
@@ -133,11 +133,10 @@ struct SimtPlaceAlong {
 // Pieces of several rows, of one k group.
 template <class T, class Rows, int kPieceBytes>
 struct SimtPlaceAcross {
-  static constexpr bool kIsA = std::is_same_v<Rows, RowsOfA>;
   static constexpr int kLines = kPieceBytes / T::kGroupBytes;
-  static constexpr int kBytes = kPieceBytes, kCells = kIsA ? kLines : 1;
+  static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? kLines : 1;
   static constexpr int Offset(int row, int, int outer, int cell) {
-    if constexpr (kIsA) {
+    if constexpr (Rows::kIsA) {
       return (outer * T::kBlockM + typename T::PositionA()(row * kLines + cell)) * T::kGroupBytes;
     } else {
       return (outer * T::kBlockN + row * kLines) * T::kGroupBytes;
@@ -227,29 +226,26 @@ struct SimtMainloop : SimtTile<P> {
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, or across
   // the rows of one k group; and of one that is transposed on its way.
-  template <class Rows>
-  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
   using ColumnsOfB = RowsOfB;
   template <class Rows, int kBytes>
-  struct Along {
-    using Place = SimtPlaceAlong<T, Rows, kBytes>;
-    using Share =
-        gemm::Share<T::kThreads, Pieces<1, kExtent<Rows>, T::kGroups / Place::kCells>, Rows>;
-    static_assert(T::kGroups % Place::kCells == 0,
+  struct Along
+      : SimtPlaceAlong<T, Rows, kBytes>,
+        Share<T::kThreads,
+              Pieces<1, Rows::template kExtent<T>, T::kGroups * T::kGroupBytes / kBytes>, Rows> {
+    static_assert(T::kGroups * T::kGroupBytes % kBytes == 0,
                   "weft: config.alignment.src is wider than config.threadblock.k elements");
   };
   template <class Rows, int kBytes>
-  struct Across {
-    using Place = SimtPlaceAcross<T, Rows, kBytes>;
-    using Share =
-        gemm::Share<T::kThreads, Pieces<1, kExtent<Rows> / Place::kLines, T::kGroups>, Rows>;
-    static_assert(kExtent<Rows> % Place::kLines == 0);
+  struct Across
+      : SimtPlaceAcross<T, Rows, kBytes>,
+        Share<T::kThreads,
+              Pieces<1, Rows::template kExtent<T> * T::kGroupBytes / kBytes, T::kGroups>, Rows> {
+    static_assert(Rows::template kExtent<T> * T::kGroupBytes % kBytes == 0);
   };
   template <class Rows>
-  struct Transposed {
-    using Place = SimtPlaceAlong<T, Rows, 4>;
-    using Share = gemm::Share<T::kThreads, Pieces<1, kExtent<Rows> / 4, T::kGroups>, Rows>;
-  };
+  struct Transposed
+      : SimtPlaceAlong<T, Rows, 4>,
+        Share<T::kThreads, Pieces<1, Rows::template kExtent<T> / 4, T::kGroups>, Rows> {};
 
  private:
   WEFT_DEVICE static bool Reduce(arch::Thread t, Scratch& scratch, Accumulators& acc) {

@@ -82,23 +82,6 @@ struct SimtAsyncTile {
                                                          : 255;
 };
 
-// The Place (operand.hpp): elements of a line one by one, eight neighbours along k, ...
-template <class T, int kExtent>
-struct AsyncPlaceAlong {
-  static constexpr int kBytes = T::kBytes, kCells = 1;
-  static constexpr int Offset(int row, int inner, int outer, int) {
-    return ((outer * 8 + inner) * T::Pitch(kExtent, true) + row) * kBytes;
-  }
-};
-// ... or vectors of lines, of one k.
-template <class T, int kExtent, int kPieceBytes>
-struct AsyncPlaceAcross {
-  static constexpr int kBytes = kPieceBytes, kCells = 1;
-  static constexpr int Offset(int row, int, int outer, int) {
-    return outer * T::Pitch(kExtent, false) * T::kBytes + row * kPieceBytes;
-  }
-};
-
 inline namespace WEFT_BACKEND {
 
 // P: its kLinesOfA and kLinesOfB say whether k runs along memory in A, in B.
@@ -133,23 +116,26 @@ struct SimtAsyncMainloop : SimtAsyncTile<P> {
   };
   using Map = LayoutMap<MapLayouts>;
 
-  // As SimtMainloop's; the pieces along k are single elements.
-  template <class Rows>
-  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
+  // As SimtMainloop's, but the elements of a line are copied one by one, eight neighbours along k.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int>
-  struct Along {
+  struct Along : Share<T::kThreads, Pieces<8, Rows::template kExtent<T>, T::kBlockK / 8>, Rows> {
     static_assert(T::kBlockK % 8 == 0,
                   "weft: for an operand along whose lines k runs, config.threadblock.k must be a "
                   "multiple of 8");
-    using Place = AsyncPlaceAlong<T, kExtent<Rows>>;
-    using Share = gemm::Share<T::kThreads, Pieces<8, kExtent<Rows>, T::kBlockK / 8>, Rows>;
+    static constexpr int kBytes = T::kBytes, kCells = 1;
+    static constexpr int Offset(int row, int inner, int outer, int) {
+      return ((outer * 8 + inner) * T::Pitch(Along::kExtent, true) + row) * kBytes;
+    }
   };
-  template <class Rows, int kBytes>
-  struct Across {
-    using Place = AsyncPlaceAcross<T, kExtent<Rows>, kBytes>;
-    using Share =
-        gemm::Share<T::kThreads, Pieces<1, kExtent<Rows> * T::kBytes / kBytes, T::kBlockK>, Rows>;
+  template <class Rows, int kPieceBytes>
+  struct Across
+      : Share<T::kThreads,
+              Pieces<1, Rows::template kExtent<T> * T::kBytes / kPieceBytes, T::kBlockK>, Rows> {
+    static constexpr int kBytes = kPieceBytes, kCells = 1;
+    static constexpr int Offset(int row, int, int outer, int) {
+      return outer * T::Pitch(Rows::template kExtent<T>, false) * T::kBytes + row * kPieceBytes;
+    }
   };
 
   // What CpAsyncRing (pipeline.hpp) drives.
