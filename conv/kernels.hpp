@@ -19,14 +19,14 @@ template <class Format>
 struct FilterSource {
   using Params = FilterParams;
   static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = true;
-  static constexpr int kRowBytes = Format::kUnitBytes;
+  static constexpr int kUnitBytes = Format::kUnitBytes;
   static constexpr std::int64_t RowBytes(const Params& p) {
-    return kAlong ? p.row_bytes : kRowBytes;
+    return kAlong ? p.row_bytes : kUnitBytes;
   }
   static constexpr std::int64_t StepBytes(const Params& p) {
-    return static_cast<std::int64_t>(p.padded_k) * kRowBytes;
+    return static_cast<std::int64_t>(p.padded_k) * kUnitBytes;
   }
-  static constexpr std::int32_t End(const Params& p) { return p.units * (kAlong ? kRowBytes : 1); }
+  static constexpr std::int32_t End(const Params& p) { return p.units * (kAlong ? kUnitBytes : 1); }
   static constexpr std::int32_t First(const Params&) { return 0; }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile& tile) {

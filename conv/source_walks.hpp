@@ -40,23 +40,23 @@ template <class Format>
 struct PointwiseSource {
   using Params = SourceParams;
   static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = false;
-  static constexpr int kRowBytes = Format::kUnitBytes;
+  static constexpr int kUnitBytes = Format::kUnitBytes;
   static constexpr std::int64_t RowBytes(const Params&) { return 0; }
   static constexpr std::int64_t StepBytes(const Params& p) {
-    return static_cast<std::int64_t>(p.plane) * kRowBytes;
+    return static_cast<std::int64_t>(p.plane) * kUnitBytes;
   }
-  static constexpr std::int32_t End(const Params& p) { return p.units * (kAlong ? kRowBytes : 1); }
+  static constexpr std::int32_t End(const Params& p) { return p.units * (kAlong ? kUnitBytes : 1); }
   static constexpr std::int32_t First(const Params&) { return 0; }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile& tile) {
-    return p.Data(tile, kRowBytes);
+    return p.Data(tile, kUnitBytes);
   }
   template <class Tile>
   static constexpr gemm::RowPlace Row(const Params& p, const Tile& tile, std::int32_t m) {
     const PixelPlace at = p.rows.Place(tile, m);
     const std::int64_t pixel =
         static_cast<std::int64_t>(at.p * p.stride_h) * p.w + at.q * p.stride_w;
-    return {(at.n * p.image_units + (kAlong ? pixel * p.pixel_units : pixel)) * kRowBytes,
+    return {(at.n * p.image_units + (kAlong ? pixel * p.pixel_units : pixel)) * kUnitBytes,
             at.inside};
   }
 };

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/layouts/layout.hpp"
@@ -35,8 +36,8 @@ inline namespace WEFT_BACKEND {
 // Sum[kFragments][kRegisters] are a thread's accumulators, numbered through.
 template <class L>
 struct LayoutMap {
-  using Sum = typename L::Sum;
   using Accumulators = typename L::Accumulators;
+  using Sum = std::remove_all_extents_t<Accumulators>;
   static constexpr int kPixels = layouts::Size(typename L::ValueRow());
   static constexpr int kChannels = layouts::Size<0>(typename L::ValueColumn());
   static constexpr int kGroups = layouts::Size<1>(typename L::ValueColumn());

@@ -20,7 +20,6 @@ inline namespace WEFT_BACKEND {
 // Source says what the operand is:
 //     using Params = ...;
 //     static constexpr bool kAlong;    // k runs along memory: pieces of a row are side by side
-//     static constexpr int kRowBytes;  // !kAlong: of one k (or channel block) of a row
 //     static constexpr bool kWhole;    // a row's k are a multiple of a piece's bytes
 //     static constexpr bool kRegular;  // rows are RowBytes(p) apart, wherever they are
 //     static constexpr std::int64_t RowBytes(const Params&);
@@ -35,8 +34,6 @@ inline namespace WEFT_BACKEND {
 template <class Shape, class S>
 class AffineWalk {
   static constexpr int kBytes = Shape::kBytes;
-  // Rows of the operand that one row of the shape stands for.
-  static constexpr int kUnit = S::kAlong || kBytes < S::kRowBytes ? 1 : kBytes / S::kRowBytes;
   // One address serves all rows of a thread where they are equally far apart.
   static constexpr bool kOne = S::kRegular && Shape::kRegular;
   static constexpr int kAddresses = kOne ? 1 : Shape::kRows;
@@ -60,9 +57,9 @@ class AffineWalk {
     const auto data = reinterpret_cast<std::uintptr_t>(S::Data(p, tile));
     WEFT_UNROLL
     for (int i = 0; i < Shape::kRows; ++i) {
-      const int row = Shape::Rows::Source(Shape::Row(t, i)) * kUnit;
+      const int row = Shape::Rows::Source(Shape::Row(t, i)) * Shape::kLines;
       const RowPlace place =
-          S::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * kUnit) + row);
+          S::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * Shape::kLines) + row);
       if (i < kAddresses) {
         source_[i] = data + static_cast<std::uintptr_t>(place.offset + offset);
       }
@@ -74,7 +71,8 @@ class AffineWalk {
   WEFT_DEVICE const void* Source(int i) const {
     if constexpr (kOne) {
       return reinterpret_cast<const void*>(
-          source_[0] + static_cast<std::uintptr_t>(i * (Shape::kLanes * kUnit) * S::RowBytes(p_)));
+          source_[0] +
+          static_cast<std::uintptr_t>(i * (Shape::kLanes * Shape::kLines) * S::RowBytes(p_)));
     } else {
       return reinterpret_cast<const void*>(source_[i]);
     }

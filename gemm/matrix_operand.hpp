@@ -15,13 +15,13 @@ template <int kElementBytes, bool kAlong_, bool kWhole_>
 struct MatrixSource {
   using Params = MatrixParams;
   static constexpr bool kAlong = kAlong_, kWhole = kWhole_, kRegular = true;
-  static constexpr int kRowBytes = kElementBytes, kUnitOfK = kAlong ? kElementBytes : 1;
+  static constexpr int kUnit = kAlong ? kElementBytes : 1;  // of k
   static constexpr std::int64_t StepBytes(const Params& p) { return p.pitch * kElementBytes; }
   static constexpr std::int64_t RowBytes(const Params& p) {
     return kAlong ? p.pitch * kElementBytes : kElementBytes;
   }
-  static constexpr std::int32_t End(const Params& p) { return p.k * kUnitOfK; }
-  static constexpr std::int32_t First(const Params& p) { return p.first_k * kUnitOfK; }
+  static constexpr std::int32_t End(const Params& p) { return p.k * kUnit; }
+  static constexpr std::int32_t First(const Params& p) { return p.first_k * kUnit; }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile&) {
     return p.data;
@@ -35,13 +35,13 @@ struct MatrixSource {
 inline namespace WEFT_BACKEND {
 
 // A matrix along which k does not run, of elements of kElementBytes 1 or 2: words of several rows
-// are transposed in registers. Shape's rows are groups of rows, the elements of a word; its kBytes are
-// of k of one row. Asynchronously, CopyPiece stores what was loaded a slice ago, so that loads have
-// a slice's arithmetic to arrive in.
+// are transposed in registers. Shape's kLines are the elements of a word, its kBytes are of k of one
+// row. Asynchronously, CopyPiece stores what was loaded a slice ago, so that loads have a slice's
+// arithmetic to arrive in.
 template <class Shape, int kElementBytes>
 class TransposeOperand {
-  static_assert(kElementBytes == 1 || kElementBytes == 2);
-  static constexpr int kLines = 4 / kElementBytes;              // rows of a word
+  static_assert(kElementBytes == 4 / Shape::kLines && kElementBytes <= 2);
+  static constexpr int kLines = Shape::kLines;                  // rows of a word
   static constexpr int kDepth = Shape::kBytes / kElementBytes;  // words of a piece, along k
   static constexpr int kHalves = Shape::kBytes / 4;
 

@@ -67,9 +67,8 @@ struct MmaPlace {
 // The shape (operand.hpp) of an operand whose pieces lie along k of a row.
 template <class M, class Rows, int kPieceBytes>
 struct MmaAlong : MmaPlace<M, Rows, kPieceBytes>,
-                  Share<M::kThreads,
-                        Pieces<M::LayoutA::kInnerGroups * 32 / kPieceBytes,
-                               Rows::template kExtent<M>, M::kGroups / M::LayoutA::kInnerGroups>,
-                        Rows> {};
+                  Share<M, Rows,
+                        Pieces<M::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
+                               M::kGroups / M::LayoutA::kInnerGroups>> {};
 
 }  // namespace weft::gemm

@@ -118,10 +118,8 @@ struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
   template <class Rows, int kBytes>
   using Along = MmaAlong<MmaSm80Mainloop, Rows, kBytes>;
   template <class Rows>
-  struct Transposed
-      : MmaPlace<MmaSm80Mainloop, Rows, 8>,
-        Share<T::kThreads, Pieces<4, Rows::template kExtent<T> * T::kElementBytes / 4, T::kGroups>,
-              Rows> {};
+  struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
+                      Share<T, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
 
  private:
   // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight

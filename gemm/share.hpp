@@ -12,14 +12,14 @@ using layouts::Ints;
 using layouts::LayoutOf;
 using layouts::Nest;
 
-// A slice of kRows rows in pieces, numbered: kInner neighbours along k, then the rows, then kOuter
+// A slice in pieces of kLines rows, numbered: kInner neighbours along k, then the rows, then kOuter
 // groups of neighbours along k.
-template <int kInner_, int kRows_, int kOuter_>
+template <int kInner_, int kLines_, int kOuter_>
 struct Pieces {
-  static constexpr int kInner = kInner_, kRows = kRows_, kOuter = kOuter_;
+  static constexpr int kInner = kInner_, kLines = kLines_, kOuter = kOuter_;
 };
 
-// The rows of operand A: as they are. kExtent: those of a block of mainloop M.
+// The rows of operand A: as they are. kExtent: of a block of mainloop M.
 struct RowsOfA {
   static constexpr bool kIsA = true;
   template <class M>
@@ -59,12 +59,15 @@ struct SharedRowsOfB : RowsOfB {
 
 inline namespace WEFT_BACKEND {
 
-// Thread t brings piece t and every kThreads-th after it: of kRows rows (i), and of each kSteps
-// pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring rows.
-template <int kThreads, class P, class Order>
+// Thread t of mainloop M's brings piece t and every kThreads-th after it: of kRows rows (i), and of
+// each kSteps pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring
+// rows. A row here is kLines of the operand's.
+template <class M, class Order, class P>
 struct Share {
   using Rows = Order;
-  static constexpr int kInner = P::kInner, kExtent = P::kRows, kOuter = P::kOuter;
+  static constexpr int kThreads = M::kThreads;
+  static constexpr int kInner = P::kInner, kLines = P::kLines, kOuter = P::kOuter;
+  static constexpr int kExtent = Rows::template kExtent<M> / kLines;
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece
   static constexpr int kRows = kExtent > kLanes ? kExtent / kLanes : 1;
   static constexpr int kStep = kLanes > kExtent ? kLanes / kExtent : 1;
