@@ -58,25 +58,11 @@ struct FilterShape<M, P, CxRSKx<4>> {
 };
 
 // The mainloop that a policy's config means.
-template <class P, gemm::Mainloop mainloop>
-struct MainloopFor;
-template <class P>
-struct MainloopFor<P, gemm::Mainloop::kSimt> {
-  using type = gemm::SimtMainloop<P>;
-};
-template <class P>
-struct MainloopFor<P, gemm::Mainloop::kMmaSm75> {
-  using type = gemm::MmaSm75Mainloop<P>;
-};
-template <class P>
-struct MainloopFor<P, gemm::Mainloop::kMmaSm80> {
-  struct Spec {  // channel blocks lie in memory as they do in shared memory
-    template <int kRows, int kGroups>
-    using Layout = gemm::GroupMajor<kRows, kGroups>;
-    static constexpr int kRun = 0;
-  };
-  using type = gemm::MmaSm80Mainloop<P, Spec>;
-};
+template <class P, gemm::Mainloop mainloop = CheckedPolicy<P>::kMainloop>
+using MainloopFor = std::conditional_t<
+    mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<P>,
+    std::conditional_t<mainloop == gemm::Mainloop::kMmaSm75, gemm::MmaSm75Mainloop<P>,
+                       gemm::MmaSm80Mainloop<P, false>>>;
 
 // The parts of gemm::TileKernel. P: a conv::Policy.
 template <class P, SourceKind kind>
@@ -84,7 +70,7 @@ struct Parts {
   using Checked = CheckedPolicy<P>;
   using Params = KernelParams<P, kind>;
   using Scheduler = BatchGrid<typename P::Prologue>;
-  using Mainloop = typename MainloopFor<P, Checked::kMainloop>::type;
+  using Mainloop = MainloopFor<P>;
   using Pipeline = typename Mainloop::Pipeline;
 
   using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, P::config.alignment.src>;

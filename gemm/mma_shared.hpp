@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "weft/gemm/share.hpp"
+#include "weft/gemm/warp_tile.hpp"
 #include "weft/layouts/swizzle.hpp"
 
 namespace weft::gemm {
@@ -51,6 +52,20 @@ struct LineMajor {
     return (address ^ static_cast<std::uint32_t>(group * 32)) +
            static_cast<std::uint32_t>(row * (kGroups * 32));
   }
+};
+
+// A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
+// they are channel blocks, which lie in memory as they do in shared memory.
+template <class P, bool kMatrix, int kFragmentRows>
+struct FragmentTile : WarpTile<P> {
+  using W = WarpTile<P>;
+  static constexpr int kGroups = W::kBlockK * W::kElementBytes / 32;
+  static constexpr int kFragmentsM = W::kWarpM / kFragmentRows, kFragmentsN = W::kWarpN / 8;
+  template <int kRows>
+  using Layout = std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>;
+  using LayoutA = Layout<W::kBlockM>;
+  using LayoutB = Layout<W::kBlockN>;
+  static constexpr int kBytesA = kGroups * W::kBlockM * 32, kBytesB = kGroups * W::kBlockN * 32;
 };
 
 // Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half.
