@@ -29,8 +29,7 @@ struct SourceParams {
   template <class Tile>
   constexpr const std::uint8_t* Data(const Tile& tile, int unit_bytes) const {
     const auto* data = static_cast<const std::uint8_t*>(src);
-    if constexpr (kDependsOf<Tile>.group) data += tile.batch.g * group_units * unit_bytes;
-    return data;
+    return kDependsOf<Tile>.group ? data + tile.batch.g * group_units * unit_bytes : data;
   }
 };
 
