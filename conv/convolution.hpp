@@ -6,9 +6,11 @@
 //     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});     // the same, on the CPU
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -95,7 +97,7 @@ class Convolution {
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
   // GPU, if it is too old, or if this program holds no GPU code for P; Internal if CUDA refuses.
   absl::Status Run(const Arguments& args, Stream stream) const {
-    return Start(args, [&](const gemm::Launch& launch) {
+    return Start(args, &arch::EncodeTensorMap, [&](const gemm::Launch& launch) {
       return gemm::RunOnGpu<P>("conv", FactsOf<P>(), launch, stream);
     });
   }
@@ -107,8 +109,8 @@ class Convolution {
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
-    return Start(args, [&](const gemm::Launch& launch) {
-      return gemm::RunOnCpu<P>("conv", launch, options, stats);
+    return Start(args, &arch::MakeCpuTensorMap, [&](const gemm::Launch& launch) {
+      return gemm::RunOnCpu<P>("conv", FactsOf<P>(), launch, options, stats);
     });
   }
 #endif
@@ -119,19 +121,42 @@ class Convolution {
  private:
   explicit Convolution(const Geometry& geometry) : geometry_(geometry) {}
 
+  using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
+
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
-  absl::Status Start(const Arguments& args, const StartFunction& start) const {
+  absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    switch (geometry_.kind) {
-      case SourceKind::kPointwise:
-        return StartKind<SourceKind::kPointwise>(args, start);
-      case SourceKind::kTaps:
-        return StartKind<SourceKind::kTaps>(args, start);
-      case SourceKind::kIm2col:
-        return StartKind<SourceKind::kIm2col>(args, start);
+    if constexpr (CheckedPolicy<P>::kWgmma) {
+      return StartEngine(args, make, start);
+    } else {
+      switch (geometry_.kind) {
+        case SourceKind::kPointwise:
+          return StartKind<SourceKind::kPointwise>(args, start);
+        case SourceKind::kTaps:
+          return StartKind<SourceKind::kTaps>(args, start);
+        case SourceKind::kIm2col:
+          return StartKind<SourceKind::kIm2col>(args, start);
+      }
+      return absl::InternalError("conv: no such kernel");
     }
-    return absl::InternalError("conv: no such kernel");
+  }
+
+  template <class StartFunction>
+  absl::Status StartEngine(const Arguments& args, MakeTensorMap make,
+                           const StartFunction& start) const {
+    WgmmaParams<P> params = MakeWgmmaParams<P>(geometry_, args.prologue);
+    arch::TensorMapSpec source = geometry_.engine.source_spec,
+                        filter = geometry_.engine.filter_spec;
+    source.base = args.src;
+    filter.base = args.filter.data();
+    filter.dim[3] = static_cast<std::uint32_t>(args.filter.count());
+    for (const auto& [spec, map] : {std::pair(&source, &params.a.map), {&filter, &params.b.map}}) {
+      const arch::LaunchResult made = make(*spec, map);
+      if (!made.ok()) return gemm::LaunchStatus("conv", made);
+    }
+    gemm::FillOutput(args, args.dst, &params.output);
+    return start({0, &params, geometry_.grid()});
   }
 
   template <SourceKind kind, class StartFunction>
@@ -149,12 +174,14 @@ class Convolution {
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
+  // The copy engine wants whole blocks of NCxHWx<32>.
+  constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads;
   const gemm::TensorArgument operands[] = {
       {.field = "src",
        .address = args.src,
-       .alignment = P::config.alignment.src,
+       .alignment = kBlocks ? 32 : P::config.alignment.src,
        .line_bytes = src_size() * std::int64_t{sizeof(Element)},
-       .helper = kChoosesLoads ? "WithSrcAlignment" : nullptr,
+       .helper = kChoosesLoads && !CheckedPolicy<P>::kWgmma ? "WithSrcAlignment" : nullptr,
        .least_alignment = 4},
       {.field = "filter",
        .address = args.filter.data(),
@@ -169,10 +196,10 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                        .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
                                        .helper = "WithDstAlignment",
                                        .least_alignment = sizeof(Output)};
-  // Blocked layouts are read by words of 4 channels.
+  // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
   const gemm::TensorArgument residual = {
-      .alignment = 4,
+      .alignment = CheckedPolicy<P>::kWgmma ? std::max(4, P::config.alignment.dst) : 4,
       .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};

@@ -3,12 +3,14 @@
 
 #include <type_traits>
 
+#include "weft/conv/copied_operands.hpp"
 #include "weft/conv/kernel_params.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/mma_sm75.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
+#include "weft/gemm/staged_store.hpp"
 #include "weft/gemm/tile_kernel.hpp"
 
 namespace weft::conv {
@@ -90,8 +92,33 @@ struct Parts {
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 
+// The same with the wgmma_sm90 mainloop.
+template <class P>
+struct WgmmaParts {
+  using Params = WgmmaParams<P>;
+  using Scheduler = BatchGrid<typename P::Prologue>;
+  using Mainloop = gemm::WgmmaSm90Mainloop<P, !CheckedPolicy<P>::kNhwc>;
+  using Pipeline = typename Mainloop::Pipeline;
+  using OperandA = CopiedSource<P, Mainloop>;
+  using OperandB = CopiedFilter<P, Mainloop>;
+  using Output = decltype(Params::output);
+
+  // Bytes go through shared memory; wider outputs are stored from registers, one by one.
+  static constexpr int kOutputBytes = sizeof(typename P::Epilogue::Output);
+  struct Destination {
+    using DstLayout = typename P::DstLayout;
+    using Epilogue = typename P::Epilogue;
+    static constexpr auto config = WithDstAlignment(P::config, kOutputBytes);
+  };
+  using Epilogue = typename std::conditional_t<
+      kOutputBytes == 1, std::type_identity<gemm::StagedStore<P, Output, Mainloop>>,
+      std::type_identity<gemm::DirectStore<Destination, Output, typename Mainloop::Map>>>::type;
+  static constexpr int kRegisters = Mainloop::kStartRegisters;
+};
+
 template <class P, SourceKind kind>
-using Kernel = gemm::TileKernel<Parts<P, kind>>;
+using Kernel =
+    gemm::TileKernel<std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, kind>>>;
 
 }  // namespace WEFT_BACKEND
 
@@ -109,7 +136,7 @@ inline namespace WEFT_BACKEND {
 template <class P>
 requires conv::HasTypes<P>
 struct KernelList<P> {
-  static constexpr int kCount = 3;
+  static constexpr int kCount = conv::CheckedPolicy<P>::kWgmma ? 1 : 3;
   template <int i>
   static constexpr bool kExists = conv::SourceKind(i) != conv::SourceKind::kTaps
                                   || conv::kHasTaps<P>;

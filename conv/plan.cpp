@@ -156,13 +156,23 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   if (rows > kInt32Max - 1024) {
     return TooLarge("rows of one product", rows, kInt32Max - 1024, "split the batch");
   }
+  std::int64_t tile_rows = rows;
+  if (f.stage_bytes > 0) {
+    absl::StatusOr<EnginePlan> engine = MakeEnginePlan(p, f);
+    if (!engine.ok()) return engine.status();
+    g.engine = *engine;
+    tile_rows = engine->rows;
+    if (tile_rows > kInt32Max - 1024) {
+      return TooLarge("rows of one product", tile_rows, kInt32Max - 1024, "split the batch");
+    }
+  }
   g.padded_k = Int32(RoundUp(p.k, f.dst_interleave));
   const std::int64_t columns = p.k / p.groups + (g.padded_k - p.k);
   PlanCounts& counts = g.counts;
   counts.batches = g.batch.Count();
-  counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
+  counts.tiles_m = gemm::CeilDiv(tile_rows, std::int64_t{tile.m});
   counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{tile.n});
-  counts.slices = Int32(gemm::CeilDiv(units, slice_units));
+  counts.slices = f.stage_bytes > 0 ? g.engine.slices : Int32(gemm::CeilDiv(units, slice_units));
   const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
@@ -224,18 +234,23 @@ absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, std::int
 
 std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
   const TileDescription& c = f.config;
+  const bool engine = f.stage_bytes > 0;
   const std::string thread =
       c.mainloop == gemm::Mainloop::kSimt
           ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
-                            c.instruction.k, c.stages);
+                            c.instruction.k, engine ? g.engine.ring.stages : c.stages);
+  const char* path = g.kind == SourceKind::kPointwise ? "pointwise"
+                     : !engine                        ? "im2col"
+                     : g.engine.patch                 ? "a patch for all taps"
+                                                      : "a copy for each tap";
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(
       "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d blocks of %d threads, %d bytes shared, %s -> %s",
       gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, thread, g.kind == SourceKind::kPointwise ? "pointwise" : "im2col", batches,
-      g.counts.tiles_m, g.counts.tiles_n, f.threads, f.shared_bytes, f.src_layout, f.dst_layout);
+      c.warp.n, thread, path, batches, g.counts.tiles_m, g.counts.tiles_n, f.threads,
+      f.shared_bytes, f.src_layout, f.dst_layout);
 }
 
 }  // namespace weft::conv

@@ -11,6 +11,7 @@
 #include "weft/conv/geometry.hpp"
 #include "weft/conv/kernels.hpp"
 #include "weft/conv/problem.hpp"
+#include "weft/conv/wgmma_plan.hpp"
 #include "weft/gemm/launch.hpp"
 
 namespace weft::conv {
@@ -43,6 +44,10 @@ constexpr TileFacts FactsOf() {
                      .src_layout = P::SrcLayout::kName,
                      .filter_layout = P::FilterLayout::kName,
                      .dst_layout = Dst::kName};
+  if constexpr (CheckedPolicy<P>::kWgmma) {
+    facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
+    facts.resident_blocks = P::config.blocks_per_sm;
+  }
   if constexpr (Epilogue::kHasResidual) {
     using Layout = typename Epilogue::ResidualStage::Layout;
     facts.residual_channel_run = [] {
@@ -68,6 +73,7 @@ struct Geometry {
   FilterParams filter;
   PixelMap rows;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
+  EnginePlan engine;          // wgmma_sm90, instead of taps, im2col, filter and rows
 
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };
@@ -81,10 +87,10 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& f
 absl::Status CheckFilter(const Problem& problem, const FilterExtents& packed, std::int64_t count,
                          std::int64_t filters, const char* prologue);
 
-// The parameters of policy P's kernel `kind` for this geometry.
-template <class P, SourceKind kind>
-KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& prologue) {
-  KernelParams<P, kind> params;
+// What every kernel's parameters have.
+template <class P, class Params>
+void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params* out_params) {
+  Params& params = *out_params;
   params.schedule.tiles_n = gemm::FastDivmod(static_cast<std::int32_t>(g.counts.tiles_n));
   if constexpr (kBatched<typename P::Prologue>) {
     auto& s = params.schedule;
@@ -94,18 +100,39 @@ KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& 
     s.batch_p = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.p));
     s.prologue = prologue;
   }
+  params.slices = g.counts.slices;
+  auto& out = params.output;
+  out.k = static_cast<std::int32_t>(g.problem.k);
+  out.padded_k = g.padded_k;
+  out.extents = g.problem.dst();
+}
+
+// The parameters of policy P's kernel `kind` for this geometry.
+template <class P, SourceKind kind>
+KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& prologue) {
+  KernelParams<P, kind> params;
+  FillParams<P>(g, prologue, &params);
   if constexpr (kind == SourceKind::kTaps) {
     params.a = g.taps;
   } else {
     params.a = g.im2col;
   }
   params.b = g.filter;
-  params.slices = g.counts.slices;
-  auto& out = params.output;
-  out.k = static_cast<std::int32_t>(g.problem.k);
-  out.padded_k = g.padded_k;
-  out.rows = g.rows;
-  out.extents = g.problem.dst();
+  params.output.rows = g.rows;
+  return params;
+}
+
+// Of wgmma_sm90, but for the tensor maps.
+template <class P>
+WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& prologue) {
+  WgmmaParams<P> params;
+  FillParams<P>(g, prologue, &params);
+  params.a = g.engine.source;
+  params.b = g.engine.filter;
+  params.output.rows = g.engine.source.rows;
+  params.ring = g.engine.ring;
+  params.plan = g.engine.plan;
+  params.tiles = static_cast<std::int32_t>(g.counts.blocks());
   return params;
 }
 

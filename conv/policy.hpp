@@ -40,6 +40,7 @@ using gemm::MmaSm75Config;
 using gemm::MmaSm80Config;
 using gemm::SimtConfig;
 using gemm::TileDescription;
+using gemm::WgmmaSm90Config;
 using gemm::WithDstAlignment;
 using gemm::WithRegisters;
 using gemm::WithSrcAlignment;
@@ -87,7 +88,7 @@ struct CheckedPolicy {
                 "DstLayout, Prologue and Epilogue; at least one is missing (see conv/policy.hpp)");
   static_assert(HasConfig<P>,
                 "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
-                "MmaSm75Config or MmaSm80Config such as weft::conv::kSimt64x64");
+                "MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as weft::conv::kSimt64x64");
   static constexpr bool kValid = true;
 };
 
@@ -110,14 +111,15 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
   static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
-                "convolutions take a SimtConfig, MmaSm75Config or MmaSm80Config");
+                "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
+  static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
   static_assert(kSimt ||
                     (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
                      std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
                     (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
-                     kMainloop == gemm::Mainloop::kMmaSm80),
-                "weft: the mma_sm75 and mma_sm80 mainloops read SrcLayout NCxHWx<32> with "
-                "FilterLayout CxRSKx<32>, mma_sm80 also NHWC with KRSC");
+                     (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
+                "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
+                "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC");
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
@@ -128,8 +130,8 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
       "so 4 is the only choice");
   static_assert(
       kSimt || config.alignment.src == 16 ||
-          (kNhwc && (config.alignment.src == 8 || config.alignment.src == 4)),
-      "weft: config.alignment.src of the mma_sm75 and mma_sm80 mainloops is 16; 8 or 4 for NHWC "
+          (kNhwc && !kWgmma && (config.alignment.src == 8 || config.alignment.src == 4)),
+      "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
       "whose C is not a multiple of 16");
   static_assert(
       internal::CheckedDstAlignment<config.alignment.dst, sizeof(typename Epilogue::Output),

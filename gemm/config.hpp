@@ -108,6 +108,28 @@ struct MmaSm80Config {
   }
 };
 
+// Mainloop wgmma_sm90: int8 through the warpgroup products of sm_90a, a ring of stages that the copy
+// engine fills. warp is one warpgroup's share: m a legal N of wgmma (arch::IsWgmmaN), n a multiple
+// of 64; threadblock.k is what a stage holds of k where a copy serves one tap.
+struct WgmmaSm90Config {
+  static constexpr Mainloop kMainloop = Mainloop::kWgmmaSm90;
+  TileShape threadblock, warp;
+  int blocks_per_sm;  // that share a multiprocessor, 1 or 2: they divide shared memory and registers
+  Alignment alignment;
+  int registers = 0;  // of a thread that multiplies
+
+  // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
+  constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
+                            int dst_alignment = 16)
+      : threadblock(threadblock),
+        warp(warp),
+        blocks_per_sm(blocks_per_sm),
+        alignment{16, dst_alignment} {}
+  constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
+    return {kMainloop, threadblock, warp, {}, {warp.m, 64, 32}, 2, alignment};
+  }
+};
+
 // One of the types above.
 template <class C>
 concept Config = requires(const C c) {

@@ -97,6 +97,19 @@ struct EpilogueMath {
     }
   }
 
+  // For kChannels = 1, one value at a time: the residual, and what the epilogue is given.
+  WEFT_DEVICE static float Residual(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                    bool wanted, const Channels& c) {
+    Residuals residual;
+    LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
+    return residual.value[0];
+  }
+  template <class Sum>
+  WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
+                                                            float residual, Sum sum) {
+    return Inputs(p, c, {{residual}}, 0, sum);
+  }
+
  private:
   struct Residuals {
     float value[kChannels];

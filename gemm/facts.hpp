@@ -16,6 +16,9 @@ struct TileFacts {
   int threads = 0;              // of a block
   int blocks_by_registers = 0;  // that 65536 registers have room for
   std::int64_t shared_bytes = 0;
+  std::int64_t stage_bytes = 0;  // wgmma_sm90: what the stages of the ring share
+  int resident_blocks = 0;       // of a multiprocessor, which take one tile after the other; 0: one
+                                 // block to a tile
   arch::Requires hardware;
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise

@@ -116,7 +116,7 @@ class Gemm {
                         arch::CpuStats* stats = nullptr) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const GemmParams<P> params = MakeParams(args);
-    return gemm::RunOnCpu<P>("gemm", MakeLaunch(params), options, stats);
+    return gemm::RunOnCpu<P>("gemm", GemmFactsOf<P>(), MakeLaunch(params), options, stats);
   }
 #endif
 

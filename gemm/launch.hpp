@@ -29,6 +29,19 @@ bool HasGpuCode() {
   return arch::IsLinked(&LaunchOnGpu<P>);
 }
 
+// What the host sees of a launch that failed.
+inline absl::Status LaunchStatus(const char* who, const arch::LaunchResult& result) {
+  if (result.ok()) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
+}
+
+// A grid whose blocks stay and take tiles in turn, `blocks` of them at most.
+inline arch::Dim3 ResidentGrid(const TileFacts& facts, arch::Dim3 grid, int blocks) {
+  if (facts.resident_blocks > 0 && grid.x > blocks) grid.x = blocks;
+  return grid;
+}
+
 // Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
 // GPU, what CheckDevice says, Internal if CUDA refuses.
 template <class P>
@@ -46,11 +59,9 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
         absl::StrCat(who, ": no usable GPU: ", device.result.message, "; use RunOnCpu"));
   }
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
-  const arch::LaunchResult result =
-      LaunchOnGpu<P>(launch.kernel, launch.params, launch.grid, stream);
-  if (result.ok()) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
+  const arch::Dim3 grid =
+      ResidentGrid(facts, launch.grid, device.limits.sm_count * facts.resident_blocks);
+  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream));
 }
 
 // The epilogue's part of a kernel's parameters, from an operator's Arguments.
@@ -71,12 +82,14 @@ void FillOutput(const Arguments& args, typename Params::Output* dst, Params* out
 // Runs the same kernel on the CPU and returns when it is done, with the executor's counts in *stats
 // if that is not null. Internal if the executor finds the kernel at fault.
 template <class P>
-absl::Status RunOnCpu(const char* who, const Launch& launch, const arch::CpuOptions& options,
-                      arch::CpuStats* stats) {
+absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& launch,
+                      const arch::CpuOptions& options, arch::CpuStats* stats) {
+  constexpr int kResidentBlocks = 3;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
   VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
-    report = arch::LaunchOnCpu<Kernel>(
-        launch.grid, *static_cast<const typename Kernel::Params*>(launch.params), options);
+    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, kResidentBlocks),
+                                       *static_cast<const typename Kernel::Params*>(launch.params),
+                                       options);
   });
   if (stats != nullptr) *stats = report.stats;
   if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));

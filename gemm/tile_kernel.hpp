@@ -17,8 +17,10 @@
 //       static constexpr int kRegistersBefore90;  // optional: the same for sm_75 to sm_89
 //     };
 //
-// All threads of a block bring operands, multiply and store, here; a pipeline whose operands are
-// brought by threads of their own says so by its kThreads and its Run.
+// All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
+// has kProducerThreads, those bring the operands and the others multiply and store; the block then
+// takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
+// mainloop.
 #pragma once
 
 #include <type_traits>
@@ -61,17 +63,28 @@ template <class Parts>
 struct TileKernel {
   using Mainloop = typename Parts::Mainloop;
   using Pipeline = typename Parts::Pipeline;
-  static_assert(Operand<typename Parts::OperandA> && Operand<typename Parts::OperandB>,
+  // Whether threads of their own bring the operands.
+  static constexpr bool kSpecialised = requires { Pipeline::kProducerThreads; };
+  static_assert(kSpecialised ||
+                    (Operand<typename Parts::OperandA> && Operand<typename Parts::OperandB>),
                 "weft: an operand has Load and Store, or CopyPiece (gemm/operand.hpp)");
-  static_assert(gemm::Pipeline<Pipeline, typename Parts::OperandA, typename Parts::OperandB>,
+  static_assert(kSpecialised ||
+                    gemm::Pipeline<Pipeline, typename Parts::OperandA, typename Parts::OperandB>,
                 "weft: a pipeline has Stages and Run, and its operands are of the kind it takes "
                 "(gemm/pipeline.hpp)");
   static_assert(AccumulatorMap<typename Mainloop::Map>,
                 "weft: a mainloop's Map says which outputs a thread holds (gemm/accumulators.hpp)");
 
   using Params = typename Parts::Params;
-  static constexpr int kThreads = Mainloop::kThreads;
+  static constexpr int kThreads = [] {
+    if constexpr (kSpecialised) {
+      return Mainloop::kThreads + Pipeline::kProducerThreads;
+    } else {
+      return Mainloop::kThreads;
+    }
+  }();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
+  static constexpr int kRegisters = Parts::kRegisters;
   static constexpr int kMinBlocksPerSm = BlocksPerSm(Parts::kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = [] {
     if constexpr (requires { Parts::kRegistersBefore90; }) {
@@ -81,22 +94,38 @@ struct TileKernel {
     }
   }();
 
-  // What a mainloop keeps between threads after its last slice takes the place of the stages.
+  // What a mainloop keeps between threads after its last slice takes the place of the stages. What
+  // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
   static constexpr bool kHasScratch = requires { typename Mainloop::Scratch; };
-  template <bool kScratch, class M>
+  static constexpr bool kStaged = requires { typename Parts::Epilogue::Shared; };
+  template <bool kScratch, bool kStaged, class M>
   struct Storage {
     typename Pipeline::Stages stages;
   };
   template <class M>
-  struct Storage<true, M> {
+  struct Storage<true, false, M> {
     union {
       typename Pipeline::Stages stages;
       typename M::Scratch scratch;
     };
   };
-  using SharedStorage = Storage<kHasScratch, Mainloop>;
+  template <class M>
+  struct Storage<false, true, M> {
+    typename Pipeline::Stages stages;
+    typename Parts::Epilogue::Shared epilogue;
+  };
+  using SharedStorage = Storage<kHasScratch, kStaged, Mainloop>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    if constexpr (kSpecialised) {
+      RunSpecialised(p, shared, t);
+    } else {
+      RunTile(p, shared, t);
+    }
+  }
+
+ private:
+  WEFT_DEVICE static void RunTile(const Params& p, SharedStorage& shared, arch::Thread t) {
     const auto tile = Parts::Scheduler::At(p.schedule, t.block_x());
     typename Mainloop::Accumulators acc = {};
     {
@@ -107,8 +136,50 @@ struct TileKernel {
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
-    Parts::Epilogue::Run(t, p.output, tile, tile.m * Mainloop::kBlockM, tile.n * Mainloop::kBlockN,
-                         acc);
+    Store(p, shared, t, tile, acc);
+  }
+
+  // Producers are the last threads of the block, so that the others count from 0.
+  WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
+    constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
+    Pipeline::Begin(t, shared.stages);
+    typename Pipeline::Turn turn;
+    if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
+      if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
+      if (t.tid() != Mainloop::kThreads) return;
+      WEFT_NO_UNROLL
+      for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
+        const auto tile = Parts::Scheduler::At(p.schedule, i);
+        typename Parts::OperandA a(p.a, tile);
+        typename Parts::OperandB b(p.b, tile);
+        Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, turn);
+      }
+      return;
+    }
+    if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
+    const Mainloop mainloop(t, p.plan);
+    WEFT_NO_UNROLL
+    for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
+      const auto tile = Parts::Scheduler::At(p.schedule, i);
+      if constexpr (kStaged) {
+        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, tile.m * Mainloop::kBlockM,
+                               tile.n * Mainloop::kBlockN);
+      }
+      typename Mainloop::Accumulators acc;
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
+      Store(p, shared, t, tile, acc);
+    }
+  }
+
+  template <class Tile>
+  WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
+                                const Tile& tile, const typename Mainloop::Accumulators& acc) {
+    const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
+    if constexpr (kStaged) {
+      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc);
+    } else {
+      Parts::Epilogue::Run(t, p.output, tile, m, n, acc);
+    }
   }
 };
 

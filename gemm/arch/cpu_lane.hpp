@@ -85,6 +85,7 @@ struct Lane {
   int warp = 0;
   int thread_count = 0;
   Dim3 block_index{};  // each from 0
+  Dim3 grid{};
 
   char* shared_base = nullptr;
   size_t shared_bytes = 0;

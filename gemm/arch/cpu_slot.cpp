@@ -173,6 +173,7 @@ bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 
     Lane& lane = lanes_[tid / kWarpLanes][tid % kWarpLanes];
     lane.thread_count = launch.threads;
     lane.block_index = block_.index;
+    lane.grid = launch.grid;
     lane.shared_base = block_.shared_base;
     lane.async = block_.async;
     lane.async_base = block_.async_base;

@@ -20,13 +20,15 @@ inline namespace WEFT_BACKEND {
 struct Thread : HopperThread {
   // --- Indices ---------------------------------------------------------------------------------
 
-  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
+  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid;
+  // the grid's extent.
   int tid() const { return self->tid; }
   int lane() const { return self->lane; }
   int warp() const { return self->warp; }
   int block_x() const { return self->block_index.x; }
   int block_y() const { return self->block_index.y; }
   int block_z() const { return self->block_index.z; }
+  int grid_x() const { return self->grid.x; }
   int thread_count() const { return self->thread_count; }
 
   // --- Barriers --------------------------------------------------------------------------------

@@ -23,13 +23,15 @@ inline namespace WEFT_BACKEND {
 struct Thread : HopperThread {
   // --- Indices ---------------------------------------------------------------------------------
 
-  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid.
+  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid;
+  // the grid's extent.
   WEFT_DEVICE static int tid() { return threadIdx.x; }
   WEFT_DEVICE static int lane() { return threadIdx.x & 31; }
   WEFT_DEVICE static int warp() { return threadIdx.x >> 5; }
   WEFT_DEVICE static int block_x() { return blockIdx.x; }
   WEFT_DEVICE static int block_y() { return blockIdx.y; }
   WEFT_DEVICE static int block_z() { return blockIdx.z; }
+  WEFT_DEVICE static int grid_x() { return gridDim.x; }
   WEFT_DEVICE static int thread_count() { return blockDim.x; }
 
   // --- Barriers --------------------------------------------------------------------------------

@@ -93,5 +93,9 @@ inline TensorMap CpuTensorMap(const TensorMapSpec& spec) {
   std::memcpy(map.bytes + sizeof(map.bytes) - 4, &kCpuTensorMapTag, 4);
   return map;
 }
+inline LaunchResult MakeCpuTensorMap(const TensorMapSpec& spec, TensorMap* map) {
+  *map = CpuTensorMap(spec);
+  return {};
+}
 
 }  // namespace weft::arch

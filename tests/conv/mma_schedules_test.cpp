@@ -4,6 +4,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/nc32_policies.hpp"
+#include "tests/conv/wgmma_policies.hpp"
 
 namespace weft::conv {
 namespace {
@@ -42,6 +43,15 @@ TEST(MmaSchedules, Sm75) {
 TEST(MmaSchedules, Sm80) {
   RunBothCursors<Relu<MmaSm80Tile<64, 64, 64, 32, 32, 3>>>();
   RunBothCursors<Relu<MmaSm80Tile<32, 32, 32, 32, 32, 4>>>();
+}
+
+// Copies of the engine arrive when they like, warps run in any order, blocks take several tiles.
+TEST(MmaSchedules, WgmmaSm90) {
+  using Small = WgmmaPolicy<NCxHWx<32>, epilogues::BiasRelu<>, WgmmaTile<32, 64, 64, 32, 64, 2>>;
+  RunBothCursors<Small>();
+  using Groups =
+      WgmmaPolicy<NHWC, epilogues::ResidualBiasRelu<>, WgmmaTile<48, 128, 96, 24, 128, 1, 2>>;
+  RunSchedules<Groups>(SquareProblem(2, 70, 7, 40, 3, 1, 1));
 }
 
 // Every ldmatrix is served in as few passes as its bytes need.

@@ -1,0 +1,161 @@
+// Operands that the copy engine of sm_90 brings (gemm/mbar_ring.hpp): the source by its im2col walk,
+// the filter in boxes.
+//
+// The walk visits the positions of a window's first tap: row by row, image by image. Which of them
+// are output pixels and how many a row has, the plan says (conv/wgmma_plan.hpp): with one copy for
+// each tap every position is an output pixel; with one copy for all taps, a patch, rows also hold
+// the columns that only the taps of others need.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/conv/pixel_map.hpp"
+#include "weft/conv/policy.hpp"
+#include "weft/gemm/arch/tensor_map.hpp"
+#include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/wgmma_sm90.hpp"
+
+namespace weft::conv {
+
+// Positions of the walk as rows of the product. The divisors of PixelMap are the walk's, p and q the
+// output's.
+struct WalkMap : PixelMap {
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    const PixelPlace at = Place(tile, m);
+    return {at.n, at.p * q + at.q, at.inside && at.p < p && at.q < q};
+  }
+  template <class Tile>
+  constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
+    column = pq % q;
+    return pq / q;
+  }
+};
+
+// What a copy of either operand serves is a chunk: `span` channels (32 in NCxHWx<32>) of one tap, or
+// of all.
+struct CopiedSourceParams {
+  arch::TensorMap map;
+  WalkMap rows;
+  std::int32_t stride_h = 0, stride_w = 0, pad_top = 0, pad_left = 0;
+  gemm::FastDivmod taps, tap_columns;  // chunks of one block of channels; 1 with patches
+  std::int32_t step_h = 0, step_w = 0;
+  bool flip = false;                // Mode::kConvolution
+  std::int32_t chunks = 0;          // of k
+  std::int32_t slice_chunks = 0;    // of a slice
+  std::int32_t chunk_bytes = 0;     // in shared memory
+  std::int32_t span = 0;            // in coordinates: 1 block of channels, or their number in NHWC
+  std::int32_t group_channels = 0;  // likewise, from a channel group to the next
+};
+
+struct CopiedFilterParams {
+  arch::TensorMap map;
+  gemm::FastDivmod taps;
+  std::int32_t copies = 0;       // to a slice
+  std::int32_t chunks = 0;       // of k; KRSC
+  std::int32_t copy_bytes = 0;   // in shared memory
+  std::int32_t span = 0;         // KRSC: channels of a chunk
+  std::int32_t slice_steps = 0;  // CxRSKx<32>: taps of a slice
+};
+
+// The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
+template <class P>
+struct WgmmaParams {
+  typename BatchGrid<typename P::Prologue>::Params schedule;
+  CopiedSourceParams a;
+  CopiedFilterParams b;
+  gemm::OutputParams<P, WalkMap> output;
+  gemm::MbarRingParams ring;
+  gemm::WgmmaPlan plan;
+  std::int32_t slices = 0;
+  std::int32_t tiles = 0;
+};
+
+inline namespace WEFT_BACKEND {
+
+template <class P, class M>
+class CopiedSource {
+  static constexpr bool kNhwc = CheckedPolicy<P>::kNhwc;
+
+ public:
+  template <class Tile>
+  WEFT_DEVICE CopiedSource(const CopiedSourceParams& p, const Tile& tile) : p_(p) {
+    const PixelPlace at = p.rows.Place(tile, tile.m * M::kBlockM);
+    n_ = at.n;
+    h_ = at.p * p.stride_h - p.pad_top;
+    w_ = at.q * p.stride_w - p.pad_left;
+    if constexpr (kDependsOf<Tile>.group) channel_ = tile.batch.g * p.group_channels;
+  }
+
+  WEFT_DEVICE int Bytes(int slice) const { return Count(slice) * p_.chunk_bytes; }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice) const {
+    const int count = Count(slice);
+    WEFT_NO_UNROLL
+    for (int i = 0; i < count; ++i) {
+      std::int32_t tap, s;
+      const std::int32_t block = p_.taps.Divmod(slice * p_.slice_chunks + i, tap);
+      if (p_.flip) tap = p_.taps.divisor() - 1 - tap;
+      const std::int32_t r = p_.tap_columns.Divmod(tap, s);
+      const std::int32_t c = channel_ + block * p_.span;
+      const std::uint16_t offset[2] = {static_cast<std::uint16_t>(s * p_.step_w),
+                                       static_cast<std::uint16_t>(r * p_.step_h)};
+      if constexpr (kNhwc) {
+        t.TmaLoadIm2col(to + i * p_.chunk_bytes, p_.map, bar, {c, w_, h_, n_}, offset);
+      } else {
+        t.TmaLoadIm2col(to + i * p_.chunk_bytes, p_.map, bar, {w_, h_, c, n_}, offset);
+      }
+    }
+  }
+
+ private:
+  WEFT_DEVICE int Count(int slice) const {
+    const int left = p_.chunks - slice * p_.slice_chunks;
+    return left < p_.slice_chunks ? left : p_.slice_chunks;
+  }
+
+  const CopiedSourceParams& p_;
+  std::int32_t n_, h_, w_, channel_ = 0;
+};
+
+template <class P, class M>
+class CopiedFilter {
+  static constexpr bool kNhwc = CheckedPolicy<P>::kNhwc;
+  static constexpr int kColumn = kNhwc ? 1 : 4;  // channels of a line
+
+ public:
+  template <class Tile>
+  WEFT_DEVICE CopiedFilter(const CopiedFilterParams& p, const Tile& tile)
+      : p_(p), k_(tile.n * (M::kBlockN / kColumn)) {
+    if constexpr (requires { tile.filter; }) filter_ = static_cast<std::int32_t>(tile.filter);
+  }
+
+  WEFT_DEVICE int Bytes(int slice) const { return Count(slice) * p_.copy_bytes; }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice) const {
+    if constexpr (kNhwc) {
+      const int count = Count(slice);
+      WEFT_NO_UNROLL
+      for (int i = 0; i < count; ++i) {
+        std::int32_t tap;
+        const std::int32_t block = p_.taps.Divmod(slice * p_.copies + i, tap);
+        t.TmaLoad(to + i * p_.copy_bytes, p_.map, bar, {block * p_.span, k_, tap, filter_});
+      }
+    } else {
+      t.TmaLoad(to, p_.map, bar, {0, k_, slice * p_.slice_steps, filter_});
+    }
+  }
+
+ private:
+  WEFT_DEVICE int Count(int slice) const {
+    if constexpr (!kNhwc) return 1;
+    const int left = p_.chunks - slice * p_.copies;
+    return left < p_.copies ? left : p_.copies;
+  }
+
+  const CopiedFilterParams& p_;
+  std::int32_t k_, filter_ = 0;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

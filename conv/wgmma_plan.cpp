@@ -1,0 +1,289 @@
+#include "weft/conv/wgmma_plan.hpp"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::conv {
+namespace {
+
+using arch::SwizzleSpan;
+using arch::TensorMapSpec;
+using gemm::CeilDiv;
+using gemm::WgmmaPlan;
+
+// Measured on an H200 (shared/probes/hopper2): bytes a clock that a multiprocessor gets from L2, all
+// of them reading, with filters among them; and of rows of 32 bytes of a patch alone.
+constexpr double kFabricBytes = 40.0;
+constexpr double kPatchBytes = 28.0;
+
+std::int32_t Int32(std::int64_t x) {
+  return static_cast<std::int32_t>(x);
+}
+
+absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "conv: ", what, "=", value, " is more than ", limit,
+      " of the copy engine, which the wgmma_sm90 mainloop uses; use an MmaSm80Config"));
+}
+
+absl::Status CheckLimits(const Problem& p, const gemm::TileFacts& f) {
+  constexpr std::int64_t kMostStride = 8, kMostPad = 127, kMostReach = 255;
+  if (f.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
+  }
+  if (p.stride_h > kMostStride) return Refuse("stride_h", p.stride_h, "the 8");
+  if (p.stride_w > kMostStride) return Refuse("stride_w", p.stride_w, "the 8");
+  const struct {
+    const char* name;
+    std::int64_t value;
+  } pads[] = {{"pad_top", p.pad_top},
+              {"pad_left", p.pad_left},
+              {"pad_bottom", p.pad_bottom},
+              {"pad_right", p.pad_right}};
+  for (const auto& pad : pads) {
+    if (pad.value > kMostPad) return Refuse(pad.name, pad.value, "the 127");
+  }
+  // Also keeps the walk's upper corner above -128.
+  const std::int64_t reach_h = (p.r - 1) * p.dilation_h, reach_w = (p.s - 1) * p.dilation_w;
+  if (reach_h > kMostReach) return Refuse("(r-1)*dilation_h", reach_h, "the 255");
+  if (reach_w > kMostReach) return Refuse("(s-1)*dilation_w", reach_w, "the 255");
+  if (p.pad_bottom - reach_h < -128)
+    return Refuse("(r-1)*dilation_h-pad_bottom", reach_h - p.pad_bottom, "the 128");
+  if (p.pad_right - reach_w < -128)
+    return Refuse("(s-1)*dilation_w-pad_right", reach_w - p.pad_right, "the 128");
+  return absl::OkStatus();
+}
+
+// How a slice is made up.
+struct Slicing {
+  bool patch = false;
+  std::int64_t span = 32;       // channels of a chunk
+  std::int64_t pixels = 0;      // of a copy
+  std::int64_t chunk_taps = 1;  // that a copy of the source serves
+  std::int64_t chunks = 0;      // of k
+  std::int64_t slice_chunks = 1;
+  std::int64_t pitch_w = 0, pitch_h = 0;  // of the walk
+  std::int64_t stages = 0;
+
+  std::int64_t chunk_bytes() const { return pixels * span; }
+  std::int64_t steps() const { return slice_chunks * chunk_taps * (span / 32); }
+  std::int64_t source_bytes() const { return RoundUp(slice_chunks * chunk_bytes(), 1024); }
+  std::int64_t stage_bytes(std::int64_t channels) const {
+    return source_bytes() + RoundUp(steps() * channels * 32, 1024);
+  }
+};
+
+// The widest chunk of NHWC that wastes least.
+std::int64_t SpanOf(std::int64_t c) {
+  std::int64_t best = 128;
+  for (const std::int64_t span : {64, 32}) {
+    if (RoundUp(c, span) < RoundUp(c, best)) best = span;
+  }
+  return best;
+}
+
+constexpr std::int64_t kMostStages = 16;
+
+// Takes fewer chunks to a slice until two stages fit; false if they never do.
+bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) {
+  const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
+  s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, s->chunks);
+  for (;; --s->slice_chunks) {
+    s->stages = std::min(f.stage_bytes / s->stage_bytes(f.config.threadblock.n), kMostStages);
+    if (s->stages >= 2 && s->steps() <= WgmmaPlan::kMostSteps) return true;
+    if (s->slice_chunks == 1) return false;
+  }
+}
+
+Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
+  Slicing s;
+  const std::int64_t c = p.c / p.groups;
+  s.span = f.nhwc ? SpanOf(c) : 32;
+  s.pixels = f.config.threadblock.m;
+  s.chunks = CeilDiv(c, s.span) * p.r * p.s;
+  s.pitch_w = p.q();
+  s.pitch_h = p.p();
+  FitStages(f, f.config.threadblock.k / 32, &s);  // the config's static_asserts see to it
+  return s;
+}
+
+// False if the problem has no patch.
+bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
+  if (p.stride_h != 1 || p.stride_w != 1 || p.r * p.s == 1) return false;
+  const std::int64_t c = p.c / p.groups;
+  s->patch = true;
+  s->pitch_w = p.w + std::max(p.pad_left, p.pad_right);
+  s->pitch_h = p.h + std::max(p.pad_top, p.pad_bottom);
+  if (p.q() > s->pitch_w || p.p() > s->pitch_h) return false;
+  const std::int64_t shift = (p.r - 1) * p.dilation_h * s->pitch_w + (p.s - 1) * p.dilation_w;
+  s->pixels = RoundUp(f.config.threadblock.m + shift, 8);
+  if (s->pixels > 1024) return false;
+  s->chunk_taps = p.r * p.s;
+  const std::int64_t widest = f.nhwc ? SpanOf(c) : 32;
+  for (s->span = widest; s->span >= 32; s->span /= 2) {
+    s->chunks = CeilDiv(c, s->span);
+    if (FitStages(f, f.config.threadblock.k / 32, s)) return true;
+  }
+  return false;
+}
+
+// Clocks of a chunk of 32 channels and all taps, for one useful position of a tile.
+double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
+  const gemm::TileShape& tile = f.config.threadblock;
+  const double taps = static_cast<double>(p.r * p.s);
+  const double products = taps * tile.m * tile.n / 128.0;  // 4096 products a clock, 32 to a step
+  const double filters = taps * tile.n * 32.0;
+  const double copies = taps / static_cast<double>(s.chunk_taps);
+  const double source = 32.0 * copies * static_cast<double>(s.pixels);
+  const double feed = std::max((source + filters) / kFabricBytes, source / kPatchBytes);
+  const double useful = static_cast<double>(p.p() * p.q()) / double(s.pitch_w * s.pitch_h);
+  return std::max(products, feed) / (tile.m * useful);
+}
+
+void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+  TensorMapSpec& spec = plan->source_spec;
+  spec.kind = TensorMapSpec::Kind::kIm2col;
+  spec.rank = 4;
+  spec.pixels = static_cast<std::uint16_t>(s.pixels);
+  const auto w = static_cast<std::uint32_t>(p.w), h = static_cast<std::uint32_t>(p.h);
+  const auto n = static_cast<std::uint32_t>(p.n);
+  int first;
+  if (f.nhwc) {
+    const auto c = static_cast<std::uint64_t>(p.c);
+    spec.dim[0] = static_cast<std::uint32_t>(c);
+    spec.dim[1] = w, spec.dim[2] = h, spec.dim[3] = n;
+    spec.stride[0] = c, spec.stride[1] = c * w, spec.stride[2] = c * w * h;
+    spec.channels = static_cast<std::uint16_t>(s.span);
+    spec.swizzle = static_cast<SwizzleSpan>(s.span);
+    first = 1;
+  } else {
+    const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, 32));
+    spec.interleave32 = true;
+    spec.dim[0] = w, spec.dim[1] = h, spec.dim[2] = blocks, spec.dim[3] = n;
+    spec.stride[0] = std::uint64_t{32} * w;
+    spec.stride[1] = spec.stride[0] * h;
+    spec.stride[2] = spec.stride[1] * blocks;
+    spec.channels = 32;
+    spec.swizzle = SwizzleSpan::k32;
+    first = 0;
+  }
+  spec.step[first] = static_cast<std::uint16_t>(p.stride_w);
+  spec.step[first + 1] = static_cast<std::uint16_t>(p.stride_h);
+  spec.lower[0] = static_cast<std::int16_t>(-p.pad_left);
+  spec.lower[1] = static_cast<std::int16_t>(-p.pad_top);
+  const std::int64_t last_w =
+      s.patch ? s.pitch_w - p.w - p.pad_left : p.pad_right - (p.s - 1) * p.dilation_w;
+  const std::int64_t last_h =
+      s.patch ? s.pitch_h - p.h - p.pad_top : p.pad_bottom - (p.r - 1) * p.dilation_h;
+  spec.upper[0] = static_cast<std::int16_t>(last_w);
+  spec.upper[1] = static_cast<std::int16_t>(last_h);
+
+  CopiedSourceParams& a = plan->source;
+  a.rows.rows = Int32(plan->rows);
+  a.rows.image_pixels = gemm::FastDivmod(Int32(s.pitch_w * s.pitch_h));
+  a.rows.row_pixels = gemm::FastDivmod(Int32(s.pitch_w));
+  a.rows.p = Int32(p.p());
+  a.rows.q = Int32(p.q());
+  a.rows.group_k = Int32(p.k / p.groups);
+  a.stride_h = Int32(p.stride_h), a.stride_w = Int32(p.stride_w);
+  a.pad_top = Int32(p.pad_top), a.pad_left = Int32(p.pad_left);
+  a.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
+  a.tap_columns = gemm::FastDivmod(s.patch ? 1 : Int32(p.s));
+  a.step_h = p.r == 1 ? 0 : Int32(p.dilation_h);
+  a.step_w = p.s == 1 ? 0 : Int32(p.dilation_w);
+  a.flip = p.mode == Mode::kConvolution && !s.patch;
+  a.chunks = Int32(s.chunks);
+  a.slice_chunks = Int32(s.slice_chunks);
+  a.chunk_bytes = Int32(s.chunk_bytes());
+  a.span = f.nhwc ? Int32(s.span) : 1;
+  a.group_channels = Int32(f.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
+}
+
+void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+  const FilterExtents e = p.filter();
+  const auto channels = static_cast<std::uint16_t>(f.config.threadblock.n);
+  const auto taps = static_cast<std::uint32_t>(e.r * e.s);
+  const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter_interleave));
+  TensorMapSpec& spec = plan->filter_spec;
+  CopiedFilterParams& b = plan->filter;
+  spec.rank = 4;
+  spec.dim[3] = 1;  // the bank's count comes with its address
+  spec.box[3] = 1;
+  b.taps = plan->source.taps;
+  b.chunks = Int32(s.chunks);
+  b.slice_steps = Int32(s.steps());
+  if (f.nhwc) {
+    const auto c = static_cast<std::uint64_t>(e.c);
+    spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = k, spec.dim[2] = taps;
+    spec.stride[0] = c * taps, spec.stride[1] = c, spec.stride[2] = c * taps * k;
+    spec.box[0] = static_cast<std::uint16_t>(s.span), spec.box[1] = channels;
+    spec.box[2] = static_cast<std::uint16_t>(s.chunk_taps);
+    spec.swizzle = static_cast<SwizzleSpan>(s.span);
+    b.copies = Int32(s.slice_chunks);
+    b.span = Int32(s.span);
+  } else {
+    // Lines of four output channels.
+    const auto units = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(e.c, 32)) * taps;
+    spec.dim[0] = 128, spec.dim[1] = k / 4, spec.dim[2] = units;
+    spec.stride[0] = 128, spec.stride[1] = std::uint64_t{32} * k;
+    spec.stride[2] = spec.stride[1] * units;
+    spec.box[0] = 128, spec.box[1] = channels / 4;
+    spec.box[2] = static_cast<std::uint16_t>(s.steps());
+    spec.swizzle = SwizzleSpan::k128;
+    b.copies = 1;
+  }
+  b.copy_bytes = Int32(spec.Bytes());
+}
+
+// Where the operands of each step begin; in units of 16 bytes.
+void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, WgmmaPlan* plan) {
+  const auto swizzle = f.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
+  const auto row = static_cast<std::uint32_t>(s.span);
+  plan->a = plan->b =
+      arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
+  plan->a_row = row / 16;
+  plan->b_block = 64 * row / 16;
+  const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
+  plan->steps = Int32(s.steps());
+  plan->last_steps =
+      Int32((s.chunks - (CeilDiv(s.chunks, s.slice_chunks) - 1) * s.slice_chunks) * chunk_steps);
+  const std::int64_t channels = f.config.threadblock.n;
+  for (std::int64_t i = 0; i < s.steps(); ++i) {
+    const std::int64_t chunk = i / chunk_steps, tap = i % chunk_steps / (s.span / 32);
+    const std::int64_t part = i % (s.span / 32);
+    std::int64_t shift = 0;
+    if (s.patch) {
+      const std::int64_t from = p.mode == Mode::kConvolution ? s.chunk_taps - 1 - tap : tap;
+      shift = from / p.s * p.dilation_h * s.pitch_w + from % p.s * p.dilation_w;
+    }
+    plan->step[i].a =
+        static_cast<std::uint16_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
+    plan->step[i].b = static_cast<std::uint16_t>(
+        ((chunk * s.chunk_taps + tap) * channels * s.span + part * 32) / 16);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFacts& f) {
+  if (absl::Status s = CheckLimits(p, f); !s.ok()) return s;
+  Slicing slicing = ByTaps(p, f), patch;
+  if (ByPatch(p, f, &patch) && ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) slicing = patch;
+  EnginePlan plan;
+  plan.patch = slicing.patch;
+  plan.rows = (f.depends.image ? 1 : p.n) * slicing.pitch_w * slicing.pitch_h;
+  plan.slices = Int32(CeilDiv(slicing.chunks, slicing.slice_chunks));
+  FillSource(p, f, slicing, &plan);
+  FillFilter(p, f, slicing, &plan);
+  FillSteps(p, f, slicing, &plan.plan);
+  plan.ring.stages = Int32(slicing.stages);
+  plan.ring.b_offset = Int32(slicing.source_bytes());
+  plan.ring.stage_bytes = Int32(slicing.stage_bytes(f.config.threadblock.n));
+  return plan;
+}
+
+}  // namespace weft::conv

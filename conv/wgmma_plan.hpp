@@ -1,0 +1,40 @@
+// The host's part of wgmma_sm90 convolutions: what the copy engine brings and where the products of
+// each step find it.
+//
+// Two ways to bring the source of a tile of positions:
+//   taps   one copy for each tap and 32 channels (or 32 to 128 in NHWC): any stride and dilation, no
+//          position is wasted, but each source pixel comes R * S times.
+//   patch  one copy for all taps of 32 channels: stride 1. The walk's rows are W + max(left, right
+//          padding) long: the zeros before a row are those after the one above it, and likewise with
+//          images. Tap (r, s) is the same patch from position r * dilation * pitch + s * dilation
+//          on, so that a source pixel comes once; the positions between rows and images are wasted.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "weft/conv/copied_operands.hpp"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/arch/tensor_map.hpp"
+#include "weft/gemm/facts.hpp"
+
+namespace weft::conv {
+
+// A kernel's parameters but for pointers, and the tensor maps' specifications but for their bases.
+struct EnginePlan {
+  arch::TensorMapSpec source_spec, filter_spec;
+  CopiedSourceParams source;
+  CopiedFilterParams filter;
+  gemm::MbarRingParams ring;
+  gemm::WgmmaPlan plan;
+  std::int64_t rows = 0;  // positions of one product
+  std::int32_t slices = 0;
+  bool patch = false;
+};
+
+// For a checked problem. InvalidArgument where the copy engine's limits do not admit it: strides
+// above 8, paddings above 127, taps more than 255 pixels apart; or where the prologue's filter
+// depends on the position, or the source is no multiple of 16 channels.
+absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
+
+}  // namespace weft::conv

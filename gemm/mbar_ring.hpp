@@ -1,0 +1,111 @@
+// The pipeline whose stages the copy engine of sm_90 fills: one thread of a warpgroup of its own
+// brings the slices of both operands, the others multiply them.
+//
+// Each stage has two mbarriers: `full` ends a phase when the bytes of a slice have come, `empty`
+// when every warp has multiplied them. The ring goes on from tile to tile, so that the next tile's
+// first slices arrive during this one's epilogue.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/arch.hpp"
+
+namespace weft::gemm {
+
+// Brought by the copy engine, for MbarRing: one thread starts the copies of a slice to the shared
+// address `to`; they report Bytes(slice) to the mbarrier at `bar`.
+template <class T>
+concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::uint32_t bar) {
+  { op.Bytes(0) } -> std::convertible_to<int>;
+  op.Copy(t, to, bar, 0);
+};
+
+// How a ring is laid out: made on the host.
+struct MbarRingParams {
+  std::int32_t stages = 0;       // 2 to kMostStages
+  std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
+  std::int32_t b_offset = 0;     // of operand B in a stage, likewise
+};
+
+inline namespace WEFT_BACKEND {
+
+template <class M>
+struct MbarRing {
+  using Mainloop = M;
+  using Params = MbarRingParams;
+  static constexpr int kProducerThreads = 128;
+  static constexpr int kMostStages = 16;
+
+  struct Stages {
+    alignas(1024) std::uint8_t bytes[M::kStageBytes];
+    std::uint64_t full[kMostStages], empty[kMostStages];
+  };
+
+  // Where a thread stands in the ring.
+  struct Turn {
+    int slot = 0, parity = 0;
+    WEFT_DEVICE void Next(int stages) {
+      if (++slot == stages) {
+        slot = 0;
+        parity ^= 1;
+      }
+    }
+  };
+
+  // By all threads of the block, first.
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared) {
+    if (t.tid() == 0) {
+      for (int i = 0; i < kMostStages; ++i) {
+        t.MbarInit(t.SharedAddress(&shared.full[i]), 1);
+        t.MbarInit(t.SharedAddress(&shared.empty[i]), M::kThreads / 32);
+      }
+      t.FenceMbarInit();
+    }
+    t.SyncThreads();
+  }
+
+  // By the one thread that copies.
+  template <CopiedOperand A, CopiedOperand B>
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
+                                  int slices, Turn& turn) {
+    WEFT_NO_UNROLL
+    for (int slice = 0; slice < slices; ++slice) {
+      const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
+      const std::uint32_t stage = t.SharedAddress(shared.bytes) + turn.slot * p.stage_bytes;
+      t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
+      t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
+      a.Copy(t, stage, full, slice);
+      b.Copy(t, stage + p.b_offset, full, slice);
+      turn.Next(p.stages);
+    }
+  }
+
+  // By the threads that multiply: acc = A B over `slices` >= 1 slices.
+  WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
+                                  const M& mainloop, int slices, typename M::Accumulators& acc,
+                                  Turn& turn) {
+    int previous = -1;  // the stage whose products may be in flight
+    WEFT_NO_UNROLL
+    for (int slice = 0; slice < slices; ++slice) {
+      const std::uint32_t stage = t.SharedAddress(shared.bytes) + turn.slot * p.stage_bytes;
+      t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
+      mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices, acc);
+      t.template WgmmaWait<1>();
+      if (previous >= 0) Release(t, shared, previous);
+      previous = turn.slot;
+      turn.Next(p.stages);
+    }
+    t.template WgmmaWait<0>();
+    M::Keep(t, acc);
+    Release(t, shared, previous);
+  }
+
+ private:
+  WEFT_DEVICE static void Release(arch::Thread t, Stages& shared, int slot) {
+    t.SyncWarp();
+    if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.empty[slot]));
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,285 @@
+// The second half of an epilogue for warpgroup products of bytes: through shared memory, since a
+// thread holds single channels of pairs of pixels there.
+//
+// A staged tile is a matrix of 16-byte chunks, pixels by chunks of 16 channels. stmatrix writes
+// them: a chunk holds channel 0 and 8 of its sixteen, then 1 and 9, and so on, as two channels of a
+// pixel make one of its 16-bit elements. Who reads a chunk puts the channels in order and stores
+// them, neighbouring threads neighbouring bytes of the destination. A residual of bytes takes the
+// way back: asynchronous copies bring its chunks while the mainloop multiplies, and ldmatrix hands
+// them out.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/epilogue_math.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// P: DstLayout, Epilogue (with outputs of one byte), config. Output: an OutputParams. M: the
+// WgmmaSm90Mainloop.
+template <class P, class Output, class M>
+class StagedStore {
+  using Map = typename M::Map;
+  using Math = EpilogueMath<P, Output, 1>;
+  using Dst = typename P::DstLayout;
+  using Epilogue = typename P::Epilogue;
+  using Element = typename Epilogue::Output;
+  static_assert(sizeof(Element) == 1);
+  static constexpr int kPixels = M::kN;           // of a warpgroup
+  static constexpr int kChunks = 4 * M::kBlocks;  // of a pixel, of a warpgroup
+  static constexpr int kRun = P::config.alignment.dst;
+  // Chunks of a pixel that neighbouring threads write, side by side in the destination.
+  static constexpr int kTogether = Dst::kChannelRun == 0 ? kChunks : Dst::kChannelRun >= 32 ? 2 : 1;
+
+  // Channels of one access to the residual. Those that asynchronous copies cannot bring are loaded
+  // where they are used.
+  using ResidualLayout = typename Epilogue::template ResidualLayout<Dst>;
+  static constexpr int kResidualRun = [] {
+    constexpr int kOwn = ResidualLayout::kChannelRun;
+    if (kOwn == 0) return Dst::kChannelRun == 0 ? kRun : 1;
+    return kOwn < kRun ? kOwn : kRun;
+  }();
+  static constexpr bool kStagesResidual =
+      Epilogue::kHasResidual && sizeof(typename Output::ResidualElement) == 1 && kResidualRun >= 4;
+
+ public:
+  struct Shared {
+    alignas(128) std::uint8_t chunk[M::kGroups][kPixels * kChunks][16];
+  };
+
+  // Before the tile's products: starts to bring its residual.
+  template <class Tile>
+  WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
+                                std::int32_t first_m, std::int32_t first_n) {
+    if constexpr (kStagesResidual) {
+      auto& staged = shared.chunk[Map::Group(t)];
+      const std::int32_t end = p.rows.EndChannel(tile, p.k);
+      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile);
+      ForEachChunk(t, [&](int row, int chunk) {
+        const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
+        const auto* from = p.residual + pixel.n * ResidualLayout::ImageStride(p.extents) +
+                           PixelOffset<ResidualLayout>(p.extents, pixel.pq);
+        const std::uint32_t to = t.SharedAddress(staged[Place(row, chunk)]);
+        WEFT_UNROLL
+        for (int j = 0; j < 16; j += kResidualRun) {
+          const std::int32_t k = first_n + 16 * chunk + j;
+          const bool wanted = pixel.inside && k < end;
+          t.template CpAsync<kResidualRun>(
+              to + j, wanted ? from + ResidualLayout::ChannelOffset(p.extents, k) : p.residual,
+              wanted ? kResidualRun : 0);
+        }
+      });
+      t.CpAsyncCommit();
+    }
+  }
+
+  // As DirectStore::Run; by all threads of the warpgroups that multiply.
+  template <class Tile>
+  WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
+                              std::int32_t first_m, std::int32_t first_n,
+                              const typename Map::Accumulators& acc) {
+    const int group = Map::Group(t);
+    auto& staged = shared.chunk[group];
+    if constexpr (kStagesResidual) {
+      t.template CpAsyncWait<0>();
+      ForEachChunk(t, [&](int row, int chunk) {  // those that the thread has brought
+        auto* const place = reinterpret_cast<Chunk*>(staged[Place(row, chunk)]);
+        Chunk words = t.LoadShared(place);
+        ToFragments(t, chunk, words);
+        t.StoreShared(place, words);
+      });
+      t.BarSync(1 + group, 128);
+    }
+    Stage(t, staged, p, tile, first_m, first_n, acc);
+    t.BarSync(1 + group, 128);
+    Write(t, staged, p, tile, first_m + Map::FirstPixel(t), first_n + Map::FirstChannel(t));
+    t.BarSync(1 + group, 128);  // the next tile's chunks take this one's place
+  }
+
+ private:
+  using Chunks = std::uint8_t[kPixels * kChunks][16];
+
+  // Chunks change places so that those of 8 pixels lie in different banks.
+  WEFT_DEVICE static int Place(int pixel, int chunk) {
+    constexpr int kPixelsOfLine = kChunks < 8 ? 8 / kChunks : 1;  // of 128 bytes
+    return pixel * kChunks + (chunk ^ (pixel / kPixelsOfLine & (kChunks < 8 ? kChunks - 1 : 7)));
+  }
+
+  // visit(pixel, chunk) for a thread's share of a warpgroup's chunks.
+  template <class Visit>
+  WEFT_DEVICE static void ForEachChunk(arch::Thread t, const Visit& visit) {
+    constexpr int kAll = kPixels * kChunks;
+    WEFT_UNROLL
+    for (int i = 0; i < kAll; i += 128) {
+      const int number = i + t.tid() % 128;
+      if (kAll % 128 == 0 || number < kAll) {
+        visit(number / kTogether % kPixels,
+              number / (kTogether * kPixels) * kTogether + number % kTogether);
+      }
+    }
+  }
+
+  template <class Tile>
+  WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
+                                std::int32_t first_m, std::int32_t first_n,
+                                const typename Map::Accumulators& acc) {
+    const std::int32_t end = p.rows.EndChannel(tile, p.k);
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    typename Math::Channels channels[Map::kGroups];
+    WEFT_UNROLL
+    for (int g = 0; g < Map::kGroups; ++g) {
+      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
+    }
+    // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
+    // pixels are no multiple of 32 end in two or one.
+    const auto stage = [&](auto count, int first) {
+      constexpr int kCount = count();
+      const int row = 8 * first + t.lane() % (8 * kCount);
+      WEFT_UNROLL
+      for (int x = 0; x < M::kBlocks; ++x) {
+        const std::uint32_t place = t.SharedAddress(staged[Place(row, 4 * x + t.warp() % 4)]);
+        std::uint32_t words[kCount] = {};
+        if constexpr (kStagesResidual) t.template LdMatrixTrans<kCount>(words, place);
+        WEFT_UNROLL
+        for (int j = 0; j < kCount; ++j) {
+          words[j] = PackPair(t, p, tile, first_m, 2 * (first + j), x, channels, words[j], acc);
+        }
+        t.template StMatrixTrans<kCount>(place, words);
+      }
+    };
+    constexpr int kMatrices = kPixels / 8, kFours = kMatrices / 4 * 4;
+    WEFT_UNROLL
+    for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i);
+    if constexpr (kMatrices % 4 >= 2) stage(std::integral_constant<int, 2>(), kFours);
+    if constexpr (kMatrices % 2 == 1) stage(std::integral_constant<int, 1>(), kMatrices - 1);
+  }
+
+  // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
+  // if it is staged.
+  template <class Tile>
+  WEFT_DEVICE static std::uint32_t PackPair(arch::Thread t, const Output& p, const Tile& tile,
+                                            std::int32_t first_m, int i, int x,
+                                            const typename Math::Channels (&c)[Map::kGroups],
+                                            std::uint32_t residual,
+                                            const typename Map::Accumulators& acc) {
+    float values[4];
+    Element bytes[4];
+    WEFT_UNROLL
+    for (int v = 0; v < 4; ++v) {
+      const int g = 2 * x + v % 2;
+      OutputPixel pixel;
+      epilogues::OutputCoord at{};
+      constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
+      if constexpr (kLoads || Epilogue::kNeedsCoordinate) {
+        pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
+        at.n = pixel.n;
+        at.k = c[g].k;
+        if constexpr (Epilogue::kNeedsCoordinate) at.p = p.rows.Row(tile, pixel.pq, at.q);
+      }
+      const bool wanted = pixel.inside && c[g].count > 0;
+      if (Epilogue::kNeedsCoordinate && !wanted) {
+        values[v] = 0.0f;
+        bytes[v] = 0;
+        continue;
+      }
+      float other = 0.0f;
+      if constexpr (kStagesResidual) {
+        other =
+            static_cast<float>(static_cast<typename Output::ResidualElement>(residual >> (8 * v)));
+      } else if constexpr (kLoads) {
+        other = Math::Residual(t, p, pixel, wanted, c[g]);
+      }
+      const auto in = Math::InputsOf(p, c[g], other, Map::Get(acc, i + v / 2, g, 0));
+      if constexpr (Epilogue::OutputStage::kSaturates) {
+        values[v] = p.epilogue.Unrounded(in, at);
+      } else {
+        bytes[v] = p.epilogue(in, at);
+      }
+    }
+    std::uint32_t word;
+    if constexpr (Epilogue::OutputStage::kSaturates) {
+      word = t.template PackSaturated<Element>(values);
+    } else {
+      memcpy(&word, bytes, sizeof(word));
+    }
+    return word;
+  }
+
+  template <class Tile>
+  WEFT_DEVICE static void Write(arch::Thread t, const Chunks& staged, const Output& p,
+                                const Tile& tile, std::int32_t first_m, std::int32_t first_n) {
+    const std::int32_t end = p.rows.EndChannel(tile, p.k);
+    const std::int32_t padded_end = end == p.k ? p.padded_k : end;
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    const std::int64_t image = Dst::ImageStride(p.extents);
+    ForEachChunk(t, [&](int row, int chunk) {
+      const std::int32_t k = first_k + 16 * chunk;
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + row);
+      Chunk words = t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, chunk)]));
+      InOrder(t, chunk, words);
+      if (!pixel.inside) return;
+      Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      if (k + 16 > end) Keep(end - k, words);
+      WEFT_UNROLL
+      for (int j = 0; j < 16; j += kRun) {
+        Vector v;
+        memcpy(&v, reinterpret_cast<const std::uint8_t*>(words.word) + j, sizeof(v));
+        if (k + j < padded_end) {
+          t.StoreGlobal(reinterpret_cast<Vector*>(to + Dst::ChannelOffset(p.extents, k + j)), v);
+        }
+      }
+    });
+  }
+
+  struct alignas(16) Chunk {
+    std::uint32_t word[4];
+  };
+  // kRun outputs, written as one access.
+  struct alignas(kRun) Vector {
+    unsigned char byte[kRun];
+  };
+
+  // Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last eight.
+  WEFT_DEVICE static void InOrder(arch::Thread t, int chunk, Chunk& c) {
+    std::uint32_t low = 0x6420, high = 0x7531;
+    if constexpr (M::kPermuted) {  // column i of eights number e holds channel i ^ e % 4
+      low = chunk % 2 == 0 ? 0x6420 : 0x2064;
+      high = chunk % 2 == 0 ? 0x5713 : 0x1357;
+    }
+    const Chunk from = c;
+    c.word[0] = t.BytePermute(from.word[0], from.word[1], low);
+    c.word[1] = t.BytePermute(from.word[2], from.word[3], low);
+    c.word[2] = t.BytePermute(from.word[0], from.word[1], high);
+    c.word[3] = t.BytePermute(from.word[2], from.word[3], high);
+  }
+
+  // And back.
+  WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
+    std::uint32_t first = 0x5140, second = 0x7362;
+    if constexpr (M::kPermuted) {
+      first = chunk % 2 == 0 ? 0x4150 : 0x6372;
+      second = chunk % 2 == 0 ? 0x6372 : 0x4150;
+    }
+    const Chunk from = c;
+    c.word[0] = t.BytePermute(from.word[0], from.word[2], first);
+    c.word[1] = t.BytePermute(from.word[0], from.word[2], second);
+    c.word[2] = t.BytePermute(from.word[1], from.word[3], first);
+    c.word[3] = t.BytePermute(from.word[1], from.word[3], second);
+  }
+
+  // Channels from `count` on are zeros.
+  WEFT_DEVICE static void Keep(std::int32_t count, Chunk& c) {
+    WEFT_UNROLL
+    for (int w = 0; w < 4; ++w) {
+      const int left = count - 4 * w;
+      c.word[w] &= left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,152 @@
+// The mainloop of sm_90a: warpgroup products of int8, from a plan that the host has made.
+//
+// Filters are the tensor cores' A (64 channels to a product), positions their B: the number of
+// positions of a tile is then a multiple of 8 or 16 instead of 64, and a thread needs the scales and
+// biases of two channels in 64 only.
+//
+// What a stage holds, and in which layout, is the plan's business: it gives a descriptor for each
+// operand and, for each step of 32 bytes of k, where in the stage its operands begin. A step may
+// begin anywhere, so that shifted views of one patch of the source serve all taps of a filter.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/wgmma.hpp"
+#include "weft/gemm/config.hpp"
+#include "weft/gemm/mbar_ring.hpp"
+
+namespace weft::gemm {
+
+// Offsets and starts are in units of 16 bytes, as descriptors have them.
+struct WgmmaPlan {
+  static constexpr int kMostSteps = 64;
+  struct Step {
+    std::uint16_t a = 0, b = 0;  // where the step's rows, its columns begin in the stage
+  };
+
+  std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
+  std::uint32_t a_row = 0;      // from a row to the next
+  std::uint32_t b_block = 0;    // from 64 columns to the next
+  std::int32_t steps = 0;       // of a slice
+  std::int32_t last_steps = 0;  // of the last slice
+  Step step[kMostSteps] = {};
+};
+
+inline namespace WEFT_BACKEND {
+
+// Warpgroup g of a tile multiplies warp.m rows by warp.n columns; groups go along the columns first.
+// d[x][4j + 2h + e] of a lane is row 8j + 2 (lane % 4) + e and column 64x + 16w + 8h + lane / 4, w
+// being the warp's number in its warpgroup.
+//
+// kPermuted: where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the swizzle of
+// 128 bytes also exchanges the channels of a line; column c then holds channel c ^ (c / 8 % 4).
+template <class P, bool kPermuted_>
+class WgmmaSm90Mainloop {
+  static constexpr auto kConfig = P::config;
+  static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
+  static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
+                "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
+                "multiple of 16 up to 256, n a multiple of 64");
+  static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 && kTile.m <= 256 &&
+                    kTile.n <= 256,
+                "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
+                "256 x 256");
+  static_assert(kTile.k % 32 == 0 && kTile.k >= 32 && kTile.k <= 32 * WgmmaPlan::kMostSteps,
+                "weft: config.threadblock.k of wgmma_sm90 is a multiple of 32, at most 2048");
+  static_assert(kConfig.blocks_per_sm == 1 || kConfig.blocks_per_sm == 2,
+                "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
+
+ public:
+  static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
+  static constexpr int kGroupsN = kTile.n / kWarp.n;
+  static constexpr int kGroups = kTile.m / kWarp.m * kGroupsN;
+  static_assert(kGroups <= 4, "weft: a tile of wgmma_sm90 has at most 4 warpgroups");
+  static constexpr bool kPermuted = kPermuted_;
+  static constexpr int kThreads = 128 * kGroups;  // that multiply
+  static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
+  static constexpr arch::Requires kRequires{.min = 90, .exact = true};
+  using Pipeline = MbarRing<WgmmaSm90Mainloop>;
+  using Accumulators = std::int32_t[kBlocks][kN / 2];
+
+  // Registers of a thread: of all at the start, and what the warpgroups that multiply then have of
+  // those that the producers give up.
+  static constexpr int kStartRegisters = [] {
+    const int even =
+        65536 / (kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
+    return even > 248 ? 248 : even;
+  }();
+  static constexpr int kProducerRegisters = 24;
+  static constexpr int kRegisters = [] {
+    const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
+    return share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
+  }();
+  // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
+  static_assert(kBlocks * kN / 2 + 56 <= kRegisters && kN / 2 + 24 <= kStartRegisters,
+                "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
+                "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
+                "1");
+
+  // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1. The epilogue
+  // stages a tile of bytes; 512 bytes hold barriers.
+  static constexpr int kStagedBytes = kTile.m * kTile.n;
+  static constexpr int kStageBytes =
+      ((228 / kConfig.blocks_per_sm - 1) * 1024 - kStagedBytes - 512) / 1024 * 1024;
+
+  struct Map {
+    using Sum = std::int32_t;
+    using Accumulators = WgmmaSm90Mainloop::Accumulators;
+    static constexpr int kPixels = kN / 4, kGroups = 2 * kBlocks, kChannels = 1;
+    WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
+    WEFT_DEVICE static int FirstPixel(arch::Thread t) { return Group(t) / kGroupsN * kN; }
+    WEFT_DEVICE static int FirstChannel(arch::Thread t) { return Group(t) % kGroupsN * kWarp.n; }
+    WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
+      return FirstPixel(t) + i / 2 * 8 + t.lane() % 4 * 2 + i % 2;
+    }
+    WEFT_DEVICE static int Channel(arch::Thread t, int g) {
+      const int column = g / 2 * 64 + t.warp() % 4 * 16 + g % 2 * 8 + t.lane() / 4;
+      return FirstChannel(t) + (kPermuted ? column ^ (column / 8 % 4) : column);
+    }
+    WEFT_DEVICE static std::int32_t Get(const Accumulators& acc, int i, int g, int) {
+      return acc[g / 2][i / 2 * 4 + g % 2 * 2 + i % 2];
+    }
+  };
+
+  WEFT_DEVICE WgmmaSm90Mainloop(arch::Thread t, const WgmmaPlan& plan) : plan_(plan) {
+    const int group = t.WarpUniform(t.warp() / 4);
+    a_ = plan.a + static_cast<std::uint32_t>(group / kGroupsN * kN) * plan.a_row;
+    b_ = plan.b + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
+  }
+
+  // Starts acc += (the slice at the shared addresses a and b), acc = ... for slice 0.
+  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice, int slices,
+                            Accumulators& acc) const {
+    const std::uint64_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
+    const int steps = slice + 1 < slices ? plan_.steps : plan_.last_steps;
+    Keep(t, acc);
+    t.WgmmaFence();
+    WEFT_NO_UNROLL
+    for (int i = 0; i < steps; ++i) {
+      const WgmmaPlan::Step step = plan_.step[i];
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        t.template WgmmaS8<kN>(acc[x], columns + step.b + x * plan_.b_block, rows + step.a,
+                               slice > 0 || i > 0);
+      }
+    }
+    t.WgmmaCommit();
+  }
+
+  WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
+  }
+
+ private:
+  const WgmmaPlan& plan_;
+  std::uint64_t a_, b_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
