@@ -52,11 +52,12 @@ struct OutputParams {
   using Rows = RowsT;
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;
+  using ResidualElement = typename Epilogue::ResidualElement;
 
   Output* dst = nullptr;
   const typename Epilogue::BiasElement* bias = nullptr;
   const float* channel_alpha = nullptr;  // null: alpha for every channel
-  const typename Epilogue::ResidualElement* residual = nullptr;
+  const ResidualElement* residual = nullptr;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
   std::int32_t k = 0;         // output channels
   std::int32_t padded_k = 0;  // and with the zero channels of the destination's last block
