@@ -29,9 +29,8 @@ namespace weft::conv {
 // keeps its default. Policies that differ in their config only share this type.
 template <class Element, class Filter, class Epilogue>
 struct ConvolutionArguments {
-  using BiasElement = std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
-  using ResidualElement =
-      std::conditional_t<Epilogue::kHasResidual, typename Epilogue::ResidualElement, std::int8_t>;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
 
   gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout; config.alignment.src
   Filter filter;  // problem.filter(), or a bank of them; 16-byte aligned

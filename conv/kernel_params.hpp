@@ -33,11 +33,7 @@ struct FilterParams {
 
   template <class Tile>
   constexpr const void* Data(const Tile& tile) const {
-    if constexpr (requires { tile.filter; }) {
-      return static_cast<const std::uint8_t*>(filter) + tile.filter * filter_bytes;
-    } else {
-      return filter;
-    }
+    return static_cast<const std::uint8_t*>(filter) + tile.filter * filter_bytes;
   }
 };
 

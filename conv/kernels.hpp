@@ -15,18 +15,20 @@
 
 namespace weft::conv {
 
-// Packed filters as operands of gemm::AffineWalk. CxRSKx<kX>, in pieces of kPieceBytes: parts of a
-// channel block, or several of them, of neighbouring output channels.
-template <int kX, int kPieceBytes>
-struct BlockedFilter {
+// Packed filters as a source of gemm::AffineWalk. Format: a CheckedPolicy. kAlong: KRSC, rows along
+// which (r, s, c) runs; if not, CxRSKx<x>.
+template <class Format>
+struct FilterSource {
   using Params = FilterParams;
-  static constexpr int kBytes = kPieceBytes, kUnit = kPieceBytes > kX ? kPieceBytes / kX : 1;
-  static constexpr bool kAlong = false, kWhole = true, kRegular = true;
-  static constexpr std::int64_t RowBytes(const Params&) { return kX; }
+  static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = true;
+  static constexpr int kUnitBytes = Format::kUnitBytes;
+  static constexpr std::int64_t RowBytes(const Params& p) {
+    return kAlong ? p.row_bytes : kUnitBytes;
+  }
   static constexpr std::int64_t StepBytes(const Params& p) {
-    return static_cast<std::int64_t>(p.padded_k) * kX;
+    return static_cast<std::int64_t>(p.padded_k) * kUnitBytes;
   }
-  static constexpr std::int32_t End(const Params& p) { return p.units; }
+  static constexpr std::int32_t End(const Params& p) { return p.units * (kAlong ? kUnitBytes : 1); }
   static constexpr std::int32_t First(const Params&) { return 0; }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile& tile) {
@@ -34,88 +36,35 @@ struct BlockedFilter {
   }
   template <class Tile>
   static constexpr gemm::RowPlace Row(const Params& p, const Tile&, std::int32_t k) {
-    return {static_cast<std::int64_t>(k) * kX, k < p.padded_k};
-  }
-};
-
-// KRSC: rows along which (r, s, c) runs.
-template <int kPieceBytes>
-struct LineFilter {
-  using Params = FilterParams;
-  static constexpr int kBytes = kPieceBytes, kUnit = 1;
-  static constexpr bool kAlong = true, kWhole = true, kRegular = true;
-  static constexpr std::int64_t RowBytes(const Params& p) { return p.row_bytes; }
-  static constexpr std::int64_t StepBytes(const Params&) { return kBytes; }
-  static constexpr std::int32_t End(const Params& p) { return p.units * kBytes; }
-  static constexpr std::int32_t First(const Params&) { return 0; }
-  template <class Tile>
-  static constexpr const void* Data(const Params& p, const Tile& tile) {
-    return p.Data(tile);
-  }
-  template <class Tile>
-  static constexpr gemm::RowPlace Row(const Params& p, const Tile&, std::int32_t k) {
-    return {k * p.row_bytes, k < p.padded_k};
+    return {k * RowBytes(p), k < p.padded_k};
   }
 };
 
 inline namespace WEFT_BACKEND {
 
-// Source pixels, from a piece's Share. kUnit: bytes of a channel block, or of a piece in NHWC.
-template <class Share, class P, SourceKind kind>
-struct SourceWalk {
-  static constexpr bool kAlong = CheckedPolicy<P>::kNhwc;
-  static constexpr int kUnitBytes = CheckedPolicy<P>::kUnitBytes;
-  struct Format {
-    static constexpr bool kAlong = SourceWalk::kAlong;
-    static constexpr int kUnitBytes = SourceWalk::kUnitBytes;
-  };
-  using Pointwise =
-      PointwiseSource<kUnitBytes, kAlong ? kUnitBytes : kUnitBytes / Share::kInner, kAlong>;
-  using type =
-      std::conditional_t<kind == SourceKind::kPointwise, gemm::AffineWalk<Share, Pointwise>,
-                         std::conditional_t<kind == SourceKind::kTaps, TapWalk<Share, kUnitBytes>,
-                                            Im2colWalk<Share, Format>>>;
-};
+// Source pixels, in pieces as Shape wants them.
+template <class Shape, class Format, SourceKind kind>
+using SourceWalk = std::conditional_t<
+    kind == SourceKind::kPointwise, gemm::AffineWalk<Shape, PointwiseSource<Format>>,
+    std::conditional_t<kind == SourceKind::kTaps, TapWalk<Shape, Format::kUnitBytes>,
+                       Im2colWalk<Shape, Format>>>;
 
 // Filters: the pieces of FilterLayout as M wants them.
 template <class M, class P, class Format = typename P::FilterLayout>
-struct FilterOperand;
-template <class M, class P>
-struct FilterOperand<M, P, CxRSKx<4>> {
-  using Shape = typename M::template Across<typename M::ColumnsOfB, 16>;
-  using Source = BlockedFilter<4, 16>;
+struct FilterShape {
+  using type = typename M::template Along<typename M::ColumnsOfB, P::config.alignment.src>;
 };
 template <class M, class P>
-struct FilterOperand<M, P, CxRSKx<32>> {
-  using Shape = typename M::template Along<typename M::ColumnsOfB, 16>;
-  using Source = BlockedFilter<32, 16>;
-};
-template <class M, class P>
-struct FilterOperand<M, P, KRSC> {
-  using Shape = typename M::template Along<typename M::ColumnsOfB, P::config.alignment.src>;
-  using Source = LineFilter<P::config.alignment.src>;
+struct FilterShape<M, P, CxRSKx<4>> {
+  using type = typename M::template Across<typename M::ColumnsOfB, 16>;
 };
 
 // The mainloop that a policy's config means.
-template <class P, gemm::Mainloop mainloop>
-struct MainloopFor;
-template <class P>
-struct MainloopFor<P, gemm::Mainloop::kSimt> {
-  using type = gemm::SimtMainloop<P>;
-};
-template <class P>
-struct MainloopFor<P, gemm::Mainloop::kMmaSm75> {
-  using type = gemm::MmaSm75Mainloop<P>;
-};
-template <class P>
-struct MainloopFor<P, gemm::Mainloop::kMmaSm80> {
-  struct Spec {  // channel blocks lie in memory as they do in shared memory
-    template <int kRows, int kGroups>
-    using Layout = gemm::GroupMajor<kRows, kGroups>;
-    static constexpr int kRun = 0;
-  };
-  using type = gemm::MmaSm80Mainloop<P, Spec>;
-};
+template <class P, gemm::Mainloop mainloop = CheckedPolicy<P>::kMainloop>
+using MainloopFor = std::conditional_t<
+    mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<P>,
+    std::conditional_t<mainloop == gemm::Mainloop::kMmaSm75, gemm::MmaSm75Mainloop<P>,
+                       gemm::MmaSm80Mainloop<P, false>>>;
 
 // The parts of gemm::TileKernel. P: a conv::Policy.
 template <class P, SourceKind kind>
@@ -123,19 +72,13 @@ struct Parts {
   using Checked = CheckedPolicy<P>;
   using Params = KernelParams<P, kind>;
   using Scheduler = BatchGrid<typename P::Prologue>;
-  using Mainloop = typename MainloopFor<P, Checked::kMainloop>::type;
+  using Mainloop = MainloopFor<P>;
   using Pipeline = typename Mainloop::Pipeline;
 
   using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, P::config.alignment.src>;
-  using OperandA =
-      gemm::GatherOperand<typename SourceShape::Share,
-                          typename SourceWalk<typename SourceShape::Share, P, kind>::type,
-                          typename SourceShape::Place>;
-  using Filter = FilterOperand<Mainloop, P>;
+  using OperandA = gemm::GatherOperand<SourceShape, SourceWalk<SourceShape, Checked, kind>>;
   using OperandB =
-      gemm::GatherOperand<typename Filter::Shape::Share,
-                          gemm::AffineWalk<typename Filter::Shape::Share, typename Filter::Source>,
-                          typename Filter::Shape::Place>;
+      gemm::AffineOperand<typename FilterShape<Mainloop, P>::type, FilterSource<Checked>>;
   using Epilogue = gemm::DirectStore<P, decltype(Params::output), typename Mainloop::Map>;
 
   // What a walk keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes

@@ -48,7 +48,12 @@ struct BatchGrid {
   }
 };
 template <>
-struct BatchGrid<prologues::SharedFilter> : gemm::TileGrid {};
+struct BatchGrid<prologues::SharedFilter> {
+  using Params = gemm::TileGrid::Params;
+  static constexpr BatchTile<prologues::SharedFilter> At(const Params& p, int block) {
+    return {gemm::TileGrid::At(p, block), {}, 0};
+  }
+};
 
 // What the filter of a tile depends on.
 template <class Tile>
@@ -77,8 +82,8 @@ struct PixelMap {
     at.n = image_pixels.Divmod(m, pq);
     at.p = row_pixels.Divmod(pq, at.q);
     at.inside = m < rows;
-    if constexpr (kDepends.image) at.n += tile.batch.n;
-    if constexpr (kDepends.OnPixel()) {
+    if (kDepends.image) at.n += tile.batch.n;
+    if (kDepends.OnPixel()) {
       at.p += tile.batch.p * kDepends.block_h;
       at.q += tile.batch.q * kDepends.block_w;
       at.inside = at.inside && at.p < p && at.q < q;
@@ -89,26 +94,22 @@ struct PixelMap {
   // For the epilogue (gemm/output_params.hpp).
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
-    gemm::OutputPixel pixel;
-    if constexpr (kDependsOf<Tile>.OnPixel()) {
+    if (kDependsOf<Tile>.OnPixel()) {
       const PixelPlace at = Place(tile, m);
-      pixel = {at.n, at.p * q + at.q, at.inside};
-    } else {
-      pixel.n = image_pixels.Divmod(m, pixel.pq);
-      pixel.inside = m < rows;
-      if constexpr (kDependsOf<Tile>.image) pixel.n += tile.batch.n;
+      return {at.n, at.p * q + at.q, at.inside};
     }
+    gemm::OutputPixel pixel;
+    pixel.n = image_pixels.Divmod(m, pixel.pq);
+    pixel.inside = m < rows;
+    if (kDependsOf<Tile>.image) pixel.n += tile.batch.n;
     return pixel;
   }
   // The row and column of pixel pq.
   template <class Tile>
   constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
-    if constexpr (kDependsOf<Tile>.OnPixel()) {
-      column = pq % q;
-      return pq / q;
-    } else {
-      return row_pixels.Divmod(pq, column);
-    }
+    if (!kDependsOf<Tile>.OnPixel()) return row_pixels.Divmod(pq, column);
+    column = pq % q;
+    return pq / q;
   }
   // Whether a tile's first channel may begin within a run of adjacent channels.
   template <class Tile>
@@ -116,19 +117,11 @@ struct PixelMap {
   // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
   template <class Tile>
   constexpr std::int32_t FirstChannel(const Tile& tile) const {
-    if constexpr (kDependsOf<Tile>.group) {
-      return tile.batch.g * group_k;
-    } else {
-      return 0;
-    }
+    return kDependsOf<Tile>.group ? tile.batch.g * group_k : 0;
   }
   template <class Tile>
   constexpr std::int32_t EndChannel(const Tile& tile, std::int32_t k) const {
-    if constexpr (kDependsOf<Tile>.group) {
-      return (tile.batch.g + 1) * group_k;
-    } else {
-      return k;
-    }
+    return kDependsOf<Tile>.group ? (tile.batch.g + 1) * group_k : k;
   }
 };
 

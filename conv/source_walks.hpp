@@ -29,18 +29,17 @@ struct SourceParams {
   template <class Tile>
   constexpr const std::uint8_t* Data(const Tile& tile, int unit_bytes) const {
     const auto* data = static_cast<const std::uint8_t*>(src);
-    if constexpr (kDependsOf<Tile>.group) data += tile.batch.g * group_units * unit_bytes;
-    return data;
+    return kDependsOf<Tile>.group ? data + tile.batch.g * group_units * unit_bytes : data;
   }
 };
 
-// R = S = 1 and no padding: for gemm::AffineWalk. Every tap is inside, and a pixel's channel blocks
-// are planes apart. kAlong_: NHWC, whose pixels are rows of a matrix.
-template <int kUnitBytes, int kPieceBytes, bool kAlong_>
+// R = S = 1 and no padding: a source of gemm::AffineWalk. Every tap is inside, and a pixel's channel
+// blocks are planes apart. kAlong: NHWC, whose pixels are rows of a matrix.
+template <class Format>
 struct PointwiseSource {
   using Params = SourceParams;
-  static constexpr int kBytes = kPieceBytes, kUnit = 1;
-  static constexpr bool kAlong = kAlong_, kWhole = true, kRegular = false;
+  static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = false;
+  static constexpr int kUnitBytes = Format::kUnitBytes;
   static constexpr std::int64_t RowBytes(const Params&) { return 0; }
   static constexpr std::int64_t StepBytes(const Params& p) {
     return static_cast<std::int64_t>(p.plane) * kUnitBytes;
@@ -111,22 +110,22 @@ struct WindowPlace {
 // NCxHWx, at most 32 taps, any stride, dilation and padding. Tensor cores leave no time for
 // arithmetic at each piece: an address for each pixel moves from block to block, and which taps lie
 // inside the image has been worked out before.
-template <class Share, int kUnitBytes>
+template <class Shape, int kUnitBytes>
 class TapWalk {
  public:
   using Params = TapParams;
   static constexpr bool kWhole = true;
-  static_assert(Share::kEven);
-  static constexpr int kBytes = kUnitBytes / Share::kInner;
+  static_assert(Shape::kEven);
+  static constexpr int kBytes = Shape::kBytes;
 
   template <class Tile>
   WEFT_DEVICE TapWalk(arch::Thread t, const Params& params, const Tile& tile) : p_(params) {
     const auto source =
-        reinterpret_cast<std::uintptr_t>(p_.Data(tile, kUnitBytes)) + Share::Inner(t) * kBytes;
-    std::int32_t h[Share::kRows], w[Share::kRows];
+        reinterpret_cast<std::uintptr_t>(p_.Data(tile, kUnitBytes)) + Shape::Inner(t) * kBytes;
+    std::int32_t h[Shape::kRows], w[Shape::kRows];
     WEFT_UNROLL
-    for (int i = 0; i < Share::kRows; ++i) {
-      const auto at = WindowPlace::Of<false>(p_, tile, tile.m * Share::kExtent + Share::Row(t, i));
+    for (int i = 0; i < Shape::kRows; ++i) {
+      const auto at = WindowPlace::Of<false>(p_, tile, tile.m * Shape::kExtent + Shape::Row(t, i));
       h[i] = at.h;
       w[i] = at.w;
       source_[i] = source + static_cast<std::uintptr_t>(at.unit * kUnitBytes);
@@ -138,7 +137,7 @@ class TapWalk {
       WEFT_NO_UNROLL
       for (int s = 0; s < p_.s; ++s) {
         WEFT_UNROLL
-        for (int i = 0; i < Share::kRows; ++i) {
+        for (int i = 0; i < Shape::kRows; ++i) {
           const auto at_h = static_cast<std::uint32_t>(h[i] + r * p_.step_h);
           const auto at_w = static_cast<std::uint32_t>(w[i] + s * p_.step_w);
           const bool inside =
@@ -148,14 +147,14 @@ class TapWalk {
         tap <<= 1;
       }
     }
-    for (int k = Share::Outer(t, 0); k > 0; --k) Step();
+    for (int k = Shape::Outer(t, 0); k > 0; --k) Step();
   }
 
   WEFT_DEVICE int Bytes(int i) const { return (inside_[i] & bit_) != 0 ? kBytes : 0; }
   WEFT_DEVICE const void* Source(int i) const { return reinterpret_cast<const void*>(source_[i]); }
   WEFT_DEVICE void Advance(int) {
     WEFT_UNROLL
-    for (int k = 0; k < Share::kStep; ++k) Step();
+    for (int k = 0; k < Shape::kStep; ++k) Step();
   }
 
  private:
@@ -166,42 +165,41 @@ class TapWalk {
     tap_ = tap_ + 1 == p_.taps ? 0 : tap_ + 1;
     bit_ = unit_ < p_.units ? 1u << tap_ : 0u;
     WEFT_UNROLL
-    for (int i = 0; i < Share::kRows; ++i) source_[i] += static_cast<std::uintptr_t>(bytes);
+    for (int i = 0; i < Shape::kRows; ++i) source_[i] += static_cast<std::uintptr_t>(bytes);
   }
 
   const Params& p_;
-  std::uintptr_t source_[Share::kRows];
-  std::uint32_t inside_[Share::kRows];  // bit by bit: whether the tap is inside the image
+  std::uintptr_t source_[Shape::kRows];
+  std::uint32_t inside_[Shape::kRows];  // bit by bit: whether the tap is inside the image
   std::uint32_t bit_ = 1;               // that of the present tap, 0 past the last block
   std::int32_t tap_ = 0, unit_ = 0;
 };
 
-// Any filter of any size. Format: kUnitBytes of a channel block in NCxHWx; or kAlong: NHWC, of a
-// piece.
-template <class Share, class Format>
+// Any filter of any size. Format: a CheckedPolicy. kAlong: NHWC.
+template <class Shape, class Format>
 class Im2colWalk {
   static constexpr int kUnitBytes = Format::kUnitBytes;
-  static constexpr bool kAlong = Format::kAlong;
-  static constexpr int kStep = Share::kStep * (kAlong ? Share::kInner : 1);  // in units
+  static constexpr bool kAlong = Format::kNhwc;
+  static constexpr int kStep = Shape::kStep * (kAlong ? Shape::kInner : 1);  // in units
 
  public:
   using Params = Im2colParams;
   static constexpr bool kWhole = true;
-  static_assert(Share::kEven);
-  static constexpr int kBytes = kAlong ? kUnitBytes : kUnitBytes / Share::kInner;
+  static_assert(Shape::kEven);
+  static constexpr int kBytes = Shape::kBytes;
 
   template <class Tile>
   WEFT_DEVICE Im2colWalk(arch::Thread t, const Params& params, const Tile& tile) : p_(params) {
-    src_ = p_.Data(tile, kUnitBytes) + (kAlong ? 0 : Share::Inner(t) * kBytes);
+    src_ = p_.Data(tile, kUnitBytes) + (kAlong ? 0 : Shape::Inner(t) * kBytes);
     WEFT_UNROLL
-    for (int i = 0; i < Share::kRows; ++i) {
-      const auto at = WindowPlace::Of<kAlong>(p_, tile, tile.m * Share::kExtent + Share::Row(t, i));
+    for (int i = 0; i < Shape::kRows; ++i) {
+      const auto at = WindowPlace::Of<kAlong>(p_, tile, tile.m * Shape::kExtent + Shape::Row(t, i));
       h_[i] = at.h;
       w_[i] = at.w;
       origin_[i] = at.unit;
     }
-    unit_ = Share::Outer(t, 0);
-    if constexpr (kAlong) unit_ = unit_ * Share::kInner + Share::Inner(t);
+    unit_ = Shape::Outer(t, 0);
+    if constexpr (kAlong) unit_ = unit_ * Shape::kInner + Shape::Inner(t);
     c_ = Split(unit_, r_, s_);
     step_c_ = Split(kStep, step_r_, step_s_);
     if constexpr (!kAlong) {
@@ -275,9 +273,9 @@ class Im2colWalk {
 
   const Params& p_;
   const std::uint8_t* src_;
-  std::int32_t h_[Share::kRows];  // input row and column of tap (0, 0)
-  std::int32_t w_[Share::kRows];
-  std::int64_t origin_[Share::kRows];          // and its unit
+  std::int32_t h_[Shape::kRows];  // input row and column of tap (0, 0)
+  std::int32_t w_[Shape::kRows];
+  std::int64_t origin_[Shape::kRows];          // and its unit
   std::int32_t unit_;                          // of k
   std::int32_t r_, s_, c_;                     // its tap and channels
   std::int32_t step_r_, step_s_, step_c_;      // kStep likewise

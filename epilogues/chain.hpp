@@ -75,13 +75,13 @@ struct ResidualFormat<void, Dst> {
   using type = Dst;
 };
 
-template <class S>
+template <class S, class Default>
 struct ElementOf {
   using type = typename S::Element;
 };
-template <>
-struct ElementOf<void> {
-  using type = void;
+template <class Default>
+struct ElementOf<void, Default> {
+  using type = Default;
 };
 
 // An activation called as the kernels do, for ConstantCall.
@@ -214,10 +214,10 @@ struct Chain {
   static constexpr bool kNeedsCoordinate =
       ((kIsActivation<Stages> && !PlainActivation<Stages>) || ...);
 
-  using BiasElement = typename internal::ElementOf<BiasStage>::type;  // void if none
+  using BiasElement = typename internal::ElementOf<BiasStage, float>::type;
   // What a kernel holds of one bias: in.sum_bias if kBiasInSum, else in.bias.
   using BiasValue = std::conditional_t<kBiasInSum, std::int32_t, float>;
-  using ResidualElement = typename internal::ElementOf<ResidualStage>::type;  // void if none
+  using ResidualElement = typename internal::ElementOf<ResidualStage, std::int8_t>::type;
   using Output = typename OutputStage::Element;
   // The residual's format, of an output in format Dst.
   template <class Dst>

@@ -3,11 +3,16 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/layouts/layout.hpp"
 
 namespace weft::gemm {
+
+using layouts::Ints;
+using layouts::LayoutOf;
+using layouts::Nest;
 
 // What an epilogue asks (epilogue_math.hpp): a thread holds kPixels rows i, and of each kGroups
 // groups g of kChannels adjacent columns j.
@@ -31,8 +36,8 @@ inline namespace WEFT_BACKEND {
 // Sum[kFragments][kRegisters] are a thread's accumulators, numbered through.
 template <class L>
 struct LayoutMap {
-  using Sum = typename L::Sum;
   using Accumulators = typename L::Accumulators;
+  using Sum = std::remove_all_extents_t<Accumulators>;
   static constexpr int kPixels = layouts::Size(typename L::ValueRow());
   static constexpr int kChannels = layouts::Size<0>(typename L::ValueColumn());
   static constexpr int kGroups = layouts::Size<1>(typename L::ValueColumn());
@@ -51,13 +56,5 @@ struct LayoutMap {
 };
 
 }  // namespace WEFT_BACKEND
-
-// MakeLayout of static shapes and strides, as a type.
-template <class Shape, class Stride>
-using LayoutOf = decltype(layouts::MakeLayout(Shape(), Stride()));
-template <int... k>
-using Ints = decltype(layouts::MakeTuple(layouts::kInt<k>...));
-template <class... T>
-using Nest = decltype(layouts::MakeTuple(T()...));
 
 }  // namespace weft::gemm

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "weft/gemm/share.hpp"
+#include "weft/gemm/operand.hpp"
 
 namespace weft::gemm {
 
@@ -19,11 +19,9 @@ inline namespace WEFT_BACKEND {
 
 // Source says what the operand is:
 //     using Params = ...;
-//     static constexpr int kBytes;      // of a piece
-//     static constexpr int kUnit;       // rows of the operand that one row of the share stands for
-//     static constexpr bool kAlong;     // k runs along memory: pieces of a row are side by side
-//     static constexpr bool kWhole;     // a row's k are a multiple of kBytes
-//     static constexpr bool kRegular;   // rows are RowBytes(p) apart, wherever they are
+//     static constexpr bool kAlong;    // k runs along memory: pieces of a row are side by side
+//     static constexpr bool kWhole;    // a row's k are a multiple of a piece's bytes
+//     static constexpr bool kRegular;  // rows are RowBytes(p) apart, wherever they are
 //     static constexpr std::int64_t RowBytes(const Params&);
 //     static constexpr std::int64_t StepBytes(const Params&);  // !kAlong: to the next outer piece
 //     // Of k: in bytes if kAlong, else in outer pieces. First: where to begin, 0 or less; nothing
@@ -33,12 +31,12 @@ inline namespace WEFT_BACKEND {
 //     static const void* Data(const Params&, const Tile&);
 //     template <class Tile>
 //     static RowPlace Row(const Params&, const Tile&, std::int32_t row);  // of the tile's operand
-template <class Share, class Source_>
+template <class Shape, class S>
 class AffineWalk {
-  using S = Source_;
+  static constexpr int kBytes = Shape::kBytes;
   // One address serves all rows of a thread where they are equally far apart.
-  static constexpr bool kOne = S::kRegular && Share::kRegular;
-  static constexpr int kAddresses = kOne ? 1 : Share::kRows;
+  static constexpr bool kOne = S::kRegular && Shape::kRegular;
+  static constexpr int kAddresses = kOne ? 1 : Shape::kRows;
 
  public:
   using Params = typename S::Params;
@@ -47,21 +45,21 @@ class AffineWalk {
   template <class Tile>
   WEFT_DEVICE AffineWalk(arch::Thread t, const Params& p, const Tile& tile)
       : p_(p), step_(S::kAlong ? 0 : S::StepBytes(p)) {
-    const int outer = Share::Outer(t, 0), inner = Share::Inner(t);
+    const int outer = Shape::Outer(t, 0), inner = Shape::Inner(t);
     std::int64_t offset;  // of the thread's first piece in a row
     if constexpr (S::kAlong) {
-      k_ = S::First(p) + (outer * Share::kInner + inner) * S::kBytes;
+      k_ = S::First(p) + (outer * Shape::kInner + inner) * kBytes;
       offset = k_;
     } else {
       k_ = S::First(p) + outer;
-      offset = k_ * S::StepBytes(p) + inner * S::kBytes;
+      offset = k_ * S::StepBytes(p) + inner * kBytes;
     }
     const auto data = reinterpret_cast<std::uintptr_t>(S::Data(p, tile));
     WEFT_UNROLL
-    for (int i = 0; i < Share::kRows; ++i) {
-      const int row = Share::Rows::Source(Share::Row(t, i)) * S::kUnit;
+    for (int i = 0; i < Shape::kRows; ++i) {
+      const int row = Shape::Rows::Source(Shape::Row(t, i)) * Shape::kLines;
       const RowPlace place =
-          S::Row(p, tile, Share::Rows::Index(tile) * (Share::kExtent * S::kUnit) + row);
+          S::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * Shape::kLines) + row);
       if (i < kAddresses) {
         source_[i] = data + static_cast<std::uintptr_t>(place.offset + offset);
       }
@@ -74,7 +72,7 @@ class AffineWalk {
     if constexpr (kOne) {
       return reinterpret_cast<const void*>(
           source_[0] +
-          static_cast<std::uintptr_t>(i * (Share::kLanes * S::kUnit) * S::RowBytes(p_)));
+          static_cast<std::uintptr_t>(i * (Shape::kLanes * Shape::kLines) * S::RowBytes(p_)));
     } else {
       return reinterpret_cast<const void*>(source_[i]);
     }
@@ -83,35 +81,35 @@ class AffineWalk {
   WEFT_DEVICE int Bytes(int i) const {
     // Unsigned: what lies before 0 is outside as well.
     const bool inside = static_cast<std::uint32_t>(k_) < static_cast<std::uint32_t>(end_[i]);
-    return inside ? (kWhole ? S::kBytes : left_) : 0;
+    return inside ? (kWhole ? kBytes : left_) : 0;
   }
 
   WEFT_DEVICE void Advance(int steps) {
-    const int pieces = steps * (S::kAlong ? Share::kInner * S::kBytes : 1);
+    const int pieces = steps * (S::kAlong ? Shape::kInner * kBytes : 1);
     k_ += pieces;
     WEFT_UNROLL
     for (int i = 0; i < kAddresses; ++i) {
-      if constexpr (S::kAlong) {
-        source_[i] += static_cast<std::uintptr_t>(pieces);
-      } else {
-        source_[i] += static_cast<std::uintptr_t>(pieces * step_);
-      }
+      source_[i] += static_cast<std::uintptr_t>(S::kAlong ? pieces : pieces * step_);
     }
     SetLeft();
   }
 
  private:
   WEFT_DEVICE void SetLeft() {
-    if constexpr (!kWhole) left_ = S::End(p_) - k_ < S::kBytes ? S::End(p_) - k_ : S::kBytes;
+    const std::int32_t left = S::End(p_) - k_;
+    if constexpr (!kWhole) left_ = left < kBytes ? left : kBytes;
   }
 
   const Params& p_;
   std::int64_t step_;  // bytes from an outer piece to the next, where they are not side by side
   std::int32_t k_;
-  std::int32_t end_[Share::kRows];  // of k, 0 where there is no such row
+  std::int32_t end_[Shape::kRows];  // of k, 0 where there is no such row
   std::int32_t left_ = 0;           // bytes of the piece that are the operand's, if it is cut
   std::uintptr_t source_[kAddresses] = {};  // g++ does not see that all are set
 };
+
+template <class Shape, class Source>
+using AffineOperand = GatherOperand<Shape, AffineWalk<Shape, Source>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -15,10 +15,7 @@ namespace internal {
 template <int kRun>
 struct ChannelOrder {
   static_assert(kRun == 8 || kRun == 4);
-  using L = decltype(layouts::MakeLayout(
-      layouts::MakeTuple(layouts::kInt<2>, layouts::kInt<kRun / 2>, layouts::kInt<4>,
-                         layouts::kInt<8 / kRun>),
-      layouts::MakeTuple(layouts::kInt<1>, layouts::kInt<8>, layouts::kInt<2>, layouts::kInt<16>)));
+  using L = layouts::LayoutOf<layouts::Ints<2, kRun / 2, 4, 8 / kRun>, layouts::Ints<1, 8, 2, 16>>;
   using Inverse = decltype(layouts::RightInverse(L()));
 };
 

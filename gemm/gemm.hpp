@@ -48,14 +48,13 @@ class Gemm {
   static_assert(CheckedGemmPolicy<P>::kValid);
   static_assert(GemmKernel<P>::kThreads > 0);  // its mainloop checks the config
   using Epilogue = typename P::Epilogue;
-  using OutputP = OutputParams<P, MatrixRows>;
   static constexpr bool kRowMajorC = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
 
  public:
   using Output = typename Epilogue::Output;
   using Element = typename P::Element;
-  using BiasElement = typename OutputP::BiasElement;
-  using ResidualElement = typename OutputP::ResidualElement;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
 
   // Addresses are GPU addresses for Run and host addresses for RunOnCpu.
   struct Arguments {

@@ -25,27 +25,12 @@ struct GemmParams {
 
 inline namespace WEFT_BACKEND {
 
-template <class P, Mainloop mainloop>
-struct GemmMainloop;
-template <class P>
-struct GemmMainloop<P, Mainloop::kSimt> {
-  using type = SimtMainloop<P>;
-};
-template <class P>
-struct GemmMainloop<P, Mainloop::kSimtAsync> {
-  using type = SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>;
-};
-template <class P>
-struct GemmMainloop<P, Mainloop::kMmaSm80> {
-  struct Spec {
-    template <int kRows, int kGroups>
-    using Layout = LineMajor<kRows, kGroups>;
-    // Adjacent columns of C that a thread holds: 16 bytes, so that the four threads of a row write
-    // whole sectors together.
-    static constexpr int kRun = sizeof(typename P::Epilogue::Output) == 4 ? 4 : 0;
-  };
-  using type = MmaSm80Mainloop<P, Spec>;
-};
+// The mainloop that a policy's config means.
+template <class P, Mainloop mainloop = CheckedGemmPolicy<P>::kMainloop>
+using GemmMainloop = std::conditional_t<
+    mainloop == Mainloop::kSimt, SimtMainloop<P>,
+    std::conditional_t<mainloop == Mainloop::kSimtAsync,
+                       SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>, MmaSm80Mainloop<P, true>>>;
 
 // An operand of M whose rows are Rows, of a matrix of P::Element. kLines: k runs along memory.
 // kWhole: its k are a multiple of config.alignment.src bytes.
@@ -56,20 +41,15 @@ struct MatrixOperandOf {
   static auto Select() {
     if constexpr (kLines) {
       using Shape = typename M::template Along<Rows, P::config.alignment.src>;
-      using Source = MatrixLines<kElementBytes, Shape::Place::kBytes, kWhole>;
-      return std::type_identity<
-          GatherOperand<typename Shape::Share, AffineWalk<typename Shape::Share, Source>,
-                        typename Shape::Place>>();
+      using Source = MatrixSource<kElementBytes, true, kWhole>;
+      return std::type_identity<AffineOperand<Shape, Source>>();
     } else if constexpr (kElementBytes < 4) {
       using Shape = typename M::template Transposed<Rows>;
-      return std::type_identity<
-          TransposeOperand<typename Shape::Share, typename Shape::Place, kElementBytes>>();
+      return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
     } else {
       using Shape = typename M::template Across<Rows, P::config.alignment.src>;
-      using Source = MatrixAcross<kElementBytes, P::config.alignment.src>;
-      return std::type_identity<
-          GatherOperand<typename Shape::Share, AffineWalk<typename Shape::Share, Source>,
-                        typename Shape::Place>>();
+      using Source = MatrixSource<kElementBytes, false, true>;
+      return std::type_identity<AffineOperand<Shape, Source>>();
     }
   }
 };
@@ -79,7 +59,7 @@ template <class P, bool kWhole>
 struct GemmParts {
   using Params = GemmParams<P>;
   using Scheduler = TileGrid;
-  using Mainloop = typename GemmMainloop<P, CheckedGemmPolicy<P>::kMainloop>::type;
+  using Mainloop = GemmMainloop<P>;
   using Pipeline = typename Mainloop::Pipeline;
   template <class Rows, bool kLines>
   using OperandOf = typename decltype(MatrixOperandOf<Mainloop, P, kLines,

@@ -10,36 +10,18 @@
 
 namespace weft::gemm {
 
-// k runs along memory, in pieces of kPieceBytes. Whole: see AffineWalk.
-template <int kElementBytes, int kPieceBytes, bool kWhole_>
-struct MatrixLines {
+// A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do.
+template <int kElementBytes, bool kAlong_, bool kWhole_>
+struct MatrixSource {
   using Params = MatrixParams;
-  static constexpr int kBytes = kPieceBytes, kUnit = 1;
-  static constexpr bool kAlong = true, kWhole = kWhole_, kRegular = true;
-  static constexpr std::int64_t RowBytes(const Params& p) { return p.pitch * kElementBytes; }
-  static constexpr std::int64_t StepBytes(const Params&) { return kBytes; }
-  static constexpr std::int32_t End(const Params& p) { return p.k * kElementBytes; }
-  static constexpr std::int32_t First(const Params& p) { return p.first_k * kElementBytes; }
-  template <class Tile>
-  static constexpr const void* Data(const Params& p, const Tile&) {
-    return p.data;
-  }
-  template <class Tile>
-  static constexpr RowPlace Row(const Params& p, const Tile&, std::int32_t row) {
-    return {row * RowBytes(p), row < p.extent};
-  }
-};
-
-// The rows of A (columns of B) run along memory: pieces of kPieceBytes of one k.
-template <int kElementBytes, int kPieceBytes>
-struct MatrixAcross {
-  using Params = MatrixParams;
-  static constexpr int kBytes = kPieceBytes, kUnit = kPieceBytes / kElementBytes;
-  static constexpr bool kAlong = false, kWhole = true, kRegular = true;
-  static constexpr std::int64_t RowBytes(const Params&) { return kElementBytes; }
+  static constexpr bool kAlong = kAlong_, kWhole = kWhole_, kRegular = true;
+  static constexpr int kUnit = kAlong ? kElementBytes : 1;  // of k
   static constexpr std::int64_t StepBytes(const Params& p) { return p.pitch * kElementBytes; }
-  static constexpr std::int32_t End(const Params& p) { return p.k; }
-  static constexpr std::int32_t First(const Params& p) { return p.first_k; }
+  static constexpr std::int64_t RowBytes(const Params& p) {
+    return kAlong ? p.pitch * kElementBytes : kElementBytes;
+  }
+  static constexpr std::int32_t End(const Params& p) { return p.k * kUnit; }
+  static constexpr std::int32_t First(const Params& p) { return p.first_k * kUnit; }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile&) {
     return p.data;
@@ -53,19 +35,19 @@ struct MatrixAcross {
 inline namespace WEFT_BACKEND {
 
 // A matrix along which k does not run, of elements of kElementBytes 1 or 2: words of several rows
-// are transposed in registers. Share counts groups of rows, the elements of a word; Place puts
-// kBytes bytes of k of one row. Asynchronously, CopyPiece stores what was loaded a slice ago, so
-// that loads have a slice's arithmetic to arrive in.
-template <class Share, class Place, int kElementBytes>
+// are transposed in registers. Shape's kLines are the elements of a word, its kBytes are of k of one
+// row. Asynchronously, CopyPiece stores what was loaded a slice ago, so that loads have a slice's
+// arithmetic to arrive in.
+template <class Shape, int kElementBytes>
 class TransposeOperand {
-  static_assert(kElementBytes == 1 || kElementBytes == 2);
-  static constexpr int kLines = 4 / kElementBytes;              // rows of a word
-  static constexpr int kDepth = Place::kBytes / kElementBytes;  // words of a piece, along k
-  static constexpr int kHalves = Place::kBytes / 4;
+  static_assert(kElementBytes == 4 / Shape::kLines && kElementBytes <= 2);
+  static constexpr int kLines = Shape::kLines;                  // rows of a word
+  static constexpr int kDepth = Shape::kBytes / kElementBytes;  // words of a piece, along k
+  static constexpr int kHalves = Shape::kBytes / 4;
 
  public:
   using Params = MatrixParams;
-  static constexpr int kPieces = Share::kRows * Share::kSteps;
+  static constexpr int kPieces = Shape::kPieces;
   struct Fragment {
     std::uint32_t word[kPieces][kDepth];
   };
@@ -73,8 +55,8 @@ class TransposeOperand {
   template <class Tile>
   WEFT_DEVICE TransposeOperand(arch::Thread t, const Params& p, const Tile& tile)
       : p_(p),
-        line_((Share::Rows::Index(tile) * Share::kExtent + Share::Row(t, 0)) * kLines),
-        k_((Share::Outer(t, 0) * Share::kInner + Share::Inner(t)) * kDepth),
+        line_((Shape::Rows::Index(tile) * Shape::kExtent + Shape::Row(t, 0)) * kLines),
+        k_((Shape::Outer(t, 0) * Shape::kInner + Shape::Inner(t)) * kDepth),
         source_(static_cast<const std::uint8_t*>(p.data) + (k_ * p.pitch + line_) * kElementBytes) {
   }
 
@@ -82,10 +64,10 @@ class TransposeOperand {
     const std::int64_t pitch = p_.pitch * kElementBytes;
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
-      const int i = v % Share::kRows, j = v / Share::kRows;
-      const int line = i * Share::kLanes * kLines;
-      const int first = j * Share::kStep * Share::kInner * kDepth;
-      const bool inside = (Share::kEven || Share::Has(t, j)) && line_ + line < p_.extent;
+      const int i = v % Shape::kRows, j = v / Shape::kRows;
+      const int line = i * Shape::kLanes * kLines;
+      const int first = j * Shape::kStep * Shape::kInner * kDepth;
+      const bool inside = (Shape::kEven || Shape::Has(t, j)) && line_ + line < p_.extent;
       WEFT_UNROLL
       for (int d = 0; d < kDepth; ++d) {
         const std::uint8_t* source = source_ + (first + d) * pitch + line * kElementBytes;
@@ -111,20 +93,20 @@ class TransposeOperand {
   }
 
  private:
-  static constexpr int kSliceK = Share::kOuter * Share::kInner * kDepth;
+  static constexpr int kSliceK = Shape::kOuter * Shape::kInner * kDepth;
 
   template <class To>
   WEFT_DEVICE static void StorePiece(arch::Thread t, const Fragment& f, To to, int v) {
-    const int i = v % Share::kRows, j = v / Share::kRows;
-    if (!Share::kEven && !Share::Has(t, j)) return;
-    Piece<Place::kBytes> line[kLines];
+    const int i = v % Shape::kRows, j = v / Shape::kRows;
+    if (!Shape::kEven && !Shape::Has(t, j)) return;
+    Piece<Shape::kBytes> line[kLines];
     Transpose(t, f.word[v], line);
     WEFT_UNROLL
     for (int e = 0; e < kLines; ++e) {
-      const int row = Share::Rows::Shared(Share::Row(t, i) * kLines + e);
-      const int offset = Place::Offset(row, Share::Inner(t), Share::Outer(t, j), 0);
+      const int row = Shape::Rows::Shared(Shape::Row(t, i) * kLines + e);
+      const int offset = Shape::Offset(row, Shape::Inner(t), Shape::Outer(t, j), 0);
       if constexpr (std::is_pointer_v<To>) {
-        t.StoreShared(reinterpret_cast<Piece<Place::kBytes>*>(to + offset), line[e]);
+        t.StoreShared(reinterpret_cast<Piece<Shape::kBytes>*>(to + offset), line[e]);
       } else {
         t.StoreSharedAt(to + static_cast<std::uint32_t>(offset), line[e]);
       }
@@ -133,7 +115,7 @@ class TransposeOperand {
 
   // line[e]: element e of each word in turn.
   WEFT_DEVICE static void Transpose(arch::Thread t, const std::uint32_t (&word)[kDepth],
-                                    Piece<Place::kBytes> (&line)[kLines]) {
+                                    Piece<Shape::kBytes> (&line)[kLines]) {
     WEFT_UNROLL
     for (int half = 0; half < kHalves; ++half) {
       const std::uint32_t* w = word + half * (kDepth / kHalves);

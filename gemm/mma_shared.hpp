@@ -5,7 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "weft/gemm/share.hpp"
+#include "weft/gemm/warp_tile.hpp"
 #include "weft/layouts/swizzle.hpp"
 
 namespace weft::gemm {
@@ -51,14 +54,36 @@ struct LineMajor {
   }
 };
 
-// The Place (operand.hpp) of pieces of kPieceBytes: 4 to 16, within a half.
-template <class Layout, int kPieceBytes>
+// A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
+// they are channel blocks, which lie in memory as they do in shared memory.
+template <class P, bool kMatrix, int kFragmentRows>
+struct FragmentTile : WarpTile<P> {
+  using W = WarpTile<P>;
+  static constexpr int kGroups = W::kBlockK * W::kElementBytes / 32;
+  static constexpr int kFragmentsM = W::kWarpM / kFragmentRows, kFragmentsN = W::kWarpN / 8;
+  template <int kRows>
+  using Layout = std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>;
+  using LayoutA = Layout<W::kBlockM>;
+  using LayoutB = Layout<W::kBlockN>;
+  static constexpr int kBytesA = kGroups * W::kBlockM * 32, kBytesB = kGroups * W::kBlockN * 32;
+};
+
+// Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half.
+template <class M, class Rows, int kPieceBytes>
 struct MmaPlace {
+  using Layout = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
   static constexpr int kBytes = kPieceBytes, kCells = 1;
   static constexpr int Offset(int row, int inner, int outer, int) {
     const int byte = inner * kBytes;
     return Layout::Offset(row, outer + byte / 32, byte % 32 / 16) + byte % 16;
   }
 };
+
+// The shape (operand.hpp) of an operand whose pieces lie along k of a row.
+template <class M, class Rows, int kPieceBytes>
+struct MmaAlong : MmaPlace<M, Rows, kPieceBytes>,
+                  Share<M, Rows,
+                        Pieces<M::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
+                               M::kGroups / M::LayoutA::kInnerGroups>> {};
 
 }  // namespace weft::gemm

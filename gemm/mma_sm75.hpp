@@ -7,70 +7,42 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/config.hpp"
 #include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
 
 namespace weft::gemm {
 
-// As MmaSm80Tile (mma_sm80.hpp), of fragments of 8 rows.
-template <class P>
-struct MmaSm75Tile {
-  static constexpr MmaSm75Config config = P::config;
-  static constexpr int kOutputBytes = sizeof(typename P::Epilogue::Output);
-
-  static_assert(internal::Divides(config.warp, config.threadblock) &&
-                    config.warp.k == config.threadblock.k,
-                "weft: config.warp must divide config.threadblock in m and n and equal it in k");
-  static_assert(
-      config.warp.m % 16 == 0 && config.warp.n % 32 == 0 && config.threadblock.k % 32 == 0,
-      "weft: config.warp of the mma_sm75 mainloop must be a multiple of 16 in m (pixels) and of 32 "
-      "in n (channels), and threadblock.k a multiple of 32");
-  static_assert(internal::StoreWidth(config.alignment.dst),
-                "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
-
-  static constexpr int kBlockM = config.threadblock.m, kBlockN = config.threadblock.n;
-  static constexpr int kBlockK = config.threadblock.k;
-  static constexpr int kWarpM = config.warp.m, kWarpN = config.warp.n;
-  static constexpr int kGroups = config.threadblock.k / 32;
-  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
-  static constexpr int kThreads = kWarpsM * kWarpsN * 32;
-  static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
-  static_assert(std::int64_t{2} * kBlockK * (kBlockM + kBlockN) <= 64 * 1024,
-                "weft: config.threadblock of the mma_sm75 mainloop needs more than 64 KB of shared "
-                "memory, the most an sm_75 GPU gives one block");
-  static constexpr int kStages = 2;
-  static constexpr int kFragmentsM = kWarpM / 8, kFragmentsN = kWarpN / 8;
-
-  // Stores of 16 channels, for which pairs of lanes exchange halves.
-  static constexpr bool kWideStores = config.alignment.dst == 16 * kOutputBytes;
-
-  // Found by compiling: what does not spill.
-  static constexpr int kHeld = kFragmentsM * kFragmentsN * 2 +
-                               kGroups * 8 * (kBlockM + kBlockN) / kThreads +
-                               (kWideStores ? 24 : 0);
-  static constexpr int Registers(int) { return kRegisters; }
-  static constexpr int kRegisters = config.registers > 0 ? config.registers
-                                    : kHeld <= 48        ? 96
-                                    : kHeld < 80         ? 128
-                                    : kHeld <= 96        ? 168
-                                                         : 232;
-};
-
 inline namespace WEFT_BACKEND {
 
 template <class P>
-struct MmaSm75Mainloop : MmaSm75Tile<P> {
-  using T = MmaSm75Tile<P>;
+struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
+  using T = FragmentTile<P, false, 8>;
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
   static constexpr arch::Requires kRequires = {.min = 75};
-  using Sum = std::int32_t;
-  using LayoutA = GroupMajor<T::kBlockM, T::kGroups>;
-  using LayoutB = GroupMajor<T::kBlockN, T::kGroups>;
-  static constexpr int kBytesA = T::kGroups * T::kBlockM * 32;
-  static constexpr int kBytesB = T::kGroups * T::kBlockN * 32;
+
+  static_assert(
+      T::kWarpM % 16 == 0 && T::kWarpN % 32 == 0 && T::kBlockK % 32 == 0,
+      "weft: config.warp of the mma_sm75 mainloop must be a multiple of 16 in m (pixels) and of 32 "
+      "in n (channels), and threadblock.k a multiple of 32");
+  static_assert(2 * (T::kBytesA + T::kBytesB) <= 64 * 1024,
+                "weft: config.threadblock of the mma_sm75 mainloop needs more than 64 KB of shared "
+                "memory, the most an sm_75 GPU gives one block");
+
+  // Stores of 16 channels, for which pairs of lanes exchange halves.
+  static constexpr bool kWideStores = P::config.alignment.dst == 16 * T::kOutputBytes;
+
+  // Found by compiling: what does not spill.
+  static constexpr int Registers(int) {
+    constexpr int kHeld = T::kFragmentsM * T::kFragmentsN * 2 +
+                          T::kGroups * 8 * (T::kBlockM + T::kBlockN) / T::kThreads +
+                          (kWideStores ? 24 : 0);
+    if (P::config.registers > 0) return P::config.registers;
+    return kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
+  }
+
   // acc[i * kFragmentsN + j]: the fragment of rows 8 i and columns 8 j of the warp's tile.
+  using Sum = std::int32_t;
   using Accumulators = Sum[T::kFragmentsM * T::kFragmentsN][2];
 
   // An instruction gives a lane row lane / 4 and two adjacent columns, which ChannelOrder makes 8
@@ -79,9 +51,8 @@ struct MmaSm75Mainloop : MmaSm75Tile<P> {
   // even one has all 16 channels of rows lane / 4 + 16 i, the odd one those of the rows 8 further
   // down.
   struct MapLayouts {
-    static constexpr bool kWide = T::kWideStores;
+    static constexpr bool kWide = kWideStores;
     static constexpr int kFn2 = 2 * T::kFragmentsN;  // registers of eight rows
-    using Sum = std::int32_t;
     using Accumulators = MmaSm75Mainloop::Accumulators;
     using Threads = Ints<2, 2, 8, T::kWarpsM, T::kWarpsN>;
     using ThreadRow = LayoutOf<Threads, Ints<kWide ? 8 : 0, 0, 1, T::kWarpM, 0>>;
@@ -95,18 +66,9 @@ struct MmaSm75Mainloop : MmaSm75Tile<P> {
   using Map = LayoutMap<MapLayouts>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row.
-  template <class Rows>
-  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
   using ColumnsOfB = SharedRowsOfB<8>;
   template <class Rows, int kBytes>
-  struct Along {
-    using Place =
-        MmaPlace<std::conditional_t<std::is_same_v<Rows, RowsOfA>, LayoutA, LayoutB>, kBytes>;
-    using Share = gemm::Share<T::kThreads,
-                              Pieces<LayoutA::kInnerGroups * 32 / kBytes, kExtent<Rows>,
-                                     T::kGroups / LayoutA::kInnerGroups>,
-                              Rows>;
-  };
+  using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
 
   struct Scratch {};
 
@@ -118,18 +80,18 @@ struct MmaSm75Mainloop : MmaSm75Tile<P> {
     const int lane_a = kRowsA == 32 ? t.lane() : t.lane() % 16;
     const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
     const std::uint32_t row_a =
-        t.SharedAddress(stage_a) + LayoutA::Offset(warp_m * T::kWarpM + lane_a, 0, 0);
+        t.SharedAddress(stage_a) + T::LayoutA::Offset(warp_m * T::kWarpM + lane_a, 0, 0);
     const std::uint32_t row_b =
-        t.SharedAddress(stage_b) + LayoutB::Offset(warp_n * T::kWarpN + t.lane(), 0, 0);
+        t.SharedAddress(stage_b) + T::LayoutB::Offset(warp_n * T::kWarpN + t.lane(), 0, 0);
     WEFT_UNROLL
     for (int step = 0; step < 2 * T::kGroups; ++step) {
       const int group = step / 2, half = step % 2;
       std::uint32_t fragment_a[T::kFragmentsM];
-      LoadA(t, LayoutA::Fragment(row_a ^ half * 16, group, 0), fragment_a);
+      LoadA(t, T::LayoutA::Fragment(row_a ^ half * 16, group, 0), fragment_a);
       WEFT_UNROLL
       for (int j = 0; j < T::kFragmentsN; j += 4) {
         std::uint32_t fragment_b[4];
-        t.LdMatrixX4(fragment_b, LayoutB::Fragment(row_b ^ half * 16, group, j * 8));
+        t.LdMatrixX4(fragment_b, T::LayoutB::Fragment(row_b ^ half * 16, group, j * 8));
         WEFT_UNROLL
         for (int i = 0; i < T::kFragmentsM; ++i) {
           WEFT_UNROLL
@@ -145,7 +107,7 @@ struct MmaSm75Mainloop : MmaSm75Tile<P> {
   // The exchange for wide stores: of each pair of eight rows, the first becomes the lower, the
   // second the upper half of the channels.
   WEFT_DEVICE static bool Finish(arch::Thread t, Scratch&, Accumulators& acc) {
-    if constexpr (T::kWideStores) {
+    if constexpr (kWideStores) {
       const bool odd = t.lane() % 2 != 0;
       WEFT_UNROLL
       for (int f = 0; f < T::kFragmentsM * T::kFragmentsN; ++f) {

@@ -10,7 +10,6 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/config.hpp"
 #include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
@@ -18,88 +17,50 @@
 
 namespace weft::gemm {
 
-// How a threadblock tile is divided among warps; instantiating this checks P::config for P::Element
-// and P::Epilogue::Output, each failure is one sentence. kRunIn: adjacent columns that a thread is
-// to hold; 0: as many as it can.
-template <class P, int kRunIn = 0>
-struct MmaSm80Tile {
-  static constexpr MmaSm80Config config = P::config;
-  static constexpr int kElementBytes = sizeof(typename P::Element);
-  static constexpr int kGroupElements = 32 / kElementBytes;
+inline namespace WEFT_BACKEND {
 
-  static_assert(internal::Divides(config.warp, config.threadblock) &&
-                    config.warp.k == config.threadblock.k,
-                "weft: config.warp must divide config.threadblock in m and n and equal it in k");
+template <class P, bool kMatrix>
+struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
+  using T = FragmentTile<P, kMatrix, 16>;
+  using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  static constexpr int kStages = P::config.stages, kSteps = T::kGroups;
+  static constexpr int kCopyPoints = 2;  // the copies of A, those of B
+
   static_assert(
-      config.warp.m % 16 == 0 && (config.warp.n % 32 == 0 || config.warp.n == 16) &&
-          config.threadblock.k % kGroupElements == 0,
+      T::kWarpM % 16 == 0 && (T::kWarpN % 32 == 0 || T::kWarpN == 16) &&
+          T::kBlockK * T::kElementBytes % 32 == 0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
       "threadblock.k a multiple of 32 int8 or 16 16-bit floats");
-  static_assert(config.stages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
-  static_assert(internal::StoreWidth(config.alignment.dst),
-                "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
-  static_assert((config.warp.n == 16 ? 4 : 8) *
-                        static_cast<int>(sizeof(typename P::Epilogue::Output)) %
-                        config.alignment.dst ==
-                    0,
+  static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
+  static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBytes % P::config.alignment.dst == 0,
                 "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
                 "16) that one thread holds side by side");
 
-  static constexpr int kBlockM = config.threadblock.m, kBlockN = config.threadblock.n;
-  static constexpr int kBlockK = config.threadblock.k;
-  static constexpr int kWarpM = config.warp.m, kWarpN = config.warp.n;
-  static constexpr int kGroups = config.threadblock.k / kGroupElements;
-  static constexpr int kStages = config.stages;
-  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
-  static constexpr int kThreads = kWarpsM * kWarpsN * 32;
-  static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
-  static constexpr int kFragmentsM = kWarpM / 16, kFragmentsN = kWarpN / 8;
-  static_assert(std::int64_t{kStages} * kGroups * 32 * (kBlockM + kBlockN) <= 227 * 1024,
-                "weft: config.threadblock and config.stages need more than 227 KB of shared "
-                "memory, the most any GPU gives one block");
+  // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
+  // matrix 16 bytes, so that the four threads of a row write whole sectors together.
+  static constexpr int kRun = T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBytes == 4) ? 4 : 8;
 
-  // Adjacent output channels that a thread holds (channel_order.hpp).
-  static constexpr int kRun = kRunIn != 0 ? kRunIn : kWarpN % 32 == 0 ? 8 : 4;
-
-  static constexpr int kSums = kFragmentsM * kFragmentsN * 4;
-  // Rows of the operands that a thread copies a piece of (config.alignment.src bytes) each.
-  static constexpr int kRowsPerThread =
-      CeilDiv((kBlockM + kBlockN) * (32 / config.alignment.src), kThreads);
-  // Found by compiling: what does not spill. extra: what an operand's walk keeps for a row besides
-  // its address, in rows.
-  static constexpr int Registers(int extra) {
-    if (config.registers > 0) return config.registers;
-    if (kSums > 64 || kRowsPerThread > 8) return 232;
-    if (kSums > 32) return kRowsPerThread + extra <= 3 ? 128 : 200;
-    return kRowsPerThread + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
-  }
-};
-
-inline namespace WEFT_BACKEND {
-
-// P: a policy. Spec: of it,
-//     template <int kRows, int kGroups> using Layout = ...;  // GroupMajor or LineMajor
-//     static constexpr int kRun;                             // as above
-template <class P, class Spec>
-struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
-  using T = MmaSm80Tile<P, Spec::kRun>;
-  using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
-  static constexpr arch::Requires kRequires = {.min = 80};
-  using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;
-  using LayoutA = typename Spec::template Layout<T::kBlockM, T::kGroups>;
-  using LayoutB = typename Spec::template Layout<T::kBlockN, T::kGroups>;
-  static constexpr int kBytesA = T::kGroups * T::kBlockM * 32;
-  static constexpr int kBytesB = T::kGroups * T::kBlockN * 32;
-  static constexpr int kSteps = T::kGroups;
-  static constexpr int kCopyPoints = 2;  // the copies of A, those of B
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
+  using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;
   using Accumulators = Sum[T::kFragmentsM * T::kFragmentsN][4];
+  static constexpr int kSums = T::kFragmentsM * T::kFragmentsN * 4;
+
+  // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
+  // piece of each; extra: what an operand's walk keeps for a row besides its address, in rows.
+  static constexpr int Registers(int extra) {
+    constexpr int kRows =
+        CeilDiv((T::kBlockM + T::kBlockN) * (32 / P::config.alignment.src), T::kThreads);
+    if (P::config.registers > 0) return P::config.registers;
+    if (kSums > 64 || kRows > 8) return 232;
+    if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
+    return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
+  }
 
   // An instruction gives a lane rows lane / 4 and lane / 4 + 8 and two adjacent columns
   // (arch/fragments.hpp), which ChannelOrder makes kRun adjacent channels of each 4 kRun.
   struct MapLayouts {
-    static constexpr int kRun = T::kRun, kFn = T::kFragmentsN;
-    using Sum = MmaSm80Mainloop::Sum;
+    static constexpr int kFn = T::kFragmentsN;
     using Accumulators = MmaSm80Mainloop::Accumulators;
     using Threads = Ints<4, 8, T::kWarpsM, T::kWarpsN>;
     using ThreadRow = LayoutOf<Threads, Ints<0, 1, T::kWarpM, 0>>;
@@ -114,24 +75,12 @@ struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
   // that is transposed on its way.
-  template <class Rows>
-  static constexpr int kExtent = std::is_same_v<Rows, RowsOfA> ? T::kBlockM : T::kBlockN;
-  using ColumnsOfB = ChannelsOfB<T::kRun>;
+  using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes>
-  struct Along {
-    using Place =
-        MmaPlace<std::conditional_t<std::is_same_v<Rows, RowsOfA>, LayoutA, LayoutB>, kBytes>;
-    using Share = gemm::Share<T::kThreads,
-                              Pieces<LayoutA::kInnerGroups * 32 / kBytes, kExtent<Rows>,
-                                     T::kGroups / LayoutA::kInnerGroups>,
-                              Rows>;
-  };
+  using Along = MmaAlong<MmaSm80Mainloop, Rows, kBytes>;
   template <class Rows>
-  struct Transposed {
-    using Place = typename Along<Rows, 8>::Place;
-    using Share =
-        gemm::Share<T::kThreads, Pieces<4, kExtent<Rows> * T::kElementBytes / 4, T::kGroups>, Rows>;
-  };
+  struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
+                      Share<T, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
 
  private:
   // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight
@@ -141,19 +90,19 @@ struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
     WEFT_DEVICE Reader(arch::Thread t, std::uint32_t a0, std::uint32_t b0) {
       const int lane = t.lane();
       const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
-      a_ = a0 + LayoutA::Offset(warp_m * T::kWarpM + lane % 16, 0, lane / 16);
-      b_ = b0 + LayoutB::Offset(warp_n * T::kWarpN + lane % 8 + lane / 16 * 8, 0, lane / 8 % 2);
+      a_ = a0 + T::LayoutA::Offset(warp_m * T::kWarpM + lane % 16, 0, lane / 16);
+      b_ = b0 + T::LayoutB::Offset(warp_n * T::kWarpN + lane % 8 + lane / 16 * 8, 0, lane / 8 % 2);
     }
 
     // Fragment i of rows (j: of two fragments of columns) of group `group`. Stages are 128-byte
     // aligned, so that the stage may be added first.
     WEFT_DEVICE void LoadA(arch::Thread t, int stage, int group, int i,
                            std::uint32_t (&a)[4]) const {
-      t.LdMatrixX4(a, LayoutA::Fragment(a_ + stage * kBytesA, group, i * 16));
+      t.LdMatrixX4(a, T::LayoutA::Fragment(a_ + stage * T::kBytesA, group, i * 16));
     }
     WEFT_DEVICE void LoadB(arch::Thread t, int stage, int group, int j,
                            std::uint32_t (&b)[4]) const {
-      t.LdMatrixX4(b, LayoutB::Fragment(b_ + stage * kBytesB, group, j * 16));
+      t.LdMatrixX4(b, T::LayoutB::Fragment(b_ + stage * T::kBytesB, group, j * 16));
     }
 
    private:
@@ -208,7 +157,7 @@ struct MmaSm80Mainloop : MmaSm80Tile<P, Spec::kRun> {
   class Held {
     // Whether operand B's fragments too are loaded one group ahead. Threads with few accumulators
     // share the multiprocessor with enough others to hide that latency, and lack the registers.
-    static constexpr bool kPrefetchB = T::kSums > 64;
+    static constexpr bool kPrefetchB = kSums > 64;
 
    public:
     template <class Stages>

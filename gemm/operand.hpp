@@ -1,8 +1,12 @@
 // Operands: what brings the k slices of a tile of A, or of B, into a stage of shared memory.
 //
-// An operand is made of a share (share.hpp: which pieces a thread brings), a walk (where in global
-// memory those pieces are) and a place (where in a stage they go):
+// An operand is made of a shape (which pieces a thread brings, and where in a stage they go) and a
+// walk (where in global memory those pieces are):
 //
+//     struct Shape : Share<...> {  // share.hpp
+//       static constexpr int kBytes, kCells;  // of a piece; it is stored in kCells parts
+//       static constexpr int Offset(int row, int inner, int outer, int cell);  // bytes in a stage
+//     };
 //     struct Walk {                       // stands at one outer piece of k of the thread's rows
 //       struct Params;                    // made on the host
 //       template <class Tile> WEFT_DEVICE Walk(arch::Thread t, const Params& p, const Tile& tile);
@@ -10,10 +14,6 @@
 //       WEFT_DEVICE int Bytes(int i) const;  // of it that are the operand's; the rest is 0
 //       WEFT_DEVICE void Advance(int steps);  // to the thread's next outer piece, `steps` on
 //       static constexpr bool kWhole;         // Bytes is the piece's or 0
-//     };
-//     struct Place {
-//       static constexpr int kBytes, kCells;  // of a piece; it is stored in kCells parts
-//       static constexpr int Offset(int row, int inner, int outer, int cell);  // bytes in a stage
 //     };
 #pragma once
 
@@ -53,14 +53,14 @@ concept Operand = StagedOperand<T> || AsyncOperand<T>;
 inline namespace WEFT_BACKEND {
 
 // Pieces as they are in memory.
-template <class Share, class Walk, class Place>
+template <class Shape, class Walk>
 class GatherOperand {
-  static constexpr int kBytes = Place::kBytes;
-  static constexpr int kCellBytes = kBytes / Place::kCells;
+  static constexpr int kBytes = Shape::kBytes;
+  static constexpr int kCellBytes = kBytes / Shape::kCells;
 
  public:
   using Params = typename Walk::Params;
-  static constexpr int kPieces = Share::kRows * Share::kSteps;
+  static constexpr int kPieces = Shape::kPieces;
   struct Fragment {
     Piece<kBytes> piece[kPieces];
   };
@@ -70,23 +70,23 @@ class GatherOperand {
       : walk_(t, p, tile) {}
 
   WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
-    static_assert(Place::kCells == 1);
-    const int i = v % Share::kRows, j = v / Share::kRows;
-    if (Share::kEven || Share::Has(t, j)) {
+    static_assert(Shape::kCells == 1);
+    const int i = v % Shape::kRows, j = v / Shape::kRows;
+    if (Shape::kEven || Shape::Has(t, j)) {
       t.template CpAsync<kBytes>(to + static_cast<std::uint32_t>(Offset(t, i, j, 0)),
                                  walk_.Source(i), walk_.Bytes(i));
     }
-    if (i == Share::kRows - 1) walk_.Advance(Share::StepAfter(j));
+    if (i == Shape::kRows - 1) walk_.Advance(Shape::StepAfter(j));
   }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
-      const int i = v % Share::kRows, j = v / Share::kRows;
-      const int bytes = Share::kEven || Share::Has(t, j) ? walk_.Bytes(i) : 0;
+      const int i = v % Shape::kRows, j = v / Shape::kRows;
+      const int bytes = Shape::kEven || Shape::Has(t, j) ? walk_.Bytes(i) : 0;
       f.piece[v] = t.LoadGlobalOr0(static_cast<const Piece<kBytes>*>(walk_.Source(i)), bytes > 0);
       if constexpr (!Walk::kWhole) Mask(f.piece[v], bytes);
-      if (i == Share::kRows - 1) walk_.Advance(Share::StepAfter(j));
+      if (i == Shape::kRows - 1) walk_.Advance(Shape::StepAfter(j));
     }
   }
 
@@ -94,10 +94,10 @@ class GatherOperand {
     using Cell = Piece<kCellBytes>;
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
-      const int i = v % Share::kRows, j = v / Share::kRows;
-      if (!Share::kEven && !Share::Has(t, j)) continue;
+      const int i = v % Shape::kRows, j = v / Shape::kRows;
+      if (!Shape::kEven && !Shape::Has(t, j)) continue;
       WEFT_UNROLL
-      for (int e = 0; e < Place::kCells; ++e) {
+      for (int e = 0; e < Shape::kCells; ++e) {
         Cell cell;
         memcpy(&cell, &f.piece[v].word[e * kCellBytes / 4], sizeof(cell));
         t.StoreShared(reinterpret_cast<Cell*>(to + Offset(t, i, j, e)), cell);
@@ -107,7 +107,7 @@ class GatherOperand {
 
  private:
   WEFT_DEVICE static int Offset(arch::Thread t, int i, int j, int cell) {
-    return Place::Offset(Share::Rows::Shared(Share::Row(t, i)), Share::Inner(t), Share::Outer(t, j),
+    return Shape::Offset(Shape::Rows::Shared(Shape::Row(t, i)), Shape::Inner(t), Shape::Outer(t, j),
                          cell);
   }
 

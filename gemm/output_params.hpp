@@ -52,12 +52,10 @@ struct OutputParams {
   using Rows = RowsT;
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;
-  using BiasElement = std::conditional_t<Epilogue::kHasBias, typename Epilogue::BiasElement, float>;
-  using ResidualElement =
-      std::conditional_t<Epilogue::kHasResidual, typename Epilogue::ResidualElement, std::int8_t>;
+  using ResidualElement = typename Epilogue::ResidualElement;
 
   Output* dst = nullptr;
-  const BiasElement* bias = nullptr;
+  const typename Epilogue::BiasElement* bias = nullptr;
   const float* channel_alpha = nullptr;  // null: alpha for every channel
   const ResidualElement* residual = nullptr;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;

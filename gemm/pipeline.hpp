@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/operand.hpp"
 
 namespace weft::gemm {
@@ -24,6 +25,10 @@ inline namespace WEFT_BACKEND {
 
 template <class Mainloop, int kStages>
 struct OperandStages {
+  static_assert(std::int64_t{kStages} * (Mainloop::kBytesA + Mainloop::kBytesB) <=
+                    arch::kMaxSharedBytes,
+                "weft: config.threadblock and config.stages need more than 227 KB of shared "
+                "memory, the most any GPU gives one block");
   alignas(128) std::uint8_t a[kStages][Mainloop::kBytesA];
   alignas(128) std::uint8_t b[kStages][Mainloop::kBytesB];
 };

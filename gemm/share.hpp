@@ -8,15 +8,22 @@
 
 namespace weft::gemm {
 
-// A slice of kRows rows in pieces, numbered: kInner neighbours along k, then the rows, then kOuter
+using layouts::Ints;
+using layouts::LayoutOf;
+using layouts::Nest;
+
+// A slice in pieces of kLines rows, numbered: kInner neighbours along k, then the rows, then kOuter
 // groups of neighbours along k.
-template <int kInner_, int kRows_, int kOuter_>
+template <int kInner_, int kLines_, int kOuter_>
 struct Pieces {
-  static constexpr int kInner = kInner_, kRows = kRows_, kOuter = kOuter_;
+  static constexpr int kInner = kInner_, kLines = kLines_, kOuter = kOuter_;
 };
 
-// The rows of operand A: as they are.
+// The rows of operand A: as they are. kExtent: of a block of mainloop M.
 struct RowsOfA {
+  static constexpr bool kIsA = true;
+  template <class M>
+  static constexpr int kExtent = M::kBlockM;
   static constexpr int Source(int row) { return row; }
   static constexpr int Shared(int row) { return row; }
   // Source rows `step` rows of shared memory apart are as far apart.
@@ -29,6 +36,9 @@ struct RowsOfA {
 
 // The rows of operand B, which are columns of the product: as they are, ...
 struct RowsOfB : RowsOfA {
+  static constexpr bool kIsA = false;
+  template <class M>
+  static constexpr int kExtent = M::kBlockN;
   template <class Tile>
   static constexpr int Index(const Tile& tile) {
     return tile.n;
@@ -49,16 +59,19 @@ struct SharedRowsOfB : RowsOfB {
 
 inline namespace WEFT_BACKEND {
 
-// Thread t brings piece t and every kThreads-th after it: of kRows rows (i), and of each kSteps
-// pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring rows.
-template <int kThreads, class P, class Order>
+// Thread t of mainloop M's brings piece t and every kThreads-th after it: of kRows rows (i), and of
+// each kSteps pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring
+// rows. A row here is kLines of the operand's.
+template <class M, class Order, class P>
 struct Share {
   using Rows = Order;
-  static constexpr int kInner = P::kInner, kExtent = P::kRows, kOuter = P::kOuter;
+  static constexpr int kThreads = M::kThreads;
+  static constexpr int kInner = P::kInner, kLines = P::kLines, kOuter = P::kOuter;
+  static constexpr int kExtent = Rows::template kExtent<M> / kLines;
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece
   static constexpr int kRows = kExtent > kLanes ? kExtent / kLanes : 1;
   static constexpr int kStep = kLanes > kExtent ? kLanes / kExtent : 1;
-  static constexpr int kSteps = CeilDiv(kOuter, kStep);
+  static constexpr int kSteps = CeilDiv(kOuter, kStep), kPieces = kRows * kSteps;
   static_assert(kThreads % kInner == 0 && (kRows * kLanes == kExtent || kStep * kExtent == kLanes),
                 "weft: the threads of a block that take one piece of a row, and the rows (columns) "
                 "of config.threadblock, must divide one another");
@@ -67,19 +80,10 @@ struct Share {
   static constexpr bool kRegular = kRows == 1 || Order::Regular(kLanes);
 
   // (thread, (i, j)) -> inner piece, row, outer piece: one shape, three strides.
-  using Shape = decltype(layouts::MakeTuple(
-      layouts::MakeTuple(layouts::kInt<kInner>, layouts::kInt<kExtent / kRows>,
-                         layouts::kInt<kStep>),
-      layouts::MakeTuple(layouts::kInt<kRows>, layouts::kInt<kSteps>)));
-  template <int kInnerLane, int kRowLane, int kStepLane, int kNextRow, int kNextStep>
-  using Modes = decltype(layouts::MakeLayout(
-      Shape(),
-      layouts::MakeTuple(layouts::MakeTuple(layouts::kInt<kInnerLane>, layouts::kInt<kRowLane>,
-                                            layouts::kInt<kStepLane>),
-                         layouts::MakeTuple(layouts::kInt<kNextRow>, layouts::kInt<kNextStep>))));
-  using InnerOf = Modes<1, 0, 0, 0, 0>;
-  using RowOf = Modes<0, 1, 0, kLanes, 0>;
-  using OuterOf = Modes<0, 0, 1, 0, kStep>;
+  using Modes = Nest<Ints<kInner, kExtent / kRows, kStep>, Ints<kRows, kSteps>>;
+  using InnerOf = LayoutOf<Modes, Nest<Ints<1, 0, 0>, Ints<0, 0>>>;
+  using RowOf = LayoutOf<Modes, Nest<Ints<0, 1, 0>, Ints<kLanes, 0>>>;
+  using OuterOf = LayoutOf<Modes, Nest<Ints<0, 0, 1>, Ints<0, kStep>>>;
 
   // Outer pieces from number j of a slice to the next, which may be the first of the next slice.
   static constexpr int StepAfter(int j) {

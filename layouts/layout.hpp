@@ -122,6 +122,14 @@ constexpr auto MakeLayout(Shape shape, Stride stride) {
   }
 }
 
+// Static layouts as types: LayoutOf<Nest<Ints<4>, Ints<2, 3>>, Nest<Ints<2>, Ints<1, 8>>>.
+template <int... k>
+using Ints = decltype(MakeTuple(kInt<k>...));
+template <class... T>
+using Nest = decltype(MakeTuple(T()...));
+template <class Shape, class Stride>
+using LayoutOf = decltype(MakeLayout(Shape(), Stride()));
+
 // The layouts side by side, one mode each: MakeLayout(2:1, 3:5) is (2, 3):(1, 5).
 template <IsLayout A, IsLayout... More>
 constexpr auto MakeLayout(A a, More... more) {

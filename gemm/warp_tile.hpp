@@ -1,0 +1,68 @@
+// A threadblock tile divided among warps and, in the simt mainloops, a warp's among its lanes.
+// Instantiating these checks P::config; each failure is one sentence.
+#pragma once
+
+#include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/config.hpp"
+
+namespace weft::gemm {
+
+template <class P>
+struct WarpTile {
+  static constexpr auto config = P::config;
+  static constexpr int kElementBytes = sizeof(typename P::Element);
+  static constexpr int kOutputBytes = sizeof(typename P::Epilogue::Output);
+
+  static_assert(internal::Divides(config.warp, config.threadblock),
+                "weft: config.warp must divide config.threadblock in m, n and k");
+  static_assert(config.kMainloop == Mainloop::kSimt || config.warp.k == config.threadblock.k,
+                "weft: config.warp must equal config.threadblock in k; only the simt mainloop lets "
+                "warps share a slice");
+  static_assert(internal::StoreWidth(config.alignment.dst),
+                "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
+
+  static constexpr int kBlockM = config.threadblock.m, kBlockN = config.threadblock.n;
+  static constexpr int kBlockK = config.threadblock.k;
+  static constexpr int kWarpM = config.warp.m, kWarpN = config.warp.n;
+  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
+  static constexpr int kWarpsK = kBlockK / config.warp.k;
+  static constexpr int kThreads = kWarpsM * kWarpsN * kWarpsK * 32;
+  static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
+};
+
+// The lanes of a warp form a kLanesM x kLanesN grid. kParts: the number of warps that share a warp
+// tile, in a mainloop that lets them.
+template <class P, int... kParts>
+struct LaneTile : WarpTile<P> {
+  using W = WarpTile<P>;
+  static constexpr bool kInt8 = W::kElementBytes == 1;
+  static constexpr TileShape kThread = W::config.thread, kWarp = W::config.warp;
+  static_assert(internal::Divides(kThread, kWarp) && kThread.k == (kInt8 ? 4 : 1),
+                "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
+                "dp4a) for int8 and 1 for float and double, and warp.k a multiple of it");
+  static constexpr int kThreadM = kThread.m, kThreadN = kThread.n;
+  static constexpr int kLanesM = kWarp.m / kThreadM, kLanesN = kWarp.n / kThreadN;
+  static_assert(
+      kLanesM * kLanesN == 32,
+      "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
+
+  // Thread -> its first row and column, kScale times the lane's place among rows (columns): lane (m,
+  // n, m, n), warp (m, n, part). Of floats neighbouring lanes alternate in m and n: shared memory
+  // then serves half a warp's 16-byte reads at once, of A (lanes l and l ^ 2 read the same) and of B
+  // (l, l ^ 1).
+  static constexpr bool kAlternate = !kInt8 && kLanesM > 1 && kLanesN > 1;
+  static constexpr int kM0 = kAlternate ? 2 : kLanesM, kN0 = kAlternate ? 2 : 1;
+  using Threads = Ints<kM0, kN0, kLanesM / kM0, kLanesN / kN0, W::kWarpsM, W::kWarpsN, kParts...>;
+  template <int kScale>
+  using RowOf = LayoutOf<Threads, Ints<kScale, 0, kM0 * kScale, 0, kWarp.m, 0, 0 * kParts...>>;
+  template <int kScale>
+  using ColumnOf = LayoutOf<Threads, Ints<0, kScale, 0, kN0 * kScale, 0, kWarp.n, 0 * kParts...>>;
+};
+
+// What a thread reads of shared memory at once.
+template <class T, int kCount>
+struct alignas(kCount * sizeof(T)) SharedVector {
+  T value[kCount];
+};
+
+}  // namespace weft::gemm
