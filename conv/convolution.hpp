@@ -125,11 +125,10 @@ class Convolution {
  private:
   explicit Convolution(const Geometry& geometry) : geometry_(geometry) {}
 
-  using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
-
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
-  absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
+  absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
+                     const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     if constexpr (CheckedPolicy<P>::kWgmma) {
       return StartEngine(args, make, start);
@@ -147,17 +146,19 @@ class Convolution {
   }
 
   template <class StartFunction>
-  absl::Status StartEngine(const Arguments& args, MakeTensorMap make,
+  absl::Status StartEngine(const Arguments& args, gemm::MakeTensorMap make,
                            const StartFunction& start) const {
     WgmmaParams<P> params = MakeWgmmaParams<P>(geometry_, args.prologue);
-    arch::TensorMapSpec source = geometry_.engine.source_spec,
-                        filter = geometry_.engine.filter_spec;
-    source.base = args.src;
-    filter.base = args.filter.data();
-    filter.dim[3] = static_cast<std::uint32_t>(args.filter.count());
-    for (const auto& [spec, map] : {std::pair(&source, &params.a.map), {&filter, &params.b.map}}) {
-      const arch::LaunchResult made = make(*spec, map);
-      if (!made.ok()) return gemm::LaunchStatus("conv", made);
+    const EnginePlan& engine = geometry_.engine;
+    if (absl::Status s = gemm::MakeMap("conv", make, engine.source_spec, args.src, &params.a.map);
+        !s.ok()) {
+      return s;
+    }
+    arch::TensorMapSpec filters = engine.filter_spec;
+    filters.dim[3] = static_cast<std::uint32_t>(args.filter.count());
+    const void* filter = args.filter.data();
+    if (absl::Status s = gemm::MakeMap("conv", make, filters, filter, &params.b.map); !s.ok()) {
+      return s;
     }
     gemm::FillOutput(args, args.dst, &params.output);
     gemm::Launch launch = {0, &params, geometry_.grid()};
@@ -165,7 +166,7 @@ class Convolution {
       // More would delay the source of kernels whose blocks cannot share a multiprocessor.
       constexpr std::int32_t kEarly = 2;
       params.early = std::min(kEarly, params.slices);
-      launch.constant = {filter.base,
+      launch.constant = {filter,
                          static_cast<std::size_t>(args.filter.count() *
                                                   P::FilterLayout::Size(problem().filter()))};
     }

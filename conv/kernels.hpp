@@ -108,16 +108,7 @@ struct WgmmaParts {
   using OperandB = CopiedFilter<P, Mainloop>;
   using Output = decltype(Params::output);
 
-  // Bytes go through shared memory; wider outputs are stored from registers, one by one.
-  static constexpr int kOutputBytes = sizeof(typename P::Epilogue::Output);
-  struct Destination {
-    using DstLayout = typename P::DstLayout;
-    using Epilogue = typename P::Epilogue;
-    static constexpr auto config = WithDstAlignment(P::config, kOutputBytes);
-  };
-  using Epilogue = typename std::conditional_t<
-      kOutputBytes == 1, std::type_identity<gemm::StagedStore<P, Output, Mainloop>>,
-      std::type_identity<gemm::DirectStore<Destination, Output, typename Mainloop::Map>>>::type;
+  using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 

@@ -7,6 +7,7 @@
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/kernel_list.hpp"
 
@@ -23,6 +24,9 @@ struct Launch {
   arch::Dim3 grid;
   arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
 };
+
+// Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
+using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
 
 // How Run launches.
 struct LaunchOptions {
@@ -43,6 +47,13 @@ inline absl::Status LaunchStatus(const char* who, const arch::LaunchResult& resu
   if (result.ok()) return absl::OkStatus();
   return absl::InternalError(
       absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
+}
+
+// *map of what lies at `base`. Internal if CUDA refuses.
+inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMapSpec spec,
+                            const void* base, arch::TensorMap* map) {
+  spec.base = base;
+  return LaunchStatus(who, make(spec, map));
 }
 
 // A grid whose blocks stay and take tiles in turn, `blocks` of them at most.
