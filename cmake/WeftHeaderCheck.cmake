@@ -1,4 +1,5 @@
-# header_check: each header compiled alone, by g++ and, where CUDA is, by nvcc (device pass only).
+# header_check: each header compiled alone, by g++ and, where CUDA is, by nvcc (device pass only). The
+# header that a .cpp of the same name includes first is compiled alone there.
 #
 # .hpp is for both compilers, .cuh for nvcc. Headers of one back end are named for it: cuda_*.hpp is
 # left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil.
@@ -36,6 +37,16 @@ list(FILTER program_headers EXCLUDE REGEX "/tests/build/|/tests/.*_cases\\.hpp$"
 
 set(cxx_headers ${library_headers} ${program_headers})
 list(FILTER cxx_headers EXCLUDE REGEX "/cuda_[^/]*$|/cuda/")
+foreach(header IN LISTS cxx_headers)
+  cmake_path(REPLACE_EXTENSION header cpp OUTPUT_VARIABLE source)
+  if(EXISTS ${source})
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
+    file(STRINGS ${source} first REGEX "^#include " LIMIT_COUNT 1)
+    if(first MATCHES "^#include \"(weft/)?${path}\"")
+      list(REMOVE_ITEM cxx_headers ${header})
+    endif()
+  endif()
+endforeach()
 add_custom_target(header_check)
 if(cxx_headers)
   weft_header_units(units cpp ${cxx_headers})

@@ -8,36 +8,13 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "perf/support/device_data.hpp"
 #include "perf/weft_perf/find_best.hpp"
+#include "perf/weft_perf/network_report.hpp"
 #include "perf/weft_perf/network_tensors.hpp"
 #include "perf/weft_perf/ours.hpp"
 
 namespace weft::perf {
-
-std::string NetworkMethod() {
-  return "53 convolutions with their scales, biases, ReLUs and residual additions, int8; the 3x3/2 "
-         "max pooling after conv1 is left out on both sides (the next layers read an input of "
-         "their own); every layer has an output buffer of its own on both sides; one CUDA graph an "
-         "inference; ours, ours with the model's tiles and cuDNN interleaved; medians; weights and "
-         "activations stay where consecutive inferences leave them (for N = 1 mostly in the L2). "
-         "Ours: NCxHWx<4> image, NCxHWx<32> from the first layer's output on, tile of each layer "
-         "chosen by measuring all; cuDNN: NHWC int8, graph API, plan of each layer chosen by "
-         "measuring all, residual fused; conv1 also from a copy of the image in half precision "
-         "made beforehand, if faster, with a half result that a second graph converts";
-}
-
-std::string NetworkLine(const Json& row) {
-  const auto number = [&](const char* name) { return row.value(name, 0.0); };
-  return absl::StrFormat(
-      "N = %d: ours %.4f ms (%.0f images/s), with the model's tiles %.4f; cuDNN %.4f (%.0f); ratio "
-      "%.3f, without the first layer %.3f; %d wrong outputs; %.0f MHz; %s\n",
-      row["batch"].get<int>(), number("ours_ms"), number("ours_images_per_s"),
-      number("model_choice_ms"), number("cudnn_ms"), number("cudnn_images_per_s"), number("ratio"),
-      number("ratio_without_first"), row["mismatches"].get<long long>(), number("clock_mhz"),
-      row["status"].get<std::string>());
-}
 
 namespace {
 
@@ -49,18 +26,6 @@ constexpr double kBudget = 4e6;         // of all of them
 struct Planned {
   std::shared_ptr<Peer> peer;
   int variant = 0, set = 0;
-};
-
-// What is known of one layer.
-struct LayerFacts {
-  Contender ours, cudnn;
-  std::string model_tile;
-  double model_us = 0.0;
-  double predicted_us = 0.0;
-  long long mismatches = 0;         // in the images compared with the reference, and between tiles
-  long long plan_differences = -1;  // cuDNN's output, where it reads what ours read, against ours
-  int plan_largest = 0;
-  ValueFacts values;  // of our output, first image
 };
 
 class Bench {
@@ -119,33 +84,7 @@ class Bench {
     for (const LayerFacts& f : facts_) mismatches += f.mismatches;
     row_["mismatches"] = mismatches;
     row_["checked_images"] = images() > 1 ? 2 : 1;
-    Json& layers = row_["layers"] = Json::array();
-    for (int i = 0; i < layers_; ++i) {
-      const LayerFacts& f = facts_[i];
-      const NetworkLayer& layer = network_.layers[i];
-      const char* const after = layer.after == After::kRelu      ? "relu"
-                                : layer.after == After::kNothing ? "nothing"
-                                                                 : "residual relu";
-      Json json = {{"name", layer.name},
-                   {"layer", LayerName(layer.problem)},
-                   {"after", after},
-                   {"kernel", f.ours.variant},
-                   {"kernels_tried", f.ours.ran},
-                   {"model_kernel", f.model_tile},
-                   {"plan", f.cudnn.variant},
-                   {"plans_tried", f.cudnn.ran},
-                   {"mismatches", f.mismatches}};
-      if (f.ours.short_us > 0) json["ours_us"] = Rounded(f.ours.short_us);
-      if (f.model_us > 0) json["model_us"] = Rounded(f.model_us);
-      if (f.cudnn.short_us > 0) json["cudnn_us"] = Rounded(f.cudnn.short_us);
-      if (f.plan_differences >= 0) {
-        json["cudnn_differences"] = f.plan_differences;
-        json["cudnn_largest_difference"] = f.plan_largest;
-      }
-      json["zeros"] = Rounded(f.values.zeros, 4);
-      json["saturated"] = Rounded(f.values.saturated, 5);
-      layers.push_back(json);
-    }
+    row_["layers"] = LayerRows(network_, facts_);
   }
 
  private:

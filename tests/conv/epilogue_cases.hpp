@@ -131,12 +131,7 @@ TEST(ConvolutionEpilogue, ActivationWithCoordinates) {
     const OperatorMemory<float> dst(std::vector<float>(op->dst_size()));
     typename Convolution<Policy>::Arguments args;
     args.src = src.get(), args.filter = filter.At(packed.get()), args.dst = dst.get();
-#if defined(WEFT_CUDA_BACKEND)
-    EXPECT_TRUE(op->Run(args, nullptr).ok());
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-#else
-    EXPECT_TRUE(op->RunOnCpu(args).ok());
-#endif
+    EXPECT_TRUE(RunHere(*op, args).ok());
     return dst.Read();
   };
   const std::vector<float> got = run(P{}), plain = run(Plain{});

@@ -80,19 +80,148 @@ constexpr reference::OutputRange<T> FullRange() {
   }
 }
 
-// Layout in which policy P takes its residual.
-template <class P, class Stage>
-struct ResidualLayoutOf {
-  using type = typename P::DstLayout;
+// What an operator reads, in its own memory: what depends on the layouts and the prologue only, so
+// that it is compiled once for many policies.
+template <class Src, class FilterLayout, class Prologue>
+struct Inputs {
+  explicit Inputs(const Problem& problem, std::uint32_t seed)
+      : bank(problem, seed),
+        tensors(problem, seed, bank.filters),
+        packed(PackFilters<Prologue, FilterLayout, KCRS, std::int8_t>(problem.filter(),
+                                                                      bank.filters, tensors.filter)
+                   .value()),
+        src(ConvertTensor<NCHW, Src, std::int8_t>(problem.src(), tensors.src).value()),
+        filter(std::vector<std::int8_t>(packed.data(), packed.data() + packed.size())) {}
+
+  template <class Arguments>
+  void Fill(Arguments* args) const {
+    args->src = src.get();
+    args->filter = packed.At(filter.get());
+    args->prologue = bank.prologue;
+  }
+
+  PrologueBank<Prologue> bank;
+  RandomTensors tensors;
+  PackedFilterBuffer<FilterLayout, std::int8_t, Prologue> packed;
+  OperatorMemory<std::int8_t> src, filter;
 };
-template <class P, class T, class Layout>
-struct ResidualLayoutOf<P, epilogues::Residual<T, Layout>> {
-  using type = Layout;
+
+// The rest of its arguments, and what must come out: by epilogue and destination layout.
+template <class Epilogue, class Dst>
+class Results {
+  using Output = typename Epilogue::Output;
+  using ResidualLayout = typename Epilogue::template ResidualLayout<Dst>;
+
+ public:
+  Results(const Problem& problem, const RandomTensors& t, const RunOptions& options)
+      : problem_(problem),
+        t_(t),
+        bias_(t.bias),
+        alpha_(t.channel_alpha),
+        bias_int32_(Epilogue::kBiasInSum ? t.sum_bias : t.bias_int32),
+        residual_(Epilogue::kHasResidual
+                      ? ConvertTensor<NCHW, ResidualLayout, std::int8_t>(problem.dst(), t.residual)
+                            .value()
+                      : std::vector<std::int8_t>()),
+        dst_(Garbage(Dst::Size(problem.dst()))) {
+    data_.zero_point = options.zero_point;
+    data_.beta = options.beta;
+    data_.gamma = options.gamma;
+    if constexpr (Epilogue::kHasScale) {
+      if (options.per_tensor_alpha) {
+        data_.alpha = t.channel_alpha[0];
+      } else {
+        data_.channel_alpha = t.channel_alpha.data();
+      }
+    }
+    if constexpr (Epilogue::kHasBias) {
+      if constexpr (Epilogue::kBiasInSum) {
+        data_.sum_bias = t.sum_bias.data();
+      } else if constexpr (kFloatBias) {
+        data_.bias = t.bias.data();
+      } else {
+        data_.bias_int32 = t.bias_int32.data();
+      }
+    }
+    if constexpr (Epilogue::kHasResidual) data_.residual = t.residual.data();
+  }
+
+  template <class Arguments>
+  void Fill(Arguments* args) const {
+    args->dst = dst_.get();
+    args->alpha = data_.alpha;
+    args->zero_point = data_.zero_point;
+    args->beta = data_.beta;
+    args->gamma = data_.gamma;
+    if (data_.channel_alpha != nullptr) args->channel_alpha = alpha_.get();
+    if constexpr (kFloatBias) {
+      args->bias = bias_.get();
+    } else if constexpr (Epilogue::kHasBias) {
+      args->bias = bias_int32_.get();
+    }
+    if constexpr (Epilogue::kHasResidual) args->residual = residual_.get();
+  }
+
+  // `which`: the filter of each output.
+  template <class Activation>
+  void ExpectEqual(const FilterOf& which, const Activation& activation,
+                   const reference::OutputRange<Output>& range) const {
+    ExpectEqual(reference::Convolve<Output>(problem_, t_.src.data(), t_.filter.data(), data_,
+                                            activation, range, 1, which));
+  }
+
+ private:
+  static constexpr bool kFloatBias = [] {
+    if constexpr (Epilogue::kHasBias) {
+      return std::is_same_v<typename Epilogue::BiasElement, float>;
+    } else {
+      return false;
+    }
+  }();
+
+  // So that an output nobody writes shows.
+  static std::vector<Output> Garbage(std::int64_t size) {
+    std::vector<Output> v(size);
+    std::memset(static_cast<void*>(v.data()), 0x77, size * sizeof(Output));
+    return v;
+  }
+
+  void ExpectEqual(const std::vector<Output>& planar) const {
+    const std::vector<Output> got = dst_.Read();
+    const std::vector<Output> want =
+        ConvertTensor<NCHW, Dst, Output>(problem_.dst(), absl::MakeConstSpan(planar)).value();
+    ASSERT_EQ(got.size(), want.size());
+    std::int64_t mismatches = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      // memcmp: floats are compared to the bit.
+      if (std::memcmp(&got[i], &want[i], sizeof(Output)) != 0 && ++mismatches <= 5) {
+        ADD_FAILURE() << "dst[" << i << "]=" << +got[i] << ", the reference has " << +want[i];
+      }
+    }
+    EXPECT_EQ(mismatches, 0) << "of " << got.size();
+  }
+
+  const Problem problem_;
+  const RandomTensors& t_;
+  const OperatorMemory<float> bias_, alpha_;
+  const OperatorMemory<std::int32_t> bias_int32_;
+  const OperatorMemory<std::int8_t> residual_;
+  const OperatorMemory<Output> dst_;
+  reference::EpilogueData data_;
 };
-template <class P, class T>
-struct ResidualLayoutOf<P, epilogues::Residual<T, epilogues::SameAsDst>> {
-  using type = typename P::DstLayout;
-};
+
+// Runs `op` on the GPU in files compiled by nvcc, else on the CPU.
+template <class Op>
+absl::Status RunHere(const Op& op, const typename Op::Arguments& args,
+                     [[maybe_unused]] const RunOptions& options = {}) {
+#if defined(WEFT_CUDA_BACKEND)
+  const absl::Status status = op.Run(args, nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  return status;
+#else
+  return op.RunOnCpu(args, options.cpu, options.stats);
+#endif
+}
 
 // Runs P on random data for `problem`, with a bank of filters for P::Prologue (PrologueBank); every
 // output must equal the reference's, whose activation is `activation`, and every surplus channel
@@ -103,96 +232,20 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
                             reference::OutputRange<typename P::Epilogue::Output> range =
                                 FullRange<typename P::Epilogue::Output>()) {
   SCOPED_TRACE(absl::StrCat(ToString(problem), " seed ", options.seed));
-  using Op = Convolution<P>;
-  using Output = typename Op::Output;
-  using Epilogue = typename P::Epilogue;
-  absl::StatusOr<Op> op = Op::Create(problem);
+  const absl::StatusOr<Convolution<P>> op = Convolution<P>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
-
-  using Prologue = typename P::Prologue;
-  const PrologueBank<Prologue> bank(problem, options.seed);
-  const RandomTensors t(problem, options.seed, bank.filters);
-  const auto src = ConvertTensor<NCHW, typename P::SrcLayout, std::int8_t>(problem.src(), t.src);
-  ASSERT_TRUE(src.ok()) << src.status();
-  const auto filter = PackFilters<Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
-      problem.filter(), bank.filters, t.filter);
-  ASSERT_TRUE(filter.ok()) << filter.status();
-
-  const OperatorMemory<std::int8_t> src_memory(*src);
-  const OperatorMemory<std::int8_t> filter_memory(
-      std::vector<std::int8_t>(filter->data(), filter->data() + filter->size()));
-  const OperatorMemory<float> bias_memory(t.bias), alpha_memory(t.channel_alpha);
-  const OperatorMemory<std::int32_t> bias_int32_memory(t.bias_int32), sum_bias_memory(t.sum_bias);
-  // Garbage, so that an output nobody writes shows.
-  std::vector<Output> garbage(op->dst_size());
-  std::memset(static_cast<void*>(garbage.data()), 0x77, garbage.size() * sizeof(Output));
-  const OperatorMemory<Output> dst_memory(garbage);
-
-  reference::EpilogueData data;
-  typename Op::Arguments args;
-  args.src = src_memory.get();
-  args.filter = filter->At(filter_memory.get());
-  args.dst = dst_memory.get();
-  args.prologue = bank.prologue;
+  const Inputs<typename P::SrcLayout, typename P::FilterLayout, typename P::Prologue> inputs(
+      problem, options.seed);
+  const Results<typename P::Epilogue, typename P::DstLayout> results(problem, inputs.tensors,
+                                                                     options);
+  typename Convolution<P>::Arguments args;
+  inputs.Fill(&args);
+  results.Fill(&args);
   args.filter_is_constant = options.seed % 2 == 0;
   args.epilogue = epilogue;
-  args.zero_point = data.zero_point = options.zero_point;
-  args.beta = data.beta = options.beta;
-  args.gamma = data.gamma = options.gamma;
-  if constexpr (Epilogue::kHasScale) {
-    if (options.per_tensor_alpha) {
-      args.alpha = data.alpha = t.channel_alpha[0];
-    } else {
-      args.channel_alpha = alpha_memory.get();
-      data.channel_alpha = t.channel_alpha.data();
-    }
-  }
-  if constexpr (Epilogue::kHasBias) {
-    if constexpr (Epilogue::kBiasInSum) {
-      args.bias = sum_bias_memory.get();
-      data.sum_bias = t.sum_bias.data();
-    } else if constexpr (std::is_same_v<typename Epilogue::BiasElement, float>) {
-      args.bias = bias_memory.get();
-      data.bias = t.bias.data();
-    } else {
-      args.bias = bias_int32_memory.get();
-      data.bias_int32 = t.bias_int32.data();
-    }
-  }
-  std::vector<std::int8_t> residual;
-  if constexpr (Epilogue::kHasResidual) {
-    using Layout = typename ResidualLayoutOf<P, typename Epilogue::ResidualStage>::type;
-    residual = *ConvertTensor<NCHW, Layout, std::int8_t>(problem.dst(), t.residual);
-    data.residual = t.residual.data();
-  }
-  const OperatorMemory<std::int8_t> residual_memory(residual);
-  if constexpr (Epilogue::kHasResidual) args.residual = residual_memory.get();
-
-#if defined(WEFT_CUDA_BACKEND)
-  const absl::Status status = op->Run(args, nullptr);
+  const absl::Status status = RunHere(*op, args, options);
   ASSERT_TRUE(status.ok()) << status;
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-#else
-  const absl::Status status = op->RunOnCpu(args, options.cpu, options.stats);
-  ASSERT_TRUE(status.ok()) << status;
-#endif
-
-  const std::vector<Output> got = dst_memory.Read();
-  const std::vector<Output> want = reference::Convolve<Output>(
-      problem, t.src.data(), t.filter.data(), data, activation, range, 1, bank.which);
-  using Dst = typename P::DstLayout;
-  std::vector<Output> want_in_layout =
-      *ConvertTensor<NCHW, Dst, Output>(problem.dst(), absl::MakeConstSpan(want));
-  ASSERT_EQ(got.size(), want_in_layout.size());
-  std::int64_t mismatches = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    // memcmp: floats are compared to the bit.
-    if (std::memcmp(&got[i], &want_in_layout[i], sizeof(Output)) != 0 && ++mismatches <= 5) {
-      ADD_FAILURE() << "dst[" << i << "]=" << +got[i] << ", the reference has "
-                    << +want_in_layout[i];
-    }
-  }
-  EXPECT_EQ(mismatches, 0) << "of " << got.size();
+  results.ExpectEqual(inputs.bank.which, activation, range);
 }
 
 // A small random problem: ragged extents, asymmetric padding, strides, dilations, both modes.

@@ -163,7 +163,7 @@ TEST(MmaSm80, SmallK) {
 
 // Warps of 16 channels, for K of 8 and 16.
 TEST(MmaSm80, SmallerK) {
-  using T = MmaTile<128, 16, 128, 32, 16, 3, 4>;
+  using T = Mma128x16;
   const reference::ReluActivation relu;
   for (const std::int64_t k : {1, 8, 12, 16}) {
     const Problem p = SquareProblem(2, 72, 9, k, 3, 1, 1);
@@ -171,7 +171,7 @@ TEST(MmaSm80, SmallerK) {
     ExpectMatchesReference<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(p, relu);
     if (k % 4 == 0) ExpectMatchesReference<MmaPolicy<NHWC, BiasRelu<>, T>>(p, relu);
   }
-  RunRandom<S8Conv32<BiasRelu<>, NCxHWx<32>, Mma128x16>>(15, 12);
+  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(15, 12);
   RunRandomNhwc<NhwcPolicy<NCxHWx<4>, BiasRelu<>, T>>(15, 13, 16);
 }
 

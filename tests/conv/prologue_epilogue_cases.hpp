@@ -25,19 +25,27 @@ using OtherResidual = Chain<Residual<std::int8_t, NHWC>, Scale, Bias<>, Relu, Cl
 using Unsigned = Chain<Scale, Bias<std::int32_t>, ClampTo<std::uint8_t>>;
 using FloatHSwish = Chain<Scale, Bias<>, HSwish, ToFloat>;
 
-// Each epilogue through both mainloops.
+// Each epilogue with each prologue and with each mainloop: two prologues through one, two through the
+// other. An epilogue knows neither, only the map of a tile's rows to pixels, which they share.
 template <class PrologueT>
 class PrologueEpilogue : public testing::Test {
  protected:
-  template <class Dst, class E>
-  using Simt = Nc4Prologue<PrologueT, Dst, SmallTile<4>, E>;
-  template <class Dst, class E>
-  using Mma = Nc32Prologue<PrologueT, Dst, 32, 64, 64, 32, 32, 3, 4, E>;
+  template <bool kMma, class E>
+  using Dst = std::conditional_t<std::is_same_v<typename E::Output, float>, NCHW,
+                                 std::conditional_t<kMma, NCxHWx<32>, NCxHWx<4>>>;
+  template <bool kMma, class E, class DstLayout>
+  using Policy =
+      std::conditional_t<kMma, Nc32Prologue<PrologueT, DstLayout, 32, 64, 64, 32, 32, 3, 4, E>,
+                         Nc4Prologue<PrologueT, DstLayout, SmallTile<4>, E>>;
 
-  template <template <class, class> class P, class Dst, class E, class Activation>
+  // Which half the prologue belongs to.
+  static constexpr bool kFirst =
+      std::is_same_v<PrologueT, PerSample> || std::is_same_v<PrologueT, LocalBlock<2, 3>>;
+
+  template <bool kMma, class E, class DstLayout = Dst<kMma, E>, class Activation>
   static void Run(const Activation& activation, RunOptions options = {}) {
     options.seed = 5;
-    RunPrologueCorners<P<Dst, E>>(activation, options);
+    RunPrologueCorners<Policy<kMma, E, DstLayout>>(activation, options);
   }
 };
 
@@ -51,31 +59,29 @@ struct PrologueName {
 TYPED_TEST_SUITE(PrologueEpilogue, EpiloguePrologues, PrologueName);
 
 TYPED_TEST(PrologueEpilogue, Residual) {
-  const reference::ReluActivation relu;
-  const RunOptions options{.gamma = 0.7f};
-  this->template Run<TestFixture::template Simt, NCxHWx<4>, ResidualBiasRelu<>>(relu, options);
-  this->template Run<TestFixture::template Mma, NCxHWx<32>, ResidualBiasRelu<>>(relu, options);
-  this->template Run<TestFixture::template Mma, NCxHWx<32>, OtherResidual>(relu, options);
+  TestFixture::template Run<TestFixture::kFirst, ResidualBiasRelu<>>(reference::ReluActivation{},
+                                                                     {.gamma = 0.7f});
 }
 
-TYPED_TEST(PrologueEpilogue, HSwish) {
-  const reference::HSwishActivation hswish;
-  this->template Run<TestFixture::template Simt, NCxHWx<32>, BiasHSwish<>>(hswish);
-  this->template Run<TestFixture::template Mma, NCxHWx<4>, BiasHSwish<>>(hswish);
+TYPED_TEST(PrologueEpilogue, ResidualOfAnotherLayout) {
+  TestFixture::template Run<!TestFixture::kFirst, OtherResidual>(reference::ReluActivation{},
+                                                                 {.gamma = 0.7f});
+}
+
+TYPED_TEST(PrologueEpilogue, HSwishToTheOtherBlocks) {
+  constexpr bool kMma = !TestFixture::kFirst;
+  using Other = std::conditional_t<kMma, NCxHWx<4>, NCxHWx<32>>;
+  TestFixture::template Run<kMma, BiasHSwish<>, Other>(reference::HSwishActivation{});
 }
 
 TYPED_TEST(PrologueEpilogue, FloatOutput) {
-  const reference::HSwishActivation hswish;
-  const RunOptions options{.beta = 0.05f};
-  this->template Run<TestFixture::template Simt, NCHW, FloatHSwish>(hswish, options);
-  this->template Run<TestFixture::template Mma, NCHW, FloatHSwish>(hswish, options);
+  TestFixture::template Run<TestFixture::kFirst, FloatHSwish>(reference::HSwishActivation{},
+                                                              {.beta = 0.05f});
 }
 
 TYPED_TEST(PrologueEpilogue, UnsignedOutputWithInt32BiasAndZeroPoint) {
-  const reference::NoActivation none;
-  const RunOptions options{.per_tensor_alpha = true, .beta = 0.37f, .zero_point = 128.0f};
-  this->template Run<TestFixture::template Simt, NCxHWx<4>, Unsigned>(none, options);
-  this->template Run<TestFixture::template Mma, NCxHWx<32>, Unsigned>(none, options);
+  TestFixture::template Run<!TestFixture::kFirst, Unsigned>(
+      reference::NoActivation{}, {.per_tensor_alpha = true, .beta = 0.37f, .zero_point = 128.0f});
 }
 
 // The coordinates that an activation sees are those of its output.
@@ -98,12 +104,7 @@ void ExpectCoordinates(const Problem& corner) {
   typename Convolution<P>::Arguments args;
   args.src = src.get(), args.filter = filters->At(packed.get()), args.dst = dst.get();
   args.prologue = bank.prologue;
-#if defined(WEFT_CUDA_BACKEND)
-  const absl::Status status = op->Run(args, nullptr);
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-#else
-  const absl::Status status = op->RunOnCpu(args);
-#endif
+  const absl::Status status = RunHere(*op, args);
   ASSERT_TRUE(status.ok()) << status;
   const std::vector<float> got = dst.Read();
   std::int64_t i = 0, wrong = 0;
@@ -123,8 +124,7 @@ void ExpectCoordinates(const Problem& corner) {
 TYPED_TEST(PrologueEpilogue, Coordinates) {
   using E = Chain<Scale, Where, ToFloat>;
   for (const Problem& corner : PrologueCorners()) {
-    ExpectCoordinates<typename TestFixture::template Simt<NCHW, E>>(corner);
-    ExpectCoordinates<typename TestFixture::template Mma<NCHW, E>>(corner);
+    ExpectCoordinates<typename TestFixture::template Policy<TestFixture::kFirst, E, NCHW>>(corner);
   }
 }
 

@@ -10,7 +10,6 @@ using prologues::Grouped;
 using prologues::LocalBlock;
 using prologues::LocalFilter;
 using prologues::PerSample;
-using prologues::SharedFilter;
 
 template <class P>
 class PrologueMma : public testing::Test {};
@@ -28,7 +27,6 @@ using MmaPolicies =
                    Nc32Prologue<Grouped, NCxHWx<32>, 64, 64, 64, 32, 32, 3, 8>,
                    Nc32Prologue<Grouped, NCxHWx<4>, 64, 32, 32, 32, 32, 4, 4>,
                    Nc32Prologue<Grouped, NHWC, 64, 64, 64, 32, 32, 3, 1>,
-                   Nc32Prologue<FromBank, NCxHWx<32>, 64, 64, 64, 32, 32, 3, 8>,
                    Nc32Prologue<EverythingReversed, NCxHWx<32>, 32, 64, 64, 32, 32, 3, 8>>;
 TYPED_TEST_SUITE(PrologueMma, MmaPolicies, PrologueTestName);
 
@@ -64,12 +62,9 @@ template <class P>
 class PrologueNhwc : public testing::Test {};
 
 using NhwcPolicies = testing::Types<
-    NhwcPrologue<PerSample, NHWC, 64, 64, 16, 4>, NhwcPrologue<PerSample, NCxHWx<32>, 64, 64, 8, 8>,
-    NhwcPrologue<LocalFilter, NHWC, 32, 64, 16, 1>,
+    NhwcPrologue<PerSample, NHWC, 64, 64, 16, 4>, NhwcPrologue<LocalFilter, NHWC, 32, 64, 16, 1>,
     NhwcPrologue<LocalFilter, NCxHWx<32>, 32, 64, 4, 8>,
-    NhwcPrologue<LocalBlock<2, 3>, NHWC, 64, 64, 8, 4>,
-    NhwcPrologue<LocalBlock<4, 4>, NCxHWx<32>, 64, 64, 16, 8>,
-    NhwcPrologue<FromBank, NHWC, 64, 64, 16, 8>, NhwcPrologue<Grouped, NHWC, 64, 64, 4, 4>,
+    NhwcPrologue<LocalBlock<2, 3>, NHWC, 64, 64, 8, 4>, NhwcPrologue<Grouped, NHWC, 64, 64, 4, 4>,
     NhwcPrologue<Grouped, NCxHWx<32>, 64, 64, 16, 8>>;
 TYPED_TEST_SUITE(PrologueNhwc, NhwcPolicies, PrologueTestName);
 

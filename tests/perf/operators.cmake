@@ -10,4 +10,6 @@ if(WEFT_PYTHON)
   endif()
 endif()
 
-target_link_libraries(perf_network_test PRIVATE weft_perf_network)
+if(TARGET perf_network_test)
+  target_link_libraries(perf_network_test PRIVATE weft_perf_network)
+endif()
