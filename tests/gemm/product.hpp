@@ -1,0 +1,282 @@
+// Products of random matrices of every element type and layout, against plain loops.
+//
+// int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
+// order. The sums of 16-bit floats on tensor cores are not defined to the bit: integers that every
+// order sums exactly are compared exactly, other values within the bound that follows from one
+// truncation of each partial sum.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "tests/gemm/gemm_types_policies.hpp"
+#include "tests/operator_memory.hpp"
+#include "tests/reference/reference.hpp"
+
+#if !defined(WEFT_CUDA_BACKEND)
+#include "tests/gemm/arch/harness.hpp"
+#endif
+
+namespace weft::gemm {
+
+namespace {
+
+template <class T>
+double Value(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    return x.ToFloat();
+  } else {
+    return x;
+  }
+}
+
+// Integers if `exact`, else values of many binades.
+template <class T>
+std::vector<T> Values(std::mt19937& engine, std::int64_t count, bool exact) {
+  std::vector<T> v(count);
+  for (T& x : v) {
+    const auto byte = static_cast<std::int8_t>(engine() >> 24);
+    if constexpr (std::is_same_v<T, std::int8_t>) {
+      x = byte;
+    } else {
+      float f = static_cast<float>(byte);
+      if (!exact) {
+        f = std::ldexp(f + static_cast<float>(engine() >> 8) * 0x1p-24f, int(engine() % 13) - 6);
+      }
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+        x = T::FromFloat(f);
+      } else {
+        x = static_cast<T>(f);
+        if (sizeof(T) == 8 && !exact) x += static_cast<T>(std::ldexp(double(engine()), -60));
+      }
+    }
+  }
+  return v;
+}
+
+// Not a number where the type has one: what must not be read.
+template <class T>
+T Garbage() {
+  if constexpr (std::is_same_v<T, std::int8_t>) {
+    return 0x55;
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    return T{0x7fff};
+  } else {
+    return std::numeric_limits<T>::quiet_NaN();
+  }
+}
+
+// A matrix of major x minor elements with garbage between minor and the pitch.
+template <class T>
+std::vector<T> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
+                      std::int64_t pitch, bool exact) {
+  std::vector<T> v = Values<T>(engine, major * pitch, exact);
+  for (std::int64_t i = 0; i < major; ++i) {
+    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<T>();
+  }
+  return v;
+}
+
+template <class Op>
+void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
+#if defined(WEFT_CUDA_BACKEND)
+  (void)schedule;
+  const absl::Status status = op.Run(args, nullptr);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+#else
+  const auto all = arch::testing::AllSchedules();
+  const absl::Status status = op.RunOnCpu(args, all[schedule % all.size()]);
+  ASSERT_TRUE(status.ok()) << status;
+#endif
+}
+
+// The layouts of a product as values: what does not depend on a policy is compiled once for many.
+struct Orders {
+  bool lines_of_a, lines_of_b, row_major_c;
+};
+template <class P>
+constexpr Orders kOrdersOf = {kLinesOfA<P>, kLinesOfB<P>,
+                              std::is_same_v<typename P::LayoutC, RowMajor>};
+
+// Random operands in the operator's memory, and what must come out.
+template <class Element, class Epilogue>
+class Product {
+ public:
+  using Output = typename Epilogue::Output;
+  using Sum = typename SumOf<Element>::type;
+  using ResidualElement = typename decltype([] {
+    if constexpr (Epilogue::kHasResidual) {
+      return std::type_identity<typename Epilogue::ResidualElement>();
+    } else {
+      return std::type_identity<std::int8_t>();
+    }
+  }())::type;
+  static constexpr bool kSameElement = std::is_same_v<Output, ResidualElement>;
+  static constexpr bool kSixteen =
+      std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
+
+  Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place)
+      : p_(problem), orders_(orders), exact_(exact), in_place_(in_place && kSameElement) {
+    std::mt19937 engine(seed);
+    a_ = orders.lines_of_a ? Padded<Element>(engine, p_.m, p_.k, p_.lda, exact)
+                           : Padded<Element>(engine, p_.k, p_.m, p_.lda, exact);
+    b_ = orders.lines_of_b ? Padded<Element>(engine, p_.n, p_.k, p_.ldb, exact)
+                           : Padded<Element>(engine, p_.k, p_.n, p_.ldb, exact);
+    bias_.resize(p_.n);
+    for (float& x : bias_) x = static_cast<float>(engine() % 41) - 20.0f;
+    const std::int64_t c_size = (orders.row_major_c ? p_.m : p_.n) * p_.ldc;
+    residual_.resize(c_size);
+    for (auto& x : residual_) x = static_cast<ResidualElement>(engine() % 100);
+    before_.resize(c_size);
+    if constexpr (kSameElement) {
+      if (in_place) before_ = residual_;
+    }
+    a_memory_.emplace(a_), b_memory_.emplace(b_), bias_memory_.emplace(bias_);
+    residual_memory_.emplace(residual_), c_memory_.emplace(before_);
+  }
+
+  template <class Arguments>
+  Arguments Args() const {
+    Arguments args;
+    args.a = a_memory_->get(), args.b = b_memory_->get(), args.c = c_memory_->get();
+    if constexpr (Epilogue::kHasScale) args.alpha = kAlpha;
+    if constexpr (Epilogue::kHasBias) args.bias = bias_memory_->get(), args.beta = kBeta;
+    if constexpr (Epilogue::kHasResidual) {
+      args.gamma = kGamma;
+      args.residual = residual_memory_->get();
+      if constexpr (kSameElement) {
+        if (in_place_) args.residual = c_memory_->get();
+      }
+    }
+    return args;
+  }
+
+  void ExpectResult() const {
+    std::vector<Output> want = before_;  // the gaps of C stay as they were
+    const std::vector<Output> got = c_memory_->Read();
+    for (std::int64_t i = 0; i < p_.m; ++i) {
+      for (std::int64_t j = 0; j < p_.n; ++j) {
+        Sum sum = 0;
+        double exact_sum = 0, magnitude = 0;
+        for (std::int64_t k = 0; k < p_.k; ++k) {
+          const Element x = a_[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
+          const Element y = b_[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
+          if constexpr (std::is_same_v<Element, std::int8_t>) {
+            sum += Sum{x} * y;
+          } else if constexpr (kSixteen) {
+            exact_sum += Value(x) * Value(y);
+            magnitude += std::abs(Value(x) * Value(y));
+          } else {
+            sum = std::fma(x, y, sum);
+          }
+        }
+        if constexpr (kSixteen) sum = static_cast<float>(exact_sum);
+        const std::int64_t at = orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i;
+        if constexpr (kSixteen && std::is_same_v<Output, float>) {
+          if (!exact_) {
+            // The gap between neighbouring floats is at most 2^-23 of the partial sum.
+            ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * 0x1p-23)
+                << "at " << i << ", " << j;
+            want[at] = got[at];
+            continue;
+          }
+        }
+        epilogues::StageInputsOf<Sum> in;
+        in.accumulator = sum;
+        in.alpha = Epilogue::kHasScale ? kAlpha : 1.0f;
+        in.beta = Epilogue::kHasBias ? kBeta : 1.0f;
+        in.gamma = Epilogue::kHasResidual ? kGamma : 1.0f;
+        in.bias = bias_[j], in.residual = static_cast<float>(residual_[at]);
+        want[at] = Epilogue{}(in, {});
+      }
+    }
+    EXPECT_EQ(got, want);
+  }
+
+ private:
+  static constexpr float kAlpha = 0.25f, kBeta = 0.5f, kGamma = 2.0f;
+
+  GemmProblem p_;
+  Orders orders_;
+  bool exact_, in_place_;
+  std::vector<Element> a_, b_;
+  std::vector<float> bias_;
+  std::vector<ResidualElement> residual_;
+  std::vector<Output> before_;
+  std::optional<OperatorMemory<Element>> a_memory_, b_memory_;
+  std::optional<OperatorMemory<float>> bias_memory_;
+  std::optional<OperatorMemory<ResidualElement>> residual_memory_;
+  std::optional<OperatorMemory<Output>> c_memory_;
+};
+
+template <class P>
+void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
+                   bool in_place = false) {
+  SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " seed ", seed));
+  const auto op = Gemm<P>::Create(problem);
+  ASSERT_TRUE(op.ok()) << op.status();
+  const Product<typename P::Element, typename P::Epilogue> product(op->problem(), kOrdersOf<P>,
+                                                                   seed, exact, in_place);
+  Launch(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
+  if (!testing::Test::HasFatalFailure()) product.ExpectResult();
+}
+
+// The next of an engine's problems: ragged sizes, dense or with padded leading dimensions. Loads and
+// stores in elements.
+inline GemmProblem RandomProblem(std::mt19937& engine, Orders orders, int load, int store, bool pad,
+                                 int most_k) {
+  GemmProblem p;
+  p.m = 1 + engine() % 150, p.n = 1 + engine() % 150, p.k = 1 + engine() % most_k;
+  if (orders.row_major_c) p.n = RoundUp(p.n, store);
+  p.lda = RoundUp(orders.lines_of_a ? p.k : p.m, load) + pad * load;
+  p.ldb = RoundUp(orders.lines_of_b ? p.k : p.n, load) + pad * 3 * load;
+  p.ldc = (orders.row_major_c ? p.n : p.m) + pad * store;
+  return p;
+}
+
+template <class P>
+void ExpectRandom(std::uint32_t seed, bool exact = true, int problems = 16, int most_k = 200) {
+  constexpr int kLoad = P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
+  constexpr int kStore =
+      P::config.alignment.dst / static_cast<int>(sizeof(typename P::Epilogue::Output));
+  std::mt19937 engine(seed);
+  for (int i = 0; i < problems; ++i) {
+    const GemmProblem p = RandomProblem(engine, kOrdersOf<P>, kLoad, kStore, i % 2 == 1, most_k);
+    ExpectProduct<P>(p, seed + i, exact);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+template <class Element, class Sum, class A, class B, class C, class Tile>
+void ExpectSums(std::uint32_t seed, bool exact, int problems = 6, int most_k = 200) {
+  ExpectRandom<TypedGemm<Element, A, B, C, Chain<ToSums<Sum>>, Tile>>(seed, exact, problems,
+                                                                      most_k);
+}
+
+// Every two of the three layouts together: the operands do not know of each other, nor the store of
+// them.
+template <class Element, class Sum, class Tile>
+void ExpectAllLayouts(std::uint32_t seed, bool exact = true) {
+  ExpectSums<Element, Sum, RowMajor, ColumnMajor, RowMajor, Tile>(seed, exact);
+  ExpectSums<Element, Sum, RowMajor, RowMajor, ColumnMajor, Tile>(seed + 10, exact);
+  ExpectSums<Element, Sum, ColumnMajor, ColumnMajor, ColumnMajor, Tile>(seed + 20, exact);
+  ExpectSums<Element, Sum, ColumnMajor, RowMajor, RowMajor, Tile>(seed + 30, exact);
+}
+
+// Each layout of each matrix once: for tiles, accesses and types of mainloops that run all above.
+template <class Element, class Sum, class Tile>
+void ExpectEachLayout(std::uint32_t seed, bool exact = true) {
+  ExpectSums<Element, Sum, RowMajor, ColumnMajor, RowMajor, Tile>(seed, exact, 12);
+  ExpectSums<Element, Sum, ColumnMajor, RowMajor, ColumnMajor, Tile>(seed + 10, exact, 12);
+}
+
+}  // namespace
+}  // namespace weft::gemm

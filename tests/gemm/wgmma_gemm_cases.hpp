@@ -1,0 +1,90 @@
+// Matrix products through the warpgroup products of sm_90a.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/gemm/product.hpp"
+
+namespace weft::gemm {
+
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst,
+          int blocks_per_sm = 1>
+struct WgmmaTile {
+  static constexpr auto config =
+      WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst);
+};
+
+namespace {
+
+template <class Out, class Tile, class C = RowMajor>
+using S8 = TypedGemm<std::int8_t, RowMajor, ColumnMajor, C, Out, Tile>;
+
+TEST(GemmWgmma, Int8) {
+  using Sums = Chain<ToSums<std::int32_t>>;
+  ExpectRandom<S8<Sums, WgmmaTile<64, 64, 128, 64, 64, 4>>>(100);
+  ExpectRandom<S8<Sums, WgmmaTile<80, 128, 256, 80, 64, 16, 1>>>(120, true, 8, 1500);
+  ExpectRandom<S8<Sums, WgmmaTile<24, 64, 128, 24, 64, 4, 2>, ColumnMajor>>(140);
+}
+
+TEST(GemmWgmma, Int8Outputs) {
+  using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using ToFloats = Chain<Residual<float>, Scale, Bias<>, ToFloat>;
+  using Added = Chain<Residual<std::int8_t>, Scale, ClampTo<std::int8_t>>;
+  using Tile = WgmmaTile<64, 64, 128, 32, 64, 8>;
+  ExpectRandom<S8<ToInt8, Tile>>(200);
+  ExpectRandom<S8<ToFloats, Tile>>(220);
+  ExpectRandom<S8<Added, Tile>>(240);
+  ExpectRandom<S8<ToInt8, WgmmaTile<64, 64, 128, 64, 64, 1>, ColumnMajor>>(260);
+}
+
+TEST(GemmWgmma, LargeTiles) {
+  using Sums = Chain<ToSums<std::int32_t>>;
+  const GemmProblem p = {.m = 300, .n = 516, .k = 400};
+  ExpectProduct<S8<Sums, WgmmaTile<224, 128, 128, 224, 64, 16>>>(p, 301, true);
+  ExpectProduct<S8<Sums, WgmmaTile<128, 256, 128, 128, 128, 16>>>(p, 302, true);
+  ExpectProduct<S8<Sums, WgmmaTile<256, 128, 128, 256, 64, 16>>>(p, 303, true);
+}
+
+// Of 16-bit floats every operand may run along k or across it.
+template <class Element, class Tile>
+void ExpectSixteenBit(std::uint32_t seed) {
+  ExpectAllLayouts<Element, float, Tile>(seed);
+  ExpectAllLayouts<Element, float, Tile>(seed + 50, false);
+}
+
+TEST(GemmWgmma, Half) {
+  ExpectSixteenBit<Half, WgmmaTile<64, 64, 64, 64, 64, 4>>(400);
+}
+TEST(GemmWgmma, Bfloat16) {
+  ExpectSixteenBit<Bfloat16, WgmmaTile<128, 128, 128, 64, 64, 4>>(500);
+}
+TEST(GemmWgmma, HalfOfRaggedTiles) {
+  ExpectSums<Half, float, ColumnMajor, RowMajor, RowMajor, WgmmaTile<112, 64, 32, 112, 64, 4, 2>>(
+      600, true);
+  ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, WgmmaTile<48, 64, 32, 24, 64, 4>>(610,
+                                                                                             true);
+}
+TEST(GemmWgmma, SixteenBitOutputs) {
+  using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
+  using Tile = WgmmaTile<64, 64, 64, 64, 64, 16>;
+  ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf, Tile>>(700);
+}
+
+TEST(GemmWgmma, BadInput) {
+  using testing::HasSubstr;
+  using P = S8<Chain<ToSums<std::int32_t>>, WgmmaTile<64, 64, 128, 64, 64, 4>>;
+  EXPECT_THAT(std::string(Gemm<P>::Create({.m = 8, .n = 8, .k = 20}).status().message()),
+              HasSubstr("k=20 is not a multiple of 16"));
+  const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 16});
+  ASSERT_TRUE(op.ok()) << op.status();
+  alignas(16) std::int8_t a[128] = {};
+  alignas(16) std::int32_t c[64];
+  EXPECT_THAT(std::string(op->Run({.a = a + 4, .b = a, .c = c}, nullptr).message()),
+              HasSubstr("is not 16-byte aligned; allocate it with that alignment"));
+}
+
+}  // namespace
+}  // namespace weft::gemm

@@ -1,0 +1,1 @@
+#include "tests/gemm/wgmma_gemm_cases.hpp"  // on the CPU
