@@ -81,14 +81,14 @@ class DirectStore {
 
  private:
   static constexpr int kBytes = kChannels * static_cast<int>(sizeof(Element));
-  // Whether outputs past the last channel are stored, as zeros, and whole words hold them.
-  static constexpr bool kZeros = Dst::kChannelRun > 1 && kBytes % 4 == 0;
-  static_assert(Dst::kChannelRun <= 1 || kZeros);
+  // Whether outputs past the last channel are stored, as zeros.
+  static constexpr bool kZeros = Dst::kChannelRun > 1;
+  static constexpr int kWords = CeilDiv(kBytes, 4);
 
   // Of a group of channels: where it begins in an image, and masks of the bytes that are channels.
   struct Part {
     std::int64_t offset;
-    std::uint32_t keep[kZeros ? kBytes / 4 : 1];
+    std::uint32_t keep[kZeros ? kWords : 1];
   };
   struct alignas(16) Outputs {
     Element value[kChannels];
@@ -102,7 +102,7 @@ class DirectStore {
     Part part;
     part.offset = Dst::ChannelOffset(p.extents, k);
     WEFT_UNROLL
-    for (int w = 0; kZeros && w < kBytes / 4; ++w) {
+    for (int w = 0; kZeros && w < kWords; ++w) {
       const int left = count * static_cast<int>(sizeof(Element)) - 4 * w;
       part.keep[w] = left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
     }
@@ -111,11 +111,11 @@ class DirectStore {
 
   WEFT_DEVICE static void Keep(const Part& part, Outputs& outputs) {
     if constexpr (kZeros) {
-      std::uint32_t words[kBytes / 4];
-      memcpy(words, outputs.value, sizeof(words));
+      std::uint32_t words[kWords] = {};
+      memcpy(words, outputs.value, kBytes);
       WEFT_UNROLL
-      for (int w = 0; w < kBytes / 4; ++w) words[w] &= part.keep[w];
-      memcpy(outputs.value, words, sizeof(words));
+      for (int w = 0; w < kWords; ++w) words[w] &= part.keep[w];
+      memcpy(outputs.value, words, kBytes);
     }
   }
 

@@ -1,0 +1,10 @@
+// Tensor cores of sm_90 read int8 along k only.
+// EXPECT: static assertion failed: weft: the wgmma_sm90 GEMM of int8 takes a row-major A and a column-major B,
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  using LayoutB = weft::layouts::RowMajor;
+  static constexpr weft::gemm::WgmmaSm90Config config{{128, 128, 128}, {128, 64, 128}};
+};
+
+auto op = weft::gemm::Gemm<Mine>::Create({});
