@@ -97,16 +97,16 @@ class Gemm {
   const GemmProblem& problem() const { return problem_; }
 
   // How the work is cut into blocks.
-  PlanCounts counts() const { return CountTiles(problem_, P::config); }
+  const PlanCounts& counts() const { return counts_; }
 
   // One line: tile, grid, shared memory, layouts.
-  std::string Describe() const { return DescribeGemm(counts(), GemmFactsOf<P>()); }
+  std::string Describe() const { return DescribeGemm(counts_, GemmFactsOf<P>()); }
 
   // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    const GemmParams<P> params = MakeParams(args);
-    return RunOnGpu<P>("gemm", GemmFactsOf<P>(), MakeLaunch(params), stream);
+    return Start(args, [&](const Launch& launch) {
+      return RunOnGpu<P>("gemm", GemmFactsOf<P>(), launch, stream);
+    });
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -114,9 +114,9 @@ class Gemm {
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    const GemmParams<P> params = MakeParams(args);
-    return gemm::RunOnCpu<P>("gemm", GemmFactsOf<P>(), MakeLaunch(params), options, stats);
+    return Start(args, [&](const Launch& launch) {
+      return gemm::RunOnCpu<P>("gemm", GemmFactsOf<P>(), launch, options, stats);
+    });
   }
 #endif
 
@@ -156,36 +156,36 @@ class Gemm {
   }
 
  private:
-  explicit Gemm(const GemmProblem& problem) : problem_(problem) {}
+  explicit Gemm(const GemmProblem& problem)
+      : problem_(problem), counts_(CountTiles(problem, P::config)) {}
 
-  Launch MakeLaunch(const GemmParams<P>& params) const {
-    const bool cut = problem_.k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
-    return {
-        KernelList<P>::kCut && cut ? 1 : 0, &params, {static_cast<int>(counts().blocks()), 1, 1}};
-  }
-
-  GemmParams<P> MakeParams(const Arguments& args) const {
+  // Checks the arguments, and calls start(launch).
+  template <class StartFunction>
+  absl::Status Start(const Arguments& args, const StartFunction& start) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const auto m = static_cast<std::int32_t>(problem_.m);
     const auto n = static_cast<std::int32_t>(problem_.n);
     const auto k = static_cast<std::int32_t>(problem_.k);
-    const PlanCounts tiles = counts();
     GemmParams<P> p;
-    p.slices = tiles.slices;
+    p.slices = counts_.slices;
     // Elements brought one k at a time may begin with the short slice: sums then start with zeros
     // instead of ending with them, which would turn -0 into 0.
     constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
     const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
     p.a = {args.a, problem_.lda, m, k, first};
     p.b = {args.b, problem_.ldb, n, k, first};
-    p.schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(tiles.tiles_n));
+    p.schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts_.tiles_n));
     FillOutput(args, args.c, &p.output);
     p.output.k = p.output.padded_k = n;
     p.output.rows.rows = m;
     p.output.extents = {.n = 1, .c = n, .h = problem_.ldc, .w = m};
-    return p;
+    const bool cut = problem_.k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
+    return start(
+        {KernelList<P>::kCut && cut ? 1 : 0, &p, {static_cast<int>(counts_.blocks()), 1, 1}});
   }
 
   GemmProblem problem_;
+  PlanCounts counts_;
 };
 
 }  // namespace weft::gemm
