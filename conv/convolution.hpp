@@ -43,6 +43,9 @@ struct ConvolutionArguments {
   float beta = 1.0f;                     // scale of the bias
   float gamma = 1.0f;                    // scale of the residual
   float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+  // No earlier kernel of the stream, unless it ended before the last launch, writes the filter: a
+  // kernel of wgmma_sm90 then fetches the first of it while earlier kernels still run.
+  bool filter_is_constant = false;
   Epilogue epilogue{};                   // run-time values of the activations, if they have any
   typename Filter::Prologue prologue{};  // and of the prologue
 };
@@ -96,9 +99,10 @@ class Convolution {
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
   // GPU, if it is too old, or if this program holds no GPU code for P; Internal if CUDA refuses.
-  absl::Status Run(const Arguments& args, Stream stream) const {
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const gemm::Launch& launch) {
-      return gemm::RunOnGpu<P>("conv", FactsOf<P>(), launch, stream);
+      return gemm::RunOnGpu<P>("conv", FactsOf<P>(), launch, stream, options);
     });
   }
 
@@ -121,11 +125,10 @@ class Convolution {
  private:
   explicit Convolution(const Geometry& geometry) : geometry_(geometry) {}
 
-  using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
-
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
-  absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
+  absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
+                     const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     if constexpr (CheckedPolicy<P>::kWgmma) {
       return StartEngine(args, make, start);
@@ -143,20 +146,31 @@ class Convolution {
   }
 
   template <class StartFunction>
-  absl::Status StartEngine(const Arguments& args, MakeTensorMap make,
+  absl::Status StartEngine(const Arguments& args, gemm::MakeTensorMap make,
                            const StartFunction& start) const {
     WgmmaParams<P> params = MakeWgmmaParams<P>(geometry_, args.prologue);
-    arch::TensorMapSpec source = geometry_.engine.source_spec,
-                        filter = geometry_.engine.filter_spec;
-    source.base = args.src;
-    filter.base = args.filter.data();
-    filter.dim[3] = static_cast<std::uint32_t>(args.filter.count());
-    for (const auto& [spec, map] : {std::pair(&source, &params.a.map), {&filter, &params.b.map}}) {
-      const arch::LaunchResult made = make(*spec, map);
-      if (!made.ok()) return gemm::LaunchStatus("conv", made);
+    const EnginePlan& engine = geometry_.engine;
+    if (absl::Status s = gemm::MakeMap("conv", make, engine.source_spec, args.src, &params.a.map);
+        !s.ok()) {
+      return s;
+    }
+    arch::TensorMapSpec filters = engine.filter_spec;
+    filters.dim[3] = static_cast<std::uint32_t>(args.filter.count());
+    const void* filter = args.filter.data();
+    if (absl::Status s = gemm::MakeMap("conv", make, filters, filter, &params.b.map); !s.ok()) {
+      return s;
     }
     gemm::FillOutput(args, args.dst, &params.output);
-    return start({0, &params, geometry_.grid()});
+    gemm::Launch launch = {0, &params, geometry_.grid()};
+    if (args.filter_is_constant) {
+      // More would delay the source of kernels whose blocks cannot share a multiprocessor.
+      constexpr std::int32_t kEarly = 2;
+      params.early = std::min(kEarly, params.slices);
+      launch.constant = {filter,
+                         static_cast<std::size_t>(args.filter.count() *
+                                                  P::FilterLayout::Size(problem().filter()))};
+    }
+    return start(launch);
   }
 
   template <SourceKind kind, class StartFunction>

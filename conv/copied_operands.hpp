@@ -69,6 +69,7 @@ struct WgmmaParams {
   gemm::WgmmaPlan plan;
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
+  std::int32_t early = 0;  // slices of filters that are fetched before earlier kernels have ended
 };
 
 inline namespace WEFT_BACKEND {

@@ -97,22 +97,18 @@ template <class P>
 struct WgmmaParts {
   using Params = WgmmaParams<P>;
   using Scheduler = BatchGrid<typename P::Prologue>;
-  using Mainloop = gemm::WgmmaSm90Mainloop<P, !CheckedPolicy<P>::kNhwc>;
+  struct Spec {
+    static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
+    static constexpr bool kRowsAcross = false, kColumnsAcross = false;
+    static constexpr bool kPermuted = !CheckedPolicy<P>::kNhwc;
+  };
+  using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
   using OperandA = CopiedSource<P, Mainloop>;
   using OperandB = CopiedFilter<P, Mainloop>;
   using Output = decltype(Params::output);
 
-  // Bytes go through shared memory; wider outputs are stored from registers, one by one.
-  static constexpr int kOutputBytes = sizeof(typename P::Epilogue::Output);
-  struct Destination {
-    using DstLayout = typename P::DstLayout;
-    using Epilogue = typename P::Epilogue;
-    static constexpr auto config = WithDstAlignment(P::config, kOutputBytes);
-  };
-  using Epilogue = typename std::conditional_t<
-      kOutputBytes == 1, std::type_identity<gemm::StagedStore<P, Output, Mainloop>>,
-      std::type_identity<gemm::DirectStore<Destination, Output, typename Mainloop::Map>>>::type;
+  using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 

@@ -245,7 +245,7 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
   const auto row = static_cast<std::uint32_t>(s.span);
   plan->a = plan->b =
       arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
-  plan->a_row = row / 16;
+  plan->a_group = static_cast<std::uint32_t>(f.config.warp.m) * row / 16;
   plan->b_block = 64 * row / 16;
   const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
   plan->steps = Int32(s.steps());

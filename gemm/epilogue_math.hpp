@@ -33,6 +33,9 @@ struct EpilogueMath {
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
+  // In a dependent launch earlier kernels may have written what is read here.
+  static constexpr bool kDependent =
+      std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
@@ -54,11 +57,11 @@ struct EpilogueMath {
     for (int j = 0; j < kChannels; ++j) {
       const bool inside = k + j < end;
       const float* alpha_address = per_channel ? p.channel_alpha + k + j : nullptr;
-      const float alpha = t.LoadGlobalOr0(alpha_address, per_channel && inside);
+      const float alpha = LoadOr0(t, alpha_address, per_channel && inside);
       c.alpha[j] = per_channel ? alpha : p.alpha;
       c.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
-        c.bias[j] = static_cast<BiasValue>(t.LoadGlobalOr0(p.bias + k + j, inside));
+        c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
       }
     }
   }
@@ -134,6 +137,15 @@ struct EpilogueMath {
     return in;
   }
 
+  template <class T>
+  WEFT_DEVICE static T LoadOr0(arch::Thread t, const T* address, bool inside) {
+    if constexpr (kDependent) {
+      return inside ? t.LoadGlobalCoherent(address) : T();
+    } else {
+      return t.LoadGlobalOr0(address, inside);
+    }
+  }
+
   // count: how many of the channels there are.
   WEFT_DEVICE static void LoadResidual(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                        std::int32_t count, std::int32_t k, Residuals& v) {
@@ -147,7 +159,8 @@ struct EpilogueMath {
       // Blocks of 4 channels and more are whole words, their zero channels included.
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
-        const std::uint32_t word = t.LoadGlobalOr0(
+        const std::uint32_t word = LoadOr0(
+            t,
             reinterpret_cast<const std::uint32_t*>(base + Layout::ChannelOffset(p.extents, k + j)),
             j < count);
         WEFT_UNROLL
@@ -159,7 +172,7 @@ struct EpilogueMath {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         v.value[j] = static_cast<float>(
-            t.LoadGlobalOr0(base + Layout::ChannelOffset(p.extents, k + j), j < count));
+            LoadOr0(t, base + Layout::ChannelOffset(p.extents, k + j), j < count));
       }
     }
   }

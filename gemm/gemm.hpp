@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "absl/status/status.h"
@@ -29,8 +30,13 @@ constexpr TileFacts GemmFactsOf() {
   using Kernel = GemmKernel<P>;
   TileFacts facts;
   facts.config = P::config;
-  facts.config.instruction.k /=
-      static_cast<int>(P::config.kMainloop == Mainloop::kMmaSm80 ? sizeof(typename P::Element) : 1);
+  constexpr bool kTensorCores =
+      CheckedGemmPolicy<P>::kWgmma || P::config.kMainloop == Mainloop::kMmaSm80;
+  facts.config.instruction.k /= static_cast<int>(kTensorCores ? sizeof(typename P::Element) : 1);
+  if constexpr (CheckedGemmPolicy<P>::kWgmma) {
+    facts.stage_bytes = Kernel::Mainloop::kStageBytes;
+    facts.resident_blocks = P::config.blocks_per_sm;
+  }
   facts.threads = Kernel::kThreads;
   facts.blocks_by_registers = Kernel::kMinBlocksPerSm;
   facts.shared_bytes = sizeof(typename Kernel::SharedStorage);
@@ -103,9 +109,9 @@ class Gemm {
   std::string Describe() const { return DescribeGemm(counts_, GemmFactsOf<P>()); }
 
   // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
-  absl::Status Run(const Arguments& args, Stream stream) const {
-    return Start(args, [&](const Launch& launch) {
-      return RunOnGpu<P>("gemm", GemmFactsOf<P>(), launch, stream);
+  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
+    return Start(args, &arch::EncodeTensorMap, [&](const Launch& launch) {
+      return RunOnGpu<P>("gemm", GemmFactsOf<P>(), launch, stream, options);
     });
   }
 
@@ -114,7 +120,7 @@ class Gemm {
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
-    return Start(args, [&](const Launch& launch) {
+    return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
       return gemm::RunOnCpu<P>("gemm", GemmFactsOf<P>(), launch, options, stats);
     });
   }
@@ -131,7 +137,7 @@ class Gemm {
                             .line_bytes = elements * std::int64_t{sizeof(Element)},
                             .lines = lines,
                             .pitch_bytes = pitch * std::int64_t{sizeof(Element)},
-                            .helper = "WithSrcAlignment",
+                            .helper = CheckedGemmPolicy<P>::kWgmma ? nullptr : "WithSrcAlignment",
                             .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element)};
     };
     const TensorArgument operands[] = {kLinesOfA<P> ? operand("a", args.a, p.m, p.k, p.lda)
@@ -149,7 +155,10 @@ class Gemm {
     TensorArgument c = result(sizeof(Output), P::config.alignment.dst);
     c.helper = "WithDstAlignment";
     c.least_alignment = sizeof(Output);
-    TensorArgument residual = result(sizeof(ResidualElement), alignof(ResidualElement));
+    // wgmma_sm90 reads a residual of bytes as widely as C is written.
+    constexpr bool kWide = CheckedGemmPolicy<P>::kWgmma && sizeof(ResidualElement) == 1;
+    TensorArgument residual =
+        result(sizeof(ResidualElement), kWide ? P::config.alignment.dst : alignof(ResidualElement));
     residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
     return gemm::CheckArguments("gemm", operands, c,
                                 EpilogueArgumentsOf<Epilogue>(args, p.n, residual));
@@ -161,27 +170,54 @@ class Gemm {
 
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
-  absl::Status Start(const Arguments& args, const StartFunction& start) const {
+  absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    const auto m = static_cast<std::int32_t>(problem_.m);
-    const auto n = static_cast<std::int32_t>(problem_.n);
-    const auto k = static_cast<std::int32_t>(problem_.k);
-    GemmParams<P> p;
-    p.slices = counts_.slices;
-    // Elements brought one k at a time may begin with the short slice: sums then start with zeros
-    // instead of ending with them, which would turn -0 into 0.
-    constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
-    const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
-    p.a = {args.a, problem_.lda, m, k, first};
-    p.b = {args.b, problem_.ldb, n, k, first};
-    p.schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts_.tiles_n));
-    FillOutput(args, args.c, &p.output);
-    p.output.k = p.output.padded_k = n;
-    p.output.rows.rows = m;
-    p.output.extents = {.n = 1, .c = n, .h = problem_.ldc, .w = m};
-    const bool cut = problem_.k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
-    return start(
-        {KernelList<P>::kCut && cut ? 1 : 0, &p, {static_cast<int>(counts_.blocks()), 1, 1}});
+    Launch launch;
+    launch.grid = {static_cast<int>(counts_.blocks()), 1, 1};
+    if constexpr (CheckedGemmPolicy<P>::kWgmma) {
+      WgmmaGemmParams<P> p;
+      Fill(args, &p);
+      const WgmmaGemmPlan plan = MakeWgmmaGemmPlan(
+          P::config.threadblock, P::config.warp, problem_.m, problem_.n, problem_.k, problem_.lda,
+          problem_.ldb, sizeof(Element), kLinesOfA<P>, kLinesOfB<P>, GemmFactsOf<P>().stage_bytes);
+      p.a = plan.a.params;
+      p.b = plan.b.params;
+      p.ring = plan.ring;
+      p.plan = plan.plan;
+      p.tiles = launch.grid.x;
+      for (const auto& [spec, base, map] :
+           {std::tuple(&plan.a.spec, static_cast<const Element*>(args.a), &p.a.map),
+            {&plan.b.spec, static_cast<const Element*>(args.b), &p.b.map}}) {
+        if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
+      }
+      launch.params = &p;
+      return start(launch);
+    } else {
+      const auto k = static_cast<std::int32_t>(problem_.k);
+      GemmParams<P> p;
+      Fill(args, &p);
+      // Elements brought one k at a time may begin with the short slice: sums then start with zeros
+      // instead of ending with them, which would turn -0 into 0.
+      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
+      const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
+      p.a = {args.a, problem_.lda, p.output.rows.rows, k, first};
+      p.b = {args.b, problem_.ldb, p.output.k, k, first};
+      const bool cut = problem_.k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
+      launch.kernel = KernelList<P>::kCut && cut ? 1 : 0;
+      launch.params = &p;
+      return start(launch);
+    }
+  }
+
+  // What every kernel's parameters have.
+  template <class Params>
+  void Fill(const Arguments& args, Params* p) const {
+    p->slices = counts_.slices;
+    p->schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts_.tiles_n));
+    FillOutput(args, args.c, &p->output);
+    p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem_.n);
+    p->output.rows.rows = static_cast<std::int32_t>(problem_.m);
+    p->output.extents = {.n = 1, .c = problem_.n, .h = problem_.ldc, .w = problem_.m};
   }
 
   GemmProblem problem_;

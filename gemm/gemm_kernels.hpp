@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/gemm_policy.hpp"
 #include "weft/gemm/kernel_list.hpp"
@@ -11,6 +12,7 @@
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
+#include "weft/gemm/staged_store.hpp"
 #include "weft/gemm/tile_kernel.hpp"
 
 namespace weft::gemm {
@@ -21,6 +23,19 @@ struct GemmParams {
   MatrixParams a, b;
   OutputParams<P, MatrixRows> output;
   std::int32_t slices = 0;
+};
+
+// The same with the wgmma_sm90 mainloop.
+template <class P>
+struct WgmmaGemmParams {
+  TileGrid::Params schedule;
+  CopiedMatrixParams a, b;
+  OutputParams<P, MatrixRows> output;
+  MbarRingParams ring;
+  WgmmaPlan plan;
+  std::int32_t slices = 0;
+  std::int32_t tiles = 0;
+  std::int32_t early = 0;
 };
 
 inline namespace WEFT_BACKEND {
@@ -88,6 +103,31 @@ struct GemmParts {
 };
 
 template <class P>
+struct WgmmaGemmParts {
+  using Params = WgmmaGemmParams<P>;
+  using Scheduler = TileGrid;
+  struct Spec {
+    static constexpr arch::WgmmaType kType =
+        std::is_same_v<typename P::Element, std::int8_t> ? arch::WgmmaType::kS8
+        : std::is_same_v<typename P::Element, Half>      ? arch::WgmmaType::kF16
+                                                         : arch::WgmmaType::kBf16;
+    static constexpr bool kRowsAcross = !kLinesOfA<P>, kColumnsAcross = !kLinesOfB<P>;
+    static constexpr bool kPermuted = false;
+  };
+  using Mainloop = WgmmaSm90Mainloop<P, Spec>;
+  using Pipeline = typename Mainloop::Pipeline;
+  using OperandA = CopiedMatrixOperand<RowsOfA, Mainloop::kBlockM, kLinesOfA<P>>;
+  using OperandB = CopiedMatrixOperand<RowsOfB, Mainloop::kBlockN, kLinesOfB<P>>;
+  struct Destination {
+    using DstLayout = MatrixFormat<typename P::LayoutC>;
+    using Epilogue = typename P::Epilogue;
+    static constexpr auto config = P::config;
+  };
+  using Epilogue = WgmmaStore<Destination, decltype(Params::output), Mainloop>;
+  static constexpr int kRegisters = Mainloop::kStartRegisters;
+};
+
+template <class P>
 requires MatrixPolicy<P>
 struct KernelList<P> {
   // 0: a line's k are a multiple of config.alignment.src bytes; 1: they are not, which matters
@@ -97,11 +137,13 @@ struct KernelList<P> {
   static constexpr bool kCut = kAlong &&
                                P::config.alignment.src >
                                    static_cast<int>(sizeof(typename P::Element)) &&
-                               CheckedGemmPolicy<P>::kMainloop != gemm::Mainloop::kSimtAsync;
+                               CheckedGemmPolicy<P>::kMainloop != gemm::Mainloop::kSimtAsync &&
+                               !CheckedGemmPolicy<P>::kWgmma;
   template <int i>
   static constexpr bool kExists = i == 0 || kCut;
   template <int i>
-  using Kernel = TileKernel<GemmParts<P, i == 0>>;
+  using Kernel = TileKernel<
+      std::conditional_t<CheckedGemmPolicy<P>::kWgmma, WgmmaGemmParts<P>, GemmParts<P, i == 0>>>;
 };
 
 template <class P>

@@ -10,9 +10,13 @@
 //     };
 //
 //     Element         sums    config                        result
-//     std::int8_t     int32   SimtConfig, MmaSm80Config     exact
+//     std::int8_t     int32   SimtConfig, MmaSm80Config,    exact
+//                             WgmmaSm90Config
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
-//     Half, Bfloat16  float   MmaSm80Config                 rounded within sums as the GPU does
+//     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
+//                             WgmmaSm90Config
+//
+// wgmma_sm90 multiplies int8 of a row-major A and a column-major B only, 16-bit floats of any.
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once
@@ -82,12 +86,20 @@ struct CheckedGemmPolicy {
   using Sum = typename SumOf<Element>::type;
   static_assert(Config<std::remove_cvref_t<decltype(P::config)>>,
                 "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
-                "SimtAsyncConfig or MmaSm80Config such as weft::gemm::kMma128x128");
+                "SimtAsyncConfig, MmaSm80Config or WgmmaSm90Config such as "
+                "weft::gemm::kMma128x128");
   static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
   static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
   static constexpr bool kFma = std::is_same_v<Element, float> || std::is_same_v<Element, double>;
-  static_assert(kSimt || kMainloop == Mainloop::kMmaSm80,
-                "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig or MmaSm80Config");
+  static constexpr bool kWgmma = kMainloop == Mainloop::kWgmmaSm90;
+  static_assert(kSimt || kWgmma || kMainloop == Mainloop::kMmaSm80,
+                "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig, MmaSm80Config or "
+                "WgmmaSm90Config");
+  static_assert(!kWgmma || !std::is_same_v<Element, std::int8_t> || (kLinesOfA<P> && kLinesOfB<P>),
+                "weft: the wgmma_sm90 GEMM of int8 takes a row-major A and a column-major B, since "
+                "the tensor cores want their k side by side; others take an MmaSm80Config");
+  static_assert(!kWgmma || P::config.alignment.src == 16,
+                "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,
                 "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, float "
                 "or double");
@@ -97,7 +109,7 @@ struct CheckedGemmPolicy {
   static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
                 "weft: the simt_async GEMM multiplies Element = float or double");
   static_assert(kSimt || !kFma,
-                "weft: the mma_sm80 GEMM multiplies Element = std::int8_t, weft::Half or "
+                "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half or "
                 "weft::Bfloat16; float and double take the simt mainloop");
   static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
                     internal::kIsMatrixLayout<typename P::LayoutB> &&

@@ -20,11 +20,14 @@ __device__ void CheckFunctorsOnDevice() {
 }
 
 template <class P>
-arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, Stream stream) {
+arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, Stream stream,
+                               const arch::LaunchAttributes& attributes) {
   arch::LaunchResult result;
   VisitKernel<P>(index, [&]<class Kernel>() {
+    arch::LaunchAttributes own = attributes;
+    own.dependent = own.dependent && Kernel::kDependent;
     result = arch::LaunchOnCuda<Kernel>(grid, *static_cast<const typename Kernel::Params*>(params),
-                                        stream);
+                                        stream, own);
   });
   return result;
 }
@@ -34,4 +37,4 @@ arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, S
 #define WEFT_INSTANTIATE_OPERATOR(...)                                       \
   template __device__ void weft::gemm::CheckFunctorsOnDevice<__VA_ARGS__>(); \
   template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<__VA_ARGS__>(    \
-      int, const void*, weft::arch::Dim3, weft::Stream)
+      int, const void*, weft::arch::Dim3, weft::Stream, const weft::arch::LaunchAttributes&)

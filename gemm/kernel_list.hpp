@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/arch/launch_result.hpp"
 
 namespace weft::gemm {
@@ -32,12 +33,14 @@ void VisitKernel(int index, const Function& function) {
 
 }  // namespace WEFT_BACKEND
 
-// Launches kernel `index` of P on the GPU. params: its Params. Defined by
+// Launches kernel `index` of P on the GPU. params: its Params. attributes.dependent holds for
+// kernels that know what it asks of them (Kernel::kDependent). Defined by
 // WEFT_INSTANTIATE_OPERATOR(P) in a .cu file (instantiate.cuh; weft_add_operators() of CMake writes
 // that file). Weak, so that a program without that object links, runs on the CPU, and can say what
 // is missing.
 template <class P>
 [[gnu::weak]] arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid,
-                                             Stream stream);
+                                             Stream stream,
+                                             const arch::LaunchAttributes& attributes);
 
 }  // namespace weft::gemm

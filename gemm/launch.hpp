@@ -7,6 +7,7 @@
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/kernel_list.hpp"
 
@@ -21,6 +22,18 @@ struct Launch {
   int kernel = 0;
   const void* params = nullptr;
   arch::Dim3 grid;
+  arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
+};
+
+// Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
+using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
+
+// How Run launches.
+struct LaunchOptions {
+  // The kernel may start while earlier ones of the stream still run, and waits for them before it
+  // touches what they may have written (programmatic dependent launch). Kernels of wgmma_sm90; the
+  // others start when earlier ones have ended.
+  bool dependent = true;
 };
 
 // Whether this program holds GPU code for P.
@@ -36,6 +49,13 @@ inline absl::Status LaunchStatus(const char* who, const arch::LaunchResult& resu
       absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
 }
 
+// *map of what lies at `base`. Internal if CUDA refuses.
+inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMapSpec spec,
+                            const void* base, arch::TensorMap* map) {
+  spec.base = base;
+  return LaunchStatus(who, make(spec, map));
+}
+
 // A grid whose blocks stay and take tiles in turn, `blocks` of them at most.
 inline arch::Dim3 ResidentGrid(const TileFacts& facts, arch::Dim3 grid, int blocks) {
   if (facts.resident_blocks > 0 && grid.x > blocks) grid.x = blocks;
@@ -45,8 +65,8 @@ inline arch::Dim3 ResidentGrid(const TileFacts& facts, arch::Dim3 grid, int bloc
 // Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
 // GPU, what CheckDevice says, Internal if CUDA refuses.
 template <class P>
-absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch,
-                      Stream stream) {
+absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch, Stream stream,
+                      const LaunchOptions& options = {}) {
   if (!HasGpuCode<P>()) {
     return absl::FailedPreconditionError(
         absl::StrCat(who, ": this program holds no GPU code for the policy; put ",
@@ -61,7 +81,8 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch.grid, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream));
+  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+                                          {.dependent = options.dependent}));
 }
 
 // The epilogue's part of a kernel's parameters, from an operator's Arguments.
@@ -87,6 +108,9 @@ absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& lau
   constexpr int kResidentBlocks = 3;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
   VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
+    arch::LaunchAttributes attributes;
+    attributes.dependent = Kernel::kDependent;  // so that every access is checked
+    attributes.constant[0] = launch.constant;
     report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, kResidentBlocks),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
                                        options);

@@ -64,18 +64,29 @@ struct MbarRing {
     t.SyncThreads();
   }
 
-  // By the one thread that copies.
+  // By the one thread that copies. early >= 0 in the first tile: that many slices of operand B (at
+  // most the ring's stages) are fetched before earlier kernels are waited for.
   template <CopiedOperand A, CopiedOperand B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
-                                  int slices, Turn& turn) {
+                                  int slices, int early, Turn& turn) {
+    if (early >= 0) {
+      for (int slice = 0; slice < early; ++slice) {
+        const std::uint32_t full = t.SharedAddress(&shared.full[slice]);
+        t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
+        b.Copy(t, Stage(t, shared, p, slice) + p.b_offset, full, slice);
+      }
+      t.WaitForEarlierGrids();
+    }
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
       const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
-      const std::uint32_t stage = t.SharedAddress(shared.bytes) + turn.slot * p.stage_bytes;
-      t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
-      t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
+      const std::uint32_t stage = Stage(t, shared, p, turn.slot);
+      if (slice >= early) {
+        t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
+        t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
+        b.Copy(t, stage + p.b_offset, full, slice);
+      }
       a.Copy(t, stage, full, slice);
-      b.Copy(t, stage + p.b_offset, full, slice);
       turn.Next(p.stages);
     }
   }
@@ -87,7 +98,7 @@ struct MbarRing {
     int previous = -1;  // the stage whose products may be in flight
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
-      const std::uint32_t stage = t.SharedAddress(shared.bytes) + turn.slot * p.stage_bytes;
+      const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
       mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices, acc);
       t.template WgmmaWait<1>();
@@ -101,6 +112,10 @@ struct MbarRing {
   }
 
  private:
+  WEFT_DEVICE static std::uint32_t Stage(arch::Thread t, Stages& shared, const Params& p,
+                                         int slot) {
+    return t.SharedAddress(shared.bytes) + static_cast<std::uint32_t>(slot * p.stage_bytes);
+  }
   WEFT_DEVICE static void Release(arch::Thread t, Stages& shared, int slot) {
     t.SyncWarp();
     if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.empty[slot]));

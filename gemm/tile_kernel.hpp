@@ -85,6 +85,8 @@ struct TileKernel {
   }();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
   static constexpr int kRegisters = Parts::kRegisters;
+  // Whether it may start while earlier kernels of its stream still run (arch::LaunchAttributes).
+  static constexpr bool kDependent = kSpecialised;
   static constexpr int kMinBlocksPerSm = BlocksPerSm(Parts::kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = [] {
     if constexpr (requires { Parts::kRegistersBefore90; }) {
@@ -143,20 +145,24 @@ struct TileKernel {
   WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
     constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
     Pipeline::Begin(t, shared.stages);
+    t.LetLaterGridsStart();
     typename Pipeline::Turn turn;
     if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if (t.tid() != Mainloop::kThreads) return;
+      int early = p.early;  // slices of filters that are fetched before the wait
       WEFT_NO_UNROLL
       for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
         const auto tile = Parts::Scheduler::At(p.schedule, i);
         typename Parts::OperandA a(p.a, tile);
         typename Parts::OperandB b(p.b, tile);
-        Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, turn);
+        Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, early, turn);
+        early = -1;
       }
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
+    t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     WEFT_NO_UNROLL
     for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {

@@ -1,8 +1,9 @@
-// The mainloop of sm_90a: warpgroup products of int8, from a plan that the host has made.
+// The mainloop of sm_90a: warpgroup products of int8 and 16-bit floats, from a plan that the host has
+// made.
 //
-// Filters are the tensor cores' A (64 channels to a product), positions their B: the number of
-// positions of a tile is then a multiple of 8 or 16 instead of 64, and a thread needs the scales and
-// biases of two channels in 64 only.
+// Columns of the product (filters of a convolution) are the tensor cores' A, 64 to an instruction,
+// and rows (positions) their B: the number of rows of a tile is then a multiple of 8 or 16 instead
+// of 64, and a thread needs the scales and biases of two columns in 64 only.
 //
 // What a stage holds, and in which layout, is the plan's business: it gives a descriptor for each
 // operand and, for each step of 32 bytes of k, where in the stage its operands begin. A step may
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/arch.hpp"
@@ -27,7 +29,7 @@ struct WgmmaPlan {
   };
 
   std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
-  std::uint32_t a_row = 0;      // from a row to the next
+  std::uint32_t a_group = 0;    // from a warpgroup's rows to the next one's
   std::uint32_t b_block = 0;    // from 64 columns to the next
   std::int32_t steps = 0;       // of a slice
   std::int32_t last_steps = 0;  // of the last slice
@@ -40,10 +42,19 @@ inline namespace WEFT_BACKEND {
 // d[x][4j + 2h + e] of a lane is row 8j + 2 (lane % 4) + e and column 64x + 16w + 8h + lane / 4, w
 // being the warp's number in its warpgroup.
 //
-// kPermuted: where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the swizzle of
-// 128 bytes also exchanges the channels of a line; column c then holds channel c ^ (c / 8 % 4).
-template <class P, bool kPermuted_>
+// Spec states
+//     kType        of the elements, an arch::WgmmaType: kS8, kF16 or kBf16
+//     kRowsAcross, kColumnsAcross    16-bit elements: rows (columns), not k, run along memory
+//     kPermuted    where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the
+//                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
+//                  channel c ^ (c / 8 % 4)
+template <class P, class Spec>
 class WgmmaSm90Mainloop {
+  static constexpr arch::WgmmaType kType = Spec::kType;
+  static constexpr bool kS8 = kType == arch::WgmmaType::kS8;
+  static_assert(kS8 || kType == arch::WgmmaType::kF16 || kType == arch::WgmmaType::kBf16);
+  static_assert(!kS8 || !(Spec::kRowsAcross || Spec::kColumnsAcross));
+  static constexpr int kElementBytes = kS8 ? 1 : 2;
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
@@ -53,8 +64,9 @@ class WgmmaSm90Mainloop {
                     kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
-  static_assert(kTile.k % 32 == 0 && kTile.k >= 32 && kTile.k <= 32 * WgmmaPlan::kMostSteps,
-                "weft: config.threadblock.k of wgmma_sm90 is a multiple of 32, at most 2048");
+  static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
+                    kTile.k * kElementBytes <= 32 * WgmmaPlan::kMostSteps,
+                "weft: config.threadblock.k of wgmma_sm90 is a multiple of 32 bytes, at most 2048");
   static_assert(kConfig.blocks_per_sm == 1 || kConfig.blocks_per_sm == 2,
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
@@ -63,12 +75,16 @@ class WgmmaSm90Mainloop {
   static constexpr int kGroupsN = kTile.n / kWarp.n;
   static constexpr int kGroups = kTile.m / kWarp.m * kGroupsN;
   static_assert(kGroups <= 4, "weft: a tile of wgmma_sm90 has at most 4 warpgroups");
-  static constexpr bool kPermuted = kPermuted_;
+  static constexpr bool kPermuted = Spec::kPermuted;
+  static_assert(!Spec::kRowsAcross || kTile.m == kWarp.m || kWarp.m % 64 == 0,
+                "weft: where the rows of A run along memory, config.warp.m of wgmma_sm90 is a "
+                "multiple of 64, or all of config.threadblock.m");
   static constexpr int kThreads = 128 * kGroups;  // that multiply
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
   using Pipeline = MbarRing<WgmmaSm90Mainloop>;
-  using Accumulators = std::int32_t[kBlocks][kN / 2];
+  using Sum = std::conditional_t<kS8, std::int32_t, float>;
+  using Accumulators = Sum[kBlocks][kN / 2];
 
   // Registers of a thread: of all at the start, and what the warpgroups that multiply then have of
   // those that the producers give up.
@@ -90,12 +106,13 @@ class WgmmaSm90Mainloop {
 
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1. The epilogue
   // stages a tile of bytes; 512 bytes hold barriers.
-  static constexpr int kStagedBytes = kTile.m * kTile.n;
+  static constexpr int kStagedBytes =
+      sizeof(typename P::Epilogue::Output) == 1 ? kTile.m * kTile.n : 0;
   static constexpr int kStageBytes =
       ((228 / kConfig.blocks_per_sm - 1) * 1024 - kStagedBytes - 512) / 1024 * 1024;
 
   struct Map {
-    using Sum = std::int32_t;
+    using Sum = WgmmaSm90Mainloop::Sum;
     using Accumulators = WgmmaSm90Mainloop::Accumulators;
     static constexpr int kPixels = kN / 4, kGroups = 2 * kBlocks, kChannels = 1;
     WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
@@ -108,14 +125,14 @@ class WgmmaSm90Mainloop {
       const int column = g / 2 * 64 + t.warp() % 4 * 16 + g % 2 * 8 + t.lane() / 4;
       return FirstChannel(t) + (kPermuted ? column ^ (column / 8 % 4) : column);
     }
-    WEFT_DEVICE static std::int32_t Get(const Accumulators& acc, int i, int g, int) {
+    WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int g, int) {
       return acc[g / 2][i / 2 * 4 + g % 2 * 2 + i % 2];
     }
   };
 
   WEFT_DEVICE WgmmaSm90Mainloop(arch::Thread t, const WgmmaPlan& plan) : plan_(plan) {
     const int group = t.WarpUniform(t.warp() / 4);
-    a_ = plan.a + static_cast<std::uint32_t>(group / kGroupsN * kN) * plan.a_row;
+    a_ = plan.a + static_cast<std::uint32_t>(group / kGroupsN) * plan.a_group;
     b_ = plan.b + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
   }
 
@@ -131,8 +148,7 @@ class WgmmaSm90Mainloop {
       const WgmmaPlan::Step step = plan_.step[i];
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        t.template WgmmaS8<kN>(acc[x], columns + step.b + x * plan_.b_block, rows + step.a,
-                               slice > 0 || i > 0);
+        Product(t, acc[x], columns + step.b + x * plan_.b_block, rows + step.a, slice > 0 || i > 0);
       }
     }
     t.WgmmaCommit();
@@ -144,6 +160,19 @@ class WgmmaSm90Mainloop {
   }
 
  private:
+  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
+                                  std::uint64_t rows, bool accumulate) {
+    if constexpr (kS8) {
+      t.template WgmmaS8<kN>(acc, columns, rows, accumulate);
+    } else if constexpr (kType == arch::WgmmaType::kF16) {
+      t.template WgmmaF16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
+                                                                       accumulate);
+    } else {
+      t.template WgmmaBf16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
+                                                                        accumulate);
+    }
+  }
+
   const WgmmaPlan& plan_;
   std::uint64_t a_, b_;
 };

@@ -134,6 +134,7 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   args.filter = filter->At(filter_memory.get());
   args.dst = dst_memory.get();
   args.prologue = bank.prologue;
+  args.filter_is_constant = options.seed % 2 == 0;
   args.epilogue = epilogue;
   args.zero_point = data.zero_point = options.zero_point;
   args.beta = data.beta = options.beta;

@@ -1,0 +1,77 @@
+// Matrices that the copy engine of sm_90 brings (mbar_ring.hpp), and the plan of their products.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/tensor_map.hpp"
+#include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/wgmma_sm90.hpp"
+
+namespace weft::gemm {
+
+// A slice of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled. Where
+// k runs along memory a box holds all rows, 128 bytes of k each; else it holds all k of the slice,
+// 128 bytes of rows each.
+struct CopiedMatrixParams {
+  static constexpr int kLineBytes = 128;
+  arch::TensorMap map;
+  std::int32_t copies = 0;
+  std::int32_t copy_bytes = 0;
+  std::int32_t slice_k = 0;  // in elements, as all coordinates
+  std::int32_t line = 0;     // elements of a line
+};
+
+// Of one operand, for the host: its map, but for the address, and its parameters, but for the map.
+struct CopiedMatrix {
+  arch::TensorMapSpec spec;
+  CopiedMatrixParams params;
+};
+
+// What MakeWgmmaGemmPlan makes of a checked problem.
+struct WgmmaGemmPlan {
+  CopiedMatrix a, b;
+  MbarRingParams ring;
+  WgmmaPlan plan;
+};
+
+// tile: config.threadblock, warp: config.warp. extents: m, n, k of the product. lines_a, lines_b:
+// whether k runs along memory. stage_bytes: what the ring's stages share.
+WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, std::int64_t m,
+                                std::int64_t n, std::int64_t k, std::int64_t lda, std::int64_t ldb,
+                                int element_bytes, bool lines_a, bool lines_b,
+                                std::int64_t stage_bytes);
+
+inline namespace WEFT_BACKEND {
+
+// kRows: of a tile. Rows: which of the tile's numbers counts them (share.hpp).
+template <class Rows, int kRows, bool kLines>
+class CopiedMatrixOperand {
+ public:
+  using Params = CopiedMatrixParams;
+  template <class Tile>
+  WEFT_DEVICE CopiedMatrixOperand(const Params& p, const Tile& tile)
+      : p_(p), first_(Rows::Index(tile) * kRows) {}
+
+  WEFT_DEVICE int Bytes(int) const { return p_.copies * p_.copy_bytes; }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice) const {
+    const std::int32_t k = slice * p_.slice_k;
+    WEFT_NO_UNROLL
+    for (int i = 0; i < p_.copies; ++i) {
+      const std::int32_t step = i * p_.line;
+      const std::uint32_t at = to + static_cast<std::uint32_t>(i * p_.copy_bytes);
+      if constexpr (kLines) {
+        t.TmaLoad(at, p_.map, bar, {k + step, first_});
+      } else {
+        t.TmaLoad(at, p_.map, bar, {first_ + step, k});
+      }
+    }
+  }
+
+ private:
+  const Params& p_;
+  std::int32_t first_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
