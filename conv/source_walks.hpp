@@ -60,6 +60,15 @@ struct PointwiseSource {
   }
 };
 
+// The input row and column of tap (0, 0) of an output pixel, and the unit there.
+struct WindowPlace {
+  std::int32_t h, w;
+  std::int64_t unit;
+};
+
+// Row far above the image: every tap of a pixel there falls outside.
+inline constexpr std::int32_t kFarOutside = -(1 << 30);
+
 // Any filter. Input row of output row p and tap r: p * stride_h + base_h + r * step_h; base and
 // step carry the padding, the dilation and, for Mode::kConvolution, the flip.
 struct WindowParams : SourceParams {
@@ -67,6 +76,15 @@ struct WindowParams : SourceParams {
   std::int32_t r = 0, s = 0;  // filter rows, columns
   std::int32_t base_h = 0, base_w = 0;
   std::int32_t step_h = 0, step_w = 0;
+
+  // Of row m of the tile's batch.
+  template <class Tile>
+  constexpr WindowPlace Window(const Tile& tile, std::int32_t m) const {
+    const PixelPlace at = rows.Place(tile, m);
+    const std::int32_t top = at.p * stride_h + base_h, left = at.q * stride_w + base_w;
+    const std::int64_t pixel = static_cast<std::int64_t>(top) * w + left;
+    return {at.inside ? top : kFarOutside, left, at.n * image_units + pixel * pixel_units};
+  }
 };
 
 // Filters of at most kTableTaps taps.
@@ -84,28 +102,7 @@ struct Im2colParams : WindowParams {
   gemm::FastDivmod channels;     // NHWC: by channel_units
 };
 
-// Row far above the image: every tap of a pixel there falls outside.
-inline constexpr std::int32_t kFarOutside = -(1 << 30);
-
 inline namespace WEFT_BACKEND {
-
-// The input row and column of tap (0, 0) of row i of a thread, and the unit there.
-struct WindowPlace {
-  std::int32_t h, w;
-  std::int64_t unit;
-
-  template <bool kAlong, class Params, class Tile>
-  WEFT_DEVICE static WindowPlace Of(const Params& p, const Tile& tile, std::int32_t m) {
-    const PixelPlace at = p.rows.Place(tile, m);
-    WindowPlace place;
-    place.h = at.p * p.stride_h + p.base_h;
-    place.w = at.q * p.stride_w + p.base_w;
-    place.unit =
-        at.n * p.image_units + (static_cast<std::int64_t>(place.h) * p.w + place.w) * p.pixel_units;
-    if (!at.inside) place.h = kFarOutside;
-    return place;
-  }
-};
 
 // NCxHWx, at most 32 taps, any stride, dilation and padding. Tensor cores leave no time for
 // arithmetic at each piece: an address for each pixel moves from block to block, and which taps lie
@@ -122,13 +119,11 @@ class TapWalk {
   WEFT_DEVICE TapWalk(arch::Thread t, const Params& params, const Tile& tile) : p_(params) {
     const auto source =
         reinterpret_cast<std::uintptr_t>(p_.Data(tile, kUnitBytes)) + Shape::Inner(t) * kBytes;
-    std::int32_t h[Shape::kRows], w[Shape::kRows];
+    WindowPlace at[Shape::kRows];
     WEFT_UNROLL
     for (int i = 0; i < Shape::kRows; ++i) {
-      const auto at = WindowPlace::Of<false>(p_, tile, tile.m * Shape::kExtent + Shape::Row(t, i));
-      h[i] = at.h;
-      w[i] = at.w;
-      source_[i] = source + static_cast<std::uintptr_t>(at.unit * kUnitBytes);
+      at[i] = p_.Window(tile, tile.m * Shape::kExtent + Shape::Row(t, i));
+      source_[i] = source + static_cast<std::uintptr_t>(at[i].unit * kUnitBytes);
       inside_[i] = 0;
     }
     std::uint32_t tap = 1;
@@ -138,8 +133,8 @@ class TapWalk {
       for (int s = 0; s < p_.s; ++s) {
         WEFT_UNROLL
         for (int i = 0; i < Shape::kRows; ++i) {
-          const auto at_h = static_cast<std::uint32_t>(h[i] + r * p_.step_h);
-          const auto at_w = static_cast<std::uint32_t>(w[i] + s * p_.step_w);
+          const auto at_h = static_cast<std::uint32_t>(at[i].h + r * p_.step_h);
+          const auto at_w = static_cast<std::uint32_t>(at[i].w + s * p_.step_w);
           const bool inside =
               at_h < static_cast<std::uint32_t>(p_.h) && at_w < static_cast<std::uint32_t>(p_.w);
           inside_[i] |= inside ? tap : 0u;
@@ -193,10 +188,7 @@ class Im2colWalk {
     src_ = p_.Data(tile, kUnitBytes) + (kAlong ? 0 : Shape::Inner(t) * kBytes);
     WEFT_UNROLL
     for (int i = 0; i < Shape::kRows; ++i) {
-      const auto at = WindowPlace::Of<kAlong>(p_, tile, tile.m * Shape::kExtent + Shape::Row(t, i));
-      h_[i] = at.h;
-      w_[i] = at.w;
-      origin_[i] = at.unit;
+      at_[i] = p_.Window(tile, tile.m * Shape::kExtent + Shape::Row(t, i));
     }
     unit_ = Shape::Outer(t, 0);
     if constexpr (kAlong) unit_ = unit_ * Shape::kInner + Shape::Inner(t);
@@ -209,8 +201,8 @@ class Im2colWalk {
   }
 
   WEFT_DEVICE int Bytes(int i) const {
-    const auto h = static_cast<std::uint32_t>(h_[i] + r_ * p_.step_h);
-    const auto w = static_cast<std::uint32_t>(w_[i] + s_ * p_.step_w);
+    const auto h = static_cast<std::uint32_t>(at_[i].h + r_ * p_.step_h);
+    const auto w = static_cast<std::uint32_t>(at_[i].w + s_ * p_.step_w);
     const bool inside = unit_ < p_.units && h < static_cast<std::uint32_t>(p_.h) &&
                         w < static_cast<std::uint32_t>(p_.w);
     return inside ? kBytes : 0;
@@ -218,9 +210,9 @@ class Im2colWalk {
 
   WEFT_DEVICE const void* Source(int i) const {
     if constexpr (kAlong) {
-      return src_ + (origin_[i] + (Tap(r_, s_) * p_.pixel_units + c_)) * kUnitBytes;
+      return src_ + (at_[i].unit + (Tap(r_, s_) * p_.pixel_units + c_)) * kUnitBytes;
     } else {
-      return src_ + (origin_[i] + offset_) * kUnitBytes;
+      return src_ + (at_[i].unit + offset_) * kUnitBytes;
     }
   }
 
@@ -273,13 +265,11 @@ class Im2colWalk {
 
   const Params& p_;
   const std::uint8_t* src_;
-  std::int32_t h_[Shape::kRows];  // input row and column of tap (0, 0)
-  std::int32_t w_[Shape::kRows];
-  std::int64_t origin_[Shape::kRows];          // and its unit
+  WindowPlace at_[Shape::kRows];
   std::int32_t unit_;                          // of k
   std::int32_t r_, s_, c_;                     // its tap and channels
   std::int32_t step_r_, step_s_, step_c_;      // kStep likewise
-  std::int32_t offset_ = 0, step_offset_ = 0;  // NCxHWx: units from origin_, and of kStep
+  std::int32_t offset_ = 0, step_offset_ = 0;  // NCxHWx: units from tap (0, 0), and of kStep
 };
 
 }  // namespace WEFT_BACKEND

@@ -40,15 +40,6 @@ struct EpilogueFacts {
   bool zero_point = false;
 };
 
-template <class Epilogue>
-constexpr EpilogueFacts EpilogueFactsOf() {
-  return {.scale = Epilogue::kHasScale,
-          .bias = Epilogue::kHasBias,
-          .bias_in_sum = Epilogue::kBiasInSum,
-          .residual = Epilogue::kHasResidual,
-          .zero_point = Epilogue::OutputStage::kAddsZeroPoint};
-}
-
 // The epilogue's part of a run's arguments.
 struct EpilogueArguments {
   EpilogueFacts facts;
@@ -61,7 +52,11 @@ struct EpilogueArguments {
 template <class Epilogue, class Arguments>
 EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channels,
                                       const TensorArgument& residual) {
-  EpilogueArguments e = {.facts = EpilogueFactsOf<Epilogue>(),
+  EpilogueArguments e = {.facts = {.scale = Epilogue::kHasScale,
+                                   .bias = Epilogue::kHasBias,
+                                   .bias_in_sum = Epilogue::kBiasInSum,
+                                   .residual = Epilogue::kHasResidual,
+                                   .zero_point = Epilogue::OutputStage::kAddsZeroPoint},
                          .bias = {.field = "bias",
                                   .address = args.bias,
                                   .alignment = alignof(decltype(*args.bias)),

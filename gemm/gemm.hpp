@@ -103,10 +103,10 @@ class Gemm {
   const GemmProblem& problem() const { return problem_; }
 
   // How the work is cut into blocks.
-  PlanCounts counts() const { return CountTiles(problem_, P::config); }
+  const PlanCounts& counts() const { return counts_; }
 
   // One line: tile, grid, shared memory, layouts.
-  std::string Describe() const { return DescribeGemm(counts(), GemmFactsOf<P>()); }
+  std::string Describe() const { return DescribeGemm(counts_, GemmFactsOf<P>()); }
 
   // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
@@ -165,18 +165,18 @@ class Gemm {
   }
 
  private:
-  explicit Gemm(const GemmProblem& problem) : problem_(problem) {}
+  explicit Gemm(const GemmProblem& problem)
+      : problem_(problem), counts_(CountTiles(problem, P::config)) {}
 
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
   absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    const PlanCounts tiles = counts();
     Launch launch;
-    launch.grid = {static_cast<int>(tiles.blocks()), 1, 1};
+    launch.grid = {static_cast<int>(counts_.blocks()), 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
-      Fill(args, tiles, &p);
+      Fill(args, &p);
       const WgmmaGemmPlan plan = MakeWgmmaGemmPlan(
           P::config.threadblock, P::config.warp, problem_.m, problem_.n, problem_.k, problem_.lda,
           problem_.ldb, sizeof(Element), kLinesOfA<P>, kLinesOfB<P>, GemmFactsOf<P>().stage_bytes);
@@ -195,7 +195,7 @@ class Gemm {
     } else {
       const auto k = static_cast<std::int32_t>(problem_.k);
       GemmParams<P> p;
-      Fill(args, tiles, &p);
+      Fill(args, &p);
       // Elements brought one k at a time may begin with the short slice: sums then start with zeros
       // instead of ending with them, which would turn -0 into 0.
       constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
@@ -211,9 +211,9 @@ class Gemm {
 
   // What every kernel's parameters have.
   template <class Params>
-  void Fill(const Arguments& args, const PlanCounts& tiles, Params* p) const {
-    p->slices = tiles.slices;
-    p->schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(tiles.tiles_n));
+  void Fill(const Arguments& args, Params* p) const {
+    p->slices = counts_.slices;
+    p->schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts_.tiles_n));
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem_.n);
     p->output.rows.rows = static_cast<std::int32_t>(problem_.m);
@@ -221,6 +221,7 @@ class Gemm {
   }
 
   GemmProblem problem_;
+  PlanCounts counts_;
 };
 
 }  // namespace weft::gemm

@@ -122,9 +122,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const G
     return s;
   }
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;
-  const std::int64_t blocks = CeilDiv(p.m, std::int64_t{config.threadblock.m}) *
-                              CeilDiv(p.n, std::int64_t{config.threadblock.n});
-  if (blocks > kInt32Max) {
+  if (const std::int64_t blocks = CountTiles(p, config).blocks(); blocks > kInt32Max) {
     return absl::OutOfRangeError(absl::StrCat("gemm: blocks=", blocks, " exceeds ", kInt32Max,
                                               "; use a larger threadblock tile"));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/output_params.hpp"
 #include "weft/layouts/formats.hpp"
@@ -24,22 +25,14 @@ struct MatrixParams {
 // C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
 // the leading dimension.
 template <class Major>
-struct MatrixFormat;
-template <>
-struct MatrixFormat<layouts::RowMajor> {
-  static constexpr int kChannelRun = 0;
-  static constexpr std::int64_t ImageStride(const TensorExtents&) { return 0; }
-  static constexpr std::int64_t ChannelOffset(const TensorExtents&, std::int64_t n) { return n; }
-  static constexpr std::int64_t PixelStride(const TensorExtents& e) { return e.h; }
-};
-template <>
-struct MatrixFormat<layouts::ColumnMajor> {
-  static constexpr int kChannelRun = 1;
+struct MatrixFormat {
+  static constexpr bool kRowMajor = std::is_same_v<Major, layouts::RowMajor>;
+  static constexpr int kChannelRun = kRowMajor ? 0 : 1;
   static constexpr std::int64_t ImageStride(const TensorExtents&) { return 0; }
   static constexpr std::int64_t ChannelOffset(const TensorExtents& e, std::int64_t n) {
-    return n * e.h;
+    return kRowMajor ? n : n * e.h;
   }
-  static constexpr std::int64_t PixelStride(const TensorExtents&) { return 1; }
+  static constexpr std::int64_t PixelStride(const TensorExtents& e) { return kRowMajor ? e.h : 1; }
 };
 
 }  // namespace weft::gemm

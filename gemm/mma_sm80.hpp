@@ -164,21 +164,19 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
     WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
         : reader_(t, t.SharedAddress(shared.a), t.SharedAddress(shared.b)) {}
 
-    template <class Stages>
-    WEFT_DEVICE void First(arch::Thread t, const Stages&) {
+    WEFT_DEVICE void First(arch::Thread t) {
       WEFT_UNROLL
       for (int i = 0; i < T::kFragmentsM; ++i) reader_.LoadA(t, 0, 0, i, a_[i]);
       LoadB(t, 0, 0, b_);
     }
 
-    template <int kStep, class Stages>
-    WEFT_DEVICE void Before(arch::Thread t, const Stages&, int stage) {
+    template <int kStep>
+    WEFT_DEVICE void Before(arch::Thread t, int stage) {
       if (!kPrefetchB) LoadB(t, stage, kStep, b_);
     }
 
-    template <int kStep, class Stages, class Copies>
-    WEFT_DEVICE void Step(arch::Thread t, const Stages&, int stage, Accumulators& acc,
-                          const Copies& copies) {
+    template <int kStep, class Copies>
+    WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {
       constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
       FragmentsB next_b;
       if (kPrefetchB) LoadB(t, stage, kNext, next_b);

@@ -75,9 +75,9 @@ struct DoubleBuffer {
 //
 // The mainloop multiplies a stage in M::kSteps steps and holds the operands of one step in
 // registers, M::Held, while those of the next are loaded:
-//     held.First(t, shared);                                     // of step 0 of stage 0
-//     held.template Before<kStep>(t, shared, stage);             // stage: the step's own
-//     held.template Step<kStep>(t, shared, stage, acc, copies);  // stage: of the step after it
+//     held.First(t);                                     // of step 0 of stage 0
+//     held.template Before<kStep>(t, stage);             // stage: the step's own
+//     held.template Step<kStep>(t, stage, acc, copies);  // stage: of the step after it
 // and calls copies(point, points) as it goes for the copies to spread over the steps; kCopyPoints
 // of them a slice, all before its last step unless that is the only one.
 //
@@ -104,7 +104,7 @@ struct CpAsyncRing {
     t.template CpAsyncWait<kStages - 2>();
     t.SyncThreads();
     typename M::Held held(t, shared);
-    held.First(t, shared);
+    held.First(t);
 
     int read = 0, write = kStages - 1;
     WEFT_NO_UNROLL
@@ -125,7 +125,7 @@ struct CpAsyncRing {
       };
       const auto step = [&](auto index) {
         constexpr int kStep = index();
-        held.template Before<kStep>(t, shared, read);
+        held.template Before<kStep>(t, read);
         if constexpr (kStep == M::kSteps - 1) {
           if constexpr (kStep == 0) {
             for (int point = 0; point < M::kCopyPoints; ++point) copies(point, M::kCopyPoints);
@@ -135,7 +135,7 @@ struct CpAsyncRing {
           t.SyncThreads();  // the next slice has arrived for all threads
           read = read + 1 == kStages ? 0 : read + 1;
         }
-        held.template Step<kStep>(t, shared, read, acc, copies);
+        held.template Step<kStep>(t, read, acc, copies);
       };
       Unrolled(step, std::make_integer_sequence<int, M::kSteps>());
       write = write + 1 == kStages ? 0 : write + 1;

@@ -102,16 +102,12 @@ struct SimtAsyncMainloop : LaneTile<P> {
           b_(reinterpret_cast<const Element*>(shared.b[0]) +
              typename T::template ColumnOf<kVector>()(t.tid())) {}
 
-    template <class Stages>
-    WEFT_DEVICE void First(arch::Thread t, const Stages&) {
-      Load(t, 0, 0);
-    }
-    template <int kStep, class Stages>
-    WEFT_DEVICE void Before(arch::Thread, const Stages&, int) {}
+    WEFT_DEVICE void First(arch::Thread t) { Load(t, 0, 0); }
+    template <int kStep>
+    WEFT_DEVICE void Before(arch::Thread, int) {}
 
-    template <int kStep, class Stages, class Copies>
-    WEFT_DEVICE void Step(arch::Thread t, const Stages&, int stage, Accumulators& acc,
-                          const Copies& copies) {
+    template <int kStep, class Copies>
+    WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {
       Load(t, stage, (kStep + 1) % kSteps);
       if constexpr (kStep % (kSteps / kCopyPoints) == 0 && kStep + 1 < kSteps) {
         copies(kStep / (kSteps / kCopyPoints), kCopyPoints);
