@@ -34,8 +34,7 @@ struct WalkMap : PixelMap {
 
 // What a copy of either operand serves is a chunk: `span` channels (32 in NCxHWx<32>) of one tap, or
 // of all.
-struct CopiedSourceParams {
-  arch::TensorMap map;
+struct SourceCopies {
   WalkMap rows;
   std::int32_t stride_h = 0, stride_w = 0, pad_top = 0, pad_left = 0;
   gemm::FastDivmod taps, tap_columns;  // chunks of one block of channels; 1 with patches
@@ -48,14 +47,21 @@ struct CopiedSourceParams {
   std::int32_t group_channels = 0;  // likewise, from a channel group to the next
 };
 
-struct CopiedFilterParams {
+struct CopiedSourceParams : SourceCopies {
   arch::TensorMap map;
+};
+
+struct FilterCopies {
   gemm::FastDivmod taps;
   std::int32_t copies = 0;       // to a slice
   std::int32_t chunks = 0;       // of k; KRSC
   std::int32_t copy_bytes = 0;   // in shared memory
   std::int32_t span = 0;         // KRSC: channels of a chunk
   std::int32_t slice_steps = 0;  // CxRSKx<32>: taps of a slice
+};
+
+struct CopiedFilterParams : FilterCopies {
+  arch::TensorMap map;
 };
 
 // The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.

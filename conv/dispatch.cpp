@@ -71,7 +71,11 @@ int Cheapest(const std::vector<Candidate>& candidates) {
 std::string TileName(const TileDescription& c) {
   std::string name = absl::StrFormat("%s %dx%dx%d", gemm::MainloopName(c.mainloop), c.threadblock.m,
                                      c.threadblock.n, c.threadblock.k);
-  if (c.mainloop != gemm::Mainloop::kSimt) absl::StrAppend(&name, ", ", c.stages, " stages");
+  if (c.mainloop == gemm::Mainloop::kWgmmaSm90) {
+    absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
+  } else if (c.mainloop != gemm::Mainloop::kSimt) {
+    absl::StrAppend(&name, ", ", c.stages, " stages");
+  }
   if (c.mainloop != gemm::Mainloop::kSimt && c.alignment.src < 16) {
     absl::StrAppend(&name, ", ", c.alignment.src, "-byte loads");
   }

@@ -177,7 +177,11 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
   }
-  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * counts.slices * tile.k);
+  const gemm::WgmmaPlan& steps = g.engine.plan;
+  const double products = f.stage_bytes > 0
+                              ? 32.0 * ((counts.slices - 1) * steps.steps + steps.last_steps)
+                              : double(counts.slices) * tile.k;
+  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
   counts.bytes = Bytes(p, f, double(counts.batches));
 
   g.rows.rows = Int32(rows);

@@ -127,8 +127,8 @@ template <class P>
 WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& prologue) {
   WgmmaParams<P> params;
   FillParams<P>(g, prologue, &params);
-  params.a = g.engine.source;
-  params.b = g.engine.filter;
+  static_cast<SourceCopies&>(params.a) = g.engine.source;
+  static_cast<FilterCopies&>(params.b) = g.engine.filter;
   params.output.rows = g.engine.source.rows;
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;

@@ -87,6 +87,7 @@ int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
 
 struct Counts {
   gemm::PlanCounts plan;
+  EnginePlan engine;
   Prediction prediction;  // blocks, useful, processors, busy
   double per_sm = 0.0;    // blocks of the busiest multiprocessor
 };
@@ -94,7 +95,10 @@ struct Counts {
 // What the kernel's own plan says, and how its blocks spread over the processors.
 Counts Count(const Problem& p, const TileFacts& tile, int processors) {
   Counts c;
-  if (const auto geometry = MakeGeometry(p, tile); geometry.ok()) c.plan = geometry->counts;
+  if (const auto geometry = MakeGeometry(p, tile); geometry.ok()) {
+    c.plan = geometry->counts;
+    c.engine = geometry->engine;
+  }
   const double blocks = c.plan.blocks();
   c.per_sm = std::ceil(blocks / processors);
   c.prediction.blocks = c.plan.blocks();
@@ -102,6 +106,34 @@ Counts Count(const Problem& p, const TileFacts& tile, int processors) {
   c.prediction.useful = c.plan.useful;
   c.prediction.busy = blocks / (c.per_sm * processors);
   return c;
+}
+
+// Microseconds of a wgmma_sm90 kernel, from what probes of an H200 measured (shared/HOPPER.md): its
+// blocks stay and take one tile after the other, their stores beside the next tile's products.
+double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuFacts& gpu,
+                         Prediction* result) {
+  constexpr double kOverhead = 2.0;  // microseconds, launched before earlier kernels have ended
+  constexpr double kFeed = 40.0;     // bytes a clock of a multiprocessor, all of them reading
+  constexpr double kPatch = 28.0;    // of a patch's rows of 32 bytes
+  constexpr double kMacs = 4096.0;   // a clock of a multiprocessor
+  constexpr double kEpilogue = 4.6;  // instructions of an output
+  constexpr double kNext = 0.15;     // of the second largest cost that the largest does not hide
+  const gemm::TileShape& t = tile.config.threadblock;
+  const EnginePlan& e = counts.engine;
+  const double steps = (counts.plan.slices - 1.0) * e.plan.steps + e.plan.last_steps;
+  const double source = double(e.source.chunks) * e.source.chunk_bytes;
+  const double filters = steps * t.n * 32.0;
+  const double products = steps * t.m * t.n * 32.0 / kMacs;
+  const double feed = std::max((source + filters) / kFeed, e.patch ? source / kPatch : 0.0);
+  const double epilogue = kEpilogue * t.m * t.n / kLanesPerClock;
+  const double busiest = counts.per_sm;  // tiles of the busiest multiprocessor
+  const double memory = counts.plan.bytes / gpu.bytes_per_us;
+  double costs[] = {busiest * products / gpu.clock_mhz, busiest * feed / gpu.clock_mhz,
+                    busiest * epilogue / gpu.clock_mhz, memory};
+  std::sort(std::begin(costs), std::end(costs));
+  result->memory_bound = costs[3] == memory;
+  // The last tile's stores have no products beside them.
+  return kOverhead + costs[3] + kNext * costs[2] + epilogue / gpu.clock_mhz;
 }
 
 }  // namespace
@@ -132,6 +164,10 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
   }
   result.waves = result.blocks / (double(result.processors) * result.blocks_per_sm);
 
+  if (config.mainloop == gemm::Mainloop::kWgmmaSm90) {
+    result.microseconds = WgmmaMicroseconds(tile, counts, gpu, &result);
+    return result;
+  }
   const bool simt = IsSimt(config);
   const Costs& costs = simt ? kSimtCosts : kMmaCosts;
   const double slice = simt ? SimtSliceClocks(config, IsPointwise(problem))

@@ -182,7 +182,7 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   spec.upper[0] = static_cast<std::int16_t>(last_w);
   spec.upper[1] = static_cast<std::int16_t>(last_h);
 
-  CopiedSourceParams& a = plan->source;
+  SourceCopies& a = plan->source;
   a.rows.rows = Int32(plan->rows);
   a.rows.image_pixels = gemm::FastDivmod(Int32(s.pitch_w * s.pitch_h));
   a.rows.row_pixels = gemm::FastDivmod(Int32(s.pitch_w));
@@ -209,7 +209,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   const auto taps = static_cast<std::uint32_t>(e.r * e.s);
   const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter_interleave));
   TensorMapSpec& spec = plan->filter_spec;
-  CopiedFilterParams& b = plan->filter;
+  FilterCopies& b = plan->filter;
   spec.rank = 4;
   spec.dim[3] = 1;  // the bank's count comes with its address
   spec.box[3] = 1;

@@ -23,8 +23,8 @@ namespace weft::conv {
 // A kernel's parameters but for pointers, and the tensor maps' specifications but for their bases.
 struct EnginePlan {
   arch::TensorMapSpec source_spec, filter_spec;
-  CopiedSourceParams source;
-  CopiedFilterParams filter;
+  SourceCopies source;
+  FilterCopies filter;
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
   std::int64_t rows = 0;  // positions of one product

@@ -32,6 +32,7 @@ struct TileDescription {
   TileShape instruction;  // tensor cores; of int8
   int stages = 2;
   Alignment alignment;
+  int blocks_per_sm = 0;  // wgmma_sm90
 };
 
 // Mainloop simt: dp4a for int8, fma for float and double.
@@ -126,7 +127,7 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock, warp, {}, {warp.m, 64, 32}, 2, alignment};
+    return {kMainloop, threadblock, warp, {}, {warp.m, 64, 32}, 2, alignment, blocks_per_sm};
   }
 };
 

@@ -88,10 +88,13 @@ class Bench {
     using Element = typename P::Element;
     // As mma_sm80_128x256x64_64x64_s3, simt_128x128x8_64x32_8x8_s2.
     const auto& n = numbers;
-    const bool simt = n.size() == 8;
-    const std::string kernel =
-        absl::StrCat(simt ? "simt_" : "mma_sm80_", n[0], "x", n[1], "x", n[2], "_", n[3], "x", n[4],
-                     "_", simt ? absl::StrCat(n[5], "x", n[6], "_") : "", "s", n.back());
+    const bool simt = n.size() == 8, wgmma = n.size() == 5;
+    const std::string kernel = absl::StrCat(simt    ? "simt_"
+                                            : wgmma ? "wgmma_sm90_"
+                                                    : "mma_sm80_",
+                                            n[0], "x", n[1], "x", n[2], "_", n[3], "x", n[4],
+                                            simt ? absl::StrCat("_", n[5], "x", n[6]) : "",
+                                            wgmma ? "" : absl::StrCat("_s", n.back()));
     const std::string layout = absl::StrCat(gemm::kLinesOfA<P> ? "row" : "column", "-major A, ",
                                             gemm::kLinesOfB<P> ? "column" : "row", "-major B");
     Json row = {{"layer", absl::StrCat("gemm_", Type<Element>::kName, "_", size)},

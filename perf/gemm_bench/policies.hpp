@@ -35,6 +35,19 @@ template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n, int sta
 struct Bfloat16Gemm : HalfGemm<kA, kB, m, n, k, warp_m, warp_n, stages> {
   using Element = Bfloat16;
 };
+// Through wgmma_sm90; warp is a warpgroup's share.
+template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n>
+struct WgmmaS8Gemm : BenchGemm<std::int8_t, kA, kB> {
+  static constexpr auto config = gemm::WgmmaSm90Config({m, n, k}, {warp_m, warp_n, k});
+};
+template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n>
+struct WgmmaHalfGemm : BenchGemm<Half, kA, kB> {
+  static constexpr auto config = gemm::WgmmaSm90Config({m, n, k}, {warp_m, warp_n, k});
+};
+template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n>
+struct WgmmaBfloat16Gemm : WgmmaHalfGemm<kA, kB, m, n, k, warp_m, warp_n> {
+  using Element = Bfloat16;
+};
 template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n,
           int stages>
 struct FloatGemm : BenchGemm<float, kA, kB> {

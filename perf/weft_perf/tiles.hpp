@@ -27,6 +27,17 @@ struct Nc32 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config = conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kStages);
 };
 
+// The same through wgmma_sm90: threadblock (m, n, k), a warpgroup's share (m, n), and blocks of a
+// multiprocessor.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks>
+struct Nc32Wgmma : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
+  static constexpr auto config = conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks);
+};
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks>
+struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
+  static constexpr auto config = conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks);
+};
+
 // The same through mma_sm75, whose ring has two stages.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN>
 struct Nc32Sm75 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
