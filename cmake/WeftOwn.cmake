@@ -44,6 +44,9 @@ function(weft_own target)
   if(WEFT_SANITIZE AND NOT arg_NO_SANITIZE)
     target_compile_options(${target} PRIVATE
       -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+    if(WEFT_SANITIZE MATCHES "address")  # calls in place of code at every access: 2/3 of the time to compile
+      target_compile_options(${target} PRIVATE --param=asan-instrumentation-with-call-threshold=0)
+    endif()
   endif()
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")

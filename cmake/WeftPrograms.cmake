@@ -1,4 +1,5 @@
-# examples/ and perf/: each <name>.cpp is a program; more of its sources may lie in a folder <name>/.
+# examples/ and perf/: each <name>.cpp is a program; more of its sources may lie in a folder <name>/, or
+# be a library <name>_parts.
 # <folder>/operators.cmake, if there, says weft_add_operators(<name> ...) for the programs that have
 # operators of their own.
 find_package(PNG QUIET)
@@ -7,12 +8,16 @@ foreach(folder examples perf)
   file(GLOB mains CONFIGURE_DEPENDS ${folder}/*.cpp)
   foreach(main IN LISTS mains)
     cmake_path(GET main STEM name)
-    file(GLOB more CONFIGURE_DEPENDS ${folder}/${name}/*.cpp)
+    set(more)
+    if(NOT TARGET ${name}_parts)
+      file(GLOB more CONFIGURE_DEPENDS ${folder}/${name}/*.cpp)
+    endif()
     add_executable(${name} ${main} ${more})
     weft_own(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_link_libraries(${name} PRIVATE weft::weft weft_perf_peers weft_perf_support)
+    target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${name}_parts> weft::weft weft_perf_peers
+                                          weft_perf_support)
     if(TARGET weft_reference)
       target_link_libraries(${name} PRIVATE weft_reference)
     endif()

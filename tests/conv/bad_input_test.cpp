@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/conv/policies.hpp"
@@ -117,7 +118,7 @@ class BadArguments : public testing::Test {
     good_ = {.src = memory_, .filter = filter_.view(), .bias = bias_, .dst = memory_ + 1024};
   }
 
-  void Expect(const Op::Arguments& args, const char* message) {
+  void Expect(const Op::Arguments& args, const std::string& message) {
     for (const absl::Status& s :
          {op_.CheckArguments(args), op_.RunOnCpu(args), op_.Run(args, nullptr)}) {
       EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument) << s;
@@ -229,20 +230,17 @@ TEST_F(BadArguments, OverlappingResidual) {
 }
 
 TEST_F(BadArguments, Numbers) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const std::pair<float Op::Arguments::*, const char*> numbers[] = {
+      {&Op::Arguments::alpha, "alpha is NaN; give a number"},
+      {&Op::Arguments::beta, "beta is NaN"},
+      {&Op::Arguments::gamma, "gamma is NaN"},
+      {&Op::Arguments::zero_point, "zero_point is NaN"}};
+  for (const auto& [number, sentence] : numbers) {
+    Op::Arguments args = good_;
+    args.*number = std::numeric_limits<float>::quiet_NaN();
+    Expect(args, absl::StrCat("conv: args.", sentence));
+  }
   Op::Arguments args = good_;
-  args.alpha = kNan;
-  Expect(args, "conv: args.alpha is NaN; give a number");
-  args = good_;
-  args.beta = kNan;
-  Expect(args, "conv: args.beta is NaN");
-  args = good_;
-  args.gamma = kNan;
-  Expect(args, "conv: args.gamma is NaN");
-  args = good_;
-  args.zero_point = kNan;
-  Expect(args, "conv: args.zero_point is NaN");
-  args = good_;
   args.gamma = 2.0f;
   Expect(args,
          "conv: args.gamma=2 is set but the policy's Epilogue has no Residual stage; leave it 1");

@@ -2,17 +2,10 @@
 #pragma once
 
 #include "tests/conv/harness.hpp"
-#include "tests/conv/policies.hpp"
+#include "tests/conv/nc32_policies.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
-
-template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int stages,
-          int dst_alignment = 8>
-struct MmaTile {
-  static constexpr auto config =
-      MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages, dst_alignment);
-};
 
 // NHWC with loads of kSrcBytes.
 template <class Dst, class EpilogueT, class TileT, int kSrcBytes = 16>
@@ -24,17 +17,6 @@ struct NhwcPolicy {
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
   static constexpr auto config = WithSrcAlignment(TileT::config, kSrcBytes);
-};
-
-template <class Dst, class EpilogueT, class TileT>
-struct MmaPolicy {
-  using Element = std::int8_t;
-  using SrcLayout = NCxHWx<32>;
-  using FilterLayout = CxRSKx<32>;
-  using DstLayout = Dst;
-  using Prologue = prologues::SharedFilter;
-  using Epilogue = EpilogueT;
-  static constexpr auto config = TileT::config;
 };
 
 namespace {
@@ -54,19 +36,19 @@ void RunRandom(int count, std::uint32_t seed) {
 }
 
 TEST(MmaSm80, Nc32ToNc32) {
-  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>>(40, 1);
+  RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(40, 1);
 }
 
 TEST(MmaSm80, Nc32ToNc4) {
-  RunRandom<MmaPolicy<NCxHWx<4>, BiasRelu<>, MmaTile<64, 32, 32, 32, 32, 4, 4>>>(30, 2);
+  RunRandom<Nc32Policy<NCxHWx<4>, BiasRelu<>, MmaSm80Tile<64, 32, 32, 32, 32, 4, 4>>>(30, 2);
 }
 
 TEST(MmaSm80, Nc32ToNhwc) {
-  RunRandom<MmaPolicy<NHWC, BiasRelu<>, MmaTile<32, 64, 64, 32, 32, 3, 1>>>(30, 3);
+  RunRandom<Nc32Policy<NHWC, BiasRelu<>, MmaSm80Tile<32, 64, 64, 32, 32, 3, 1>>>(30, 3);
 }
 
 TEST(MmaSm80, LargeTile) {
-  using P = MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<128, 128, 64, 64, 32, 3>>;
+  using P = Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<128, 128, 64, 64, 32, 3>>;
   RunRandom<P>(15, 4);
   ExpectMatchesReference<P>(SquareProblem(2, 64, 14, 150, 3, 1, 1), reference::ReluActivation{});
   ExpectMatchesReference<P>(SquareProblem(1, 200, 9, 70, 1, 0, 2), reference::ReluActivation{});
@@ -75,7 +57,7 @@ TEST(MmaSm80, LargeTile) {
 // Filters with more taps than ActivationParams::kTableTaps, and with just as many; the last one is
 // flipped.
 TEST(MmaSm80, LargeFilters) {
-  using P = MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>;
+  using P = Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>;
   const reference::ReluActivation relu;
   ExpectMatchesReference<P>(SquareProblem(2, 40, 9, 20, 7, 3, 2), relu);
   Problem p = SquareProblem(1, 70, 8, 33, 4, 2, 1);
@@ -88,7 +70,7 @@ TEST(MmaSm80, LargeFilters) {
 
 // More threads than the tile has halves of rows: they share out the packets of a slice.
 TEST(MmaSm80, SeveralThreadsToARow) {
-  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<32, 128, 256, 16, 32, 3>>>(15, 11);
+  RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<32, 128, 256, 16, 32, 3>>>(15, 11);
 }
 
 template <class P>
@@ -105,23 +87,24 @@ void RunRandomNhwc(int count, std::uint32_t seed, int multiple_c, int multiple_k
 }
 
 TEST(MmaSm80, NhwcToNhwc) {
-  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>>(40, 6, 16, 8);
+  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(40, 6, 16, 8);
 }
 
 TEST(MmaSm80, NhwcToNc32) {
-  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<128, 64, 64, 64, 32, 3>>>(30, 7, 16);
+  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<128, 64, 64, 64, 32, 3>>>(30, 7, 16);
 }
 
 TEST(MmaSm80, NhwcEightByteLoads) {
-  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>, 8>>(30, 8, 8);
+  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>, 8>>(30, 8,
+                                                                                           8);
 }
 
 TEST(MmaSm80, NhwcFourByteLoads) {
-  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaTile<64, 32, 64, 32, 32, 3, 1>, 4>>(30, 9, 4);
+  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 32, 64, 32, 32, 3, 1>, 4>>(30, 9, 4);
 }
 
 TEST(MmaSm80, NhwcChannelsThatDoNotFit) {
-  using P = NhwcPolicy<NHWC, BiasRelu<>, MmaTile<64, 64, 64, 32, 32, 3>>;
+  using P = NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>;
   const auto op = Convolution<P>::Create(SquareProblem(1, 24, 8, 16, 3, 1, 1));
   EXPECT_EQ(
       op.status().message(),
@@ -137,27 +120,27 @@ TEST(MmaSm80, ResidualInOtherLayouts) {
   using ENhwc = Chain<Residual<std::int8_t, NHWC>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
   const Problem p = SquareProblem(2, 48, 7, 40, 3, 1, 1);
   const reference::ReluActivation relu;
-  using T = MmaTile<64, 64, 64, 32, 32, 3>;
-  ExpectMatchesReference<MmaPolicy<NCxHWx<32>, ESame, T>>(p, relu, {.gamma = 0.7f});
-  ExpectMatchesReference<MmaPolicy<NCxHWx<32>, E4, T>>(p, relu, {.gamma = 0.7f});
-  ExpectMatchesReference<MmaPolicy<NHWC, ENhwc, T>>(p, relu, {.gamma = 0.7f});
+  using T = MmaSm80Tile<64, 64, 64, 32, 32, 3>;
+  ExpectMatchesReference<Nc32Policy<NCxHWx<32>, ESame, T>>(p, relu, {.gamma = 0.7f});
+  ExpectMatchesReference<Nc32Policy<NCxHWx<32>, E4, T>>(p, relu, {.gamma = 0.7f});
+  ExpectMatchesReference<Nc32Policy<NHWC, ENhwc, T>>(p, relu, {.gamma = 0.7f});
   ExpectMatchesReference<NhwcPolicy<NHWC, ESame, T>>(p, relu, {.gamma = 0.7f});
 }
 
 TEST(MmaSm80, BiasInsideTheSum) {
   using namespace epilogues;  // NOLINT
   using E = Chain<SumBias, Scale, Relu, ClampTo<std::int8_t>>;
-  RunRandom<MmaPolicy<NCxHWx<32>, E, MmaTile<64, 64, 64, 32, 32, 3>>>(10, 21);
+  RunRandom<Nc32Policy<NCxHWx<32>, E, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(10, 21);
 }
 
 TEST(MmaSm80, FloatOutput) {
   using E =
       epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
-  RunRandom<MmaPolicy<NCHW, E, MmaTile<64, 64, 64, 32, 32, 3, 4>>>(15, 10);
+  RunRandom<Nc32Policy<NCHW, E, MmaSm80Tile<64, 64, 64, 32, 32, 3, 4>>>(15, 10);
 }
 
 TEST(MmaSm80, SmallK) {
-  using P = MmaPolicy<NCxHWx<32>, BiasRelu<>, MmaTile<128, 32, 64, 32, 32, 3>>;
+  using P = Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<128, 32, 64, 32, 32, 3>>;
   RunRandom<P>(15, 5);
 }
 
@@ -167,11 +150,11 @@ TEST(MmaSm80, SmallerK) {
   const reference::ReluActivation relu;
   for (const std::int64_t k : {1, 8, 12, 16}) {
     const Problem p = SquareProblem(2, 72, 9, k, 3, 1, 1);
-    ExpectMatchesReference<MmaPolicy<NCxHWx<4>, BiasRelu<>, T>>(p, relu);
-    ExpectMatchesReference<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(p, relu);
-    if (k % 4 == 0) ExpectMatchesReference<MmaPolicy<NHWC, BiasRelu<>, T>>(p, relu);
+    ExpectMatchesReference<Nc32Policy<NCxHWx<4>, BiasRelu<>, T>>(p, relu);
+    ExpectMatchesReference<Nc32Policy<NCxHWx<32>, BiasRelu<>, T>>(p, relu);
+    if (k % 4 == 0) ExpectMatchesReference<Nc32Policy<NHWC, BiasRelu<>, T>>(p, relu);
   }
-  RunRandom<MmaPolicy<NCxHWx<32>, BiasRelu<>, T>>(15, 12);
+  RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, T>>(15, 12);
   RunRandomNhwc<NhwcPolicy<NCxHWx<4>, BiasRelu<>, T>>(15, 13, 16);
 }
 

@@ -2,8 +2,8 @@
 // shared-memory bank conflicts.
 #include <gtest/gtest.h>
 
-#include "tests/conv/harness.hpp"
 #include "tests/conv/nc32_policies.hpp"
+#include "tests/conv/run_schedules.hpp"
 #include "tests/conv/wgmma_policies.hpp"
 
 namespace weft::conv {
@@ -13,26 +13,11 @@ template <class TileT>
 using Relu = Nc32Policy<NCxHWx<32>, epilogues::BiasRelu<>, TileT>;
 
 template <class P>
-void RunSchedules(const Problem& problem) {
-  for (const arch::Schedule schedule : {arch::Schedule::kForward, arch::Schedule::kReverse,
-                                        arch::Schedule::kPriority, arch::Schedule::kRandom}) {
-    for (const arch::Copies copies : {arch::Copies::kDeferred, arch::Copies::kEager}) {
-      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        RunOptions options;
-        options.cpu.schedule = schedule;
-        options.cpu.copies = copies;
-        options.cpu.seed = seed;
-        options.cpu.workers = 1 + static_cast<int>(seed) % 2;
-        ExpectMatchesReference<P>(problem, reference::ReluActivation{}, options);
-      }
-    }
-  }
-}
-
-template <class P>
 void RunBothCursors() {
-  RunSchedules<P>(SquareProblem(1, 70, 7, 40, 3, 1, 1));
-  RunSchedules<P>(SquareProblem(1, 200, 9, 70, 1, 0, 2));
+  for (const Problem& p :
+       {SquareProblem(1, 70, 7, 40, 3, 1, 1), SquareProblem(1, 200, 9, 70, 1, 0, 2)}) {
+    RunSchedules<P>(p, 4, {arch::Copies::kDeferred, arch::Copies::kEager});
+  }
 }
 
 TEST(MmaSchedules, Sm75) {
@@ -51,7 +36,8 @@ TEST(MmaSchedules, WgmmaSm90) {
   RunBothCursors<Small>();
   using Groups =
       WgmmaPolicy<NHWC, epilogues::ResidualBiasRelu<>, WgmmaTile<48, 128, 96, 24, 128, 1, 2>>;
-  RunSchedules<Groups>(SquareProblem(2, 70, 7, 40, 3, 1, 1));
+  RunSchedules<Groups>(SquareProblem(2, 70, 7, 40, 3, 1, 1), 4,
+                       {arch::Copies::kDeferred, arch::Copies::kEager});
 }
 
 // Every ldmatrix is served in as few passes as its bytes need.

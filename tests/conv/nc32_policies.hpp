@@ -1,5 +1,4 @@
-// The tensor-core operators over NCxHWx<32> that the tests of mma_sm75, and of its and mma_sm80's
-// schedules, run.
+// The tensor-core operators over NCxHWx<32> that the tests of mma_sm75 and mma_sm80 run.
 #pragma once
 
 #include "weft/conv/policy.hpp"
@@ -12,10 +11,11 @@ struct MmaSm75Tile {
   static constexpr auto config =
       MmaSm75Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, dst_alignment);
 };
-template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int stages>
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int stages,
+          int dst_alignment = 8>
 struct MmaSm80Tile {
   static constexpr auto config =
-      MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages);
+      MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages, dst_alignment);
 };
 
 // The tile that an article on this operator shows. Its first extent is output channels and its

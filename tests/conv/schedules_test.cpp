@@ -1,8 +1,8 @@
 // The kernels under every schedule of the executor, and their shared-memory bank conflicts.
 #include <gtest/gtest.h>
 
-#include "tests/conv/harness.hpp"
 #include "tests/conv/policies.hpp"
+#include "tests/conv/run_schedules.hpp"
 
 namespace weft::conv {
 namespace {
@@ -12,33 +12,19 @@ using Large = TestPolicy<NCxHWx<32>, epilogues::BiasHSwish<>, Tile<128, 64, 32, 
 
 using Sliced = TestPolicy<NCxHWx<4>, epilogues::BiasRelu<>, Tile<32, 32, 128, 32, 16, 4, 4, 4, 32>>;
 
-template <class P, class Activation>
-void RunSchedules(const Problem& problem, const Activation& activation) {
-  for (const arch::Schedule schedule : {arch::Schedule::kForward, arch::Schedule::kReverse,
-                                        arch::Schedule::kPriority, arch::Schedule::kRandom}) {
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      RunOptions options;
-      options.cpu.schedule = schedule;
-      options.cpu.seed = seed;
-      options.cpu.workers = 1 + static_cast<int>(seed) % 2;
-      ExpectMatchesReference<P>(problem, activation, options);
-    }
-  }
-}
-
 TEST(ConvolutionSchedules, Im2col) {
-  RunSchedules<Small>(SquareProblem(1, 20, 7, 40, 3, 1, 1), reference::ReluActivation{});
-  RunSchedules<Large>(SquareProblem(1, 20, 9, 70, 3, 1, 2), reference::HSwishActivation{});
+  RunSchedules<Small>(SquareProblem(1, 20, 7, 40, 3, 1, 1));
+  RunSchedules<Large, reference::HSwishActivation>(SquareProblem(1, 20, 9, 70, 3, 1, 2));
 }
 
 TEST(ConvolutionSchedules, SlicedK) {
-  RunSchedules<Sliced>(SquareProblem(1, 50, 7, 40, 3, 1, 1), reference::ReluActivation{});
-  RunSchedules<Sliced>(SquareProblem(1, 150, 6, 40, 1, 0, 1), reference::ReluActivation{});
+  RunSchedules<Sliced>(SquareProblem(1, 50, 7, 40, 3, 1, 1));
+  RunSchedules<Sliced>(SquareProblem(1, 150, 6, 40, 1, 0, 1));
 }
 
 TEST(ConvolutionSchedules, Pointwise) {
-  RunSchedules<Small>(SquareProblem(1, 70, 6, 40, 1, 0, 1), reference::ReluActivation{});
-  RunSchedules<Large>(SquareProblem(1, 70, 9, 70, 1, 0, 1), reference::HSwishActivation{});
+  RunSchedules<Small>(SquareProblem(1, 70, 6, 40, 1, 0, 1));
+  RunSchedules<Large, reference::HSwishActivation>(SquareProblem(1, 70, 9, 70, 1, 0, 1));
 }
 
 // Every shared-memory access of the mainloop is served in as few passes as its bytes need.

@@ -1,17 +1,21 @@
-// The parts of weft_demo: that a wrong output is counted, and which tile is chosen. Test targets
-// link the library alone, so the program's parts are compiled in here.
+// The parts of weft_demo: that a wrong output is counted, and which tile is chosen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "examples/weft_demo/cudnn.cpp"
-#include "examples/weft_demo/kernels.cpp"
+#include "absl/status/status.h"
+#include "examples/weft_demo/cudnn.hpp"
+#include "examples/weft_demo/kernels.hpp"
 
 namespace weft_demo {
 namespace {
+
+using examples::Backend;
 
 TEST(Kernels, EveryTileEqualsTheReference) {
   // Channels that fill no block, more than one tile in each direction of some of them.

@@ -131,17 +131,7 @@ void RecordProduct(const ProductCase& c, Recorded* recorded) {
       arena[i] |= ElementBits(kType, numbers.at(static_cast<int>(i), e)) << 32 / kPerWord * e;
     }
   }
-  const WgmmaParams params{.arena = nullptr,
-                           .out = nullptr,
-                           .words = 0,
-                           .start_a = c.a.start,
-                           .start_b = c.b.start,
-                           .step_a = 32,
-                           .step_b = 32,
-                           .a = c.a.layout,
-                           .b = c.b.layout,
-                           .products = static_cast<uint32_t>(c.products),
-                           .from_zero = c.from_zero};
+  const WgmmaParams params = ParamsOf(c);
   std::vector<uint32_t> in = {static_cast<uint32_t>(kType),
                               N,
                               kTrans,

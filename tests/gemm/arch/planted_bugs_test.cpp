@@ -7,19 +7,12 @@
 // Tests that do not apply to a build are not compiled into it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "tests/gemm/arch/expect_race.hpp"
 #include "tests/gemm/arch/harness.hpp"
 #include "tests/gemm/arch/planted_kernels.hpp"
-
-#if WEFT_TEST_TSAN
-// Without this each process with a report sleeps for a second before it ends.
-extern "C" const char* __tsan_default_options() {
-  return "atexit_sleep_ms=0";
-}
-#endif
 
 namespace weft::arch::testing {
 namespace {
@@ -50,48 +43,39 @@ Outcome RunPipeline(const CpuOptions& options) {
   return outcome;
 }
 
+// One block of a kernel whose Params are dst and `more`; thread `tid` is to write expected(tid).
+template <class Kernel, class Expected, class... More>
+Outcome RunBlock(const CpuOptions& options, const Expected& expected, More... more) {
+  std::vector<uint32_t> dst(Kernel::kThreads, 0xDEADu);
+  Outcome outcome;
+  outcome.report = LaunchOnCpu<Kernel>({1}, {dst.data(), more...}, options);
+  for (uint32_t tid = 0; tid < dst.size(); ++tid) outcome.wrong += dst[tid] != expected(tid);
+  return outcome;
+}
+
+uint32_t Itself(uint32_t tid) {
+  return tid;
+}
+
 template <Bug kBug>
 Outcome RunNeighbours(const CpuOptions& options) {
-  using Kernel = NeighbourKernel<kBug>;
-  std::vector<uint32_t> dst(Kernel::kThreads, 0xDEADu);
-  Outcome outcome;
-  outcome.report = LaunchOnCpu<Kernel>({1}, {dst.data()}, options);
-  for (uint32_t tid = 0; tid < dst.size(); ++tid) outcome.wrong += dst[tid] != 1000u + (tid ^ 1u);
-  return outcome;
+  return RunBlock<NeighbourKernel<kBug>>(options, [](uint32_t tid) { return 1000u + (tid ^ 1u); });
 }
-
 template <Bug kBug>
 Outcome RunBranch(const CpuOptions& options, int threads) {
-  using Kernel = BranchKernel<kBug>;
-  std::vector<uint32_t> dst(Kernel::kThreads, 0xDEADu);
-  Outcome outcome;
-  outcome.report = LaunchOnCpu<Kernel>({1}, {dst.data(), threads}, options);
-  for (const uint32_t value : dst) outcome.wrong += value != 1;
-  return outcome;
+  return RunBlock<BranchKernel<kBug>>(
+      options, [](uint32_t) { return 1u; }, threads);
 }
-
 template <Bug kBug>
 Outcome RunOverrun(const CpuOptions& options) {
-  using Kernel = OverrunKernel<kBug>;
-  std::vector<uint32_t> dst(Kernel::kThreads, 0xDEADu);
-  Outcome outcome;
-  outcome.report = LaunchOnCpu<Kernel>({1}, {dst.data()}, options);
-  for (uint32_t tid = 0; tid < dst.size(); ++tid) outcome.wrong += dst[tid] != tid;
-  return outcome;
+  return RunBlock<OverrunKernel<kBug>>(options, &Itself);
 }
-
 template <Bug kBug>
 Outcome RunMisaligned(const CpuOptions& options) {
-  using Kernel = MisalignedKernel<kBug>;
-  std::vector<uint32_t> dst(Kernel::kThreads, 0xDEADu);
-  Outcome outcome;
-  outcome.report = LaunchOnCpu<Kernel>({1}, {dst.data()}, options);
-  for (uint32_t tid = 0; tid < dst.size(); ++tid) outcome.wrong += dst[tid] != tid;
-  return outcome;
+  return RunBlock<MisalignedKernel<kBug>>(options, &Itself);
 }
 
 // --- The correct twins: right under every schedule, in every build (TSan and ASan stay silent)
-// ----
 
 TEST(CorrectTwin, PassesUnderEverySchedule) {
   for (const CpuOptions& options : AllSchedules()) {
@@ -107,7 +91,6 @@ TEST(CorrectTwin, PassesUnderEverySchedule) {
 }
 
 // --- Wrong value: races, in builds where no sanitizer objects to running them
-// ----------------------
 
 #if !WEFT_TEST_TSAN
 
@@ -125,57 +108,43 @@ int WrongRuns(Run run, Copies copies, Schedule schedule) {
 
 constexpr int kSeeds = 8;  // of the schedules that have any
 
+// Under every schedule and seed.
+template <class Run>
+void ExpectWrong(Run run, Copies copies) {
+  EXPECT_EQ(WrongRuns(run, copies, Schedule::kForward), 1);
+  EXPECT_EQ(WrongRuns(run, copies, Schedule::kReverse), 1);
+  EXPECT_EQ(WrongRuns(run, copies, Schedule::kPriority), kSeeds);
+  EXPECT_EQ(WrongRuns(run, copies, Schedule::kRandom), kSeeds);
+}
+
+// Why copies are deferred: those that are always early hide the bug.
+template <class Run>
+void ExpectHiddenByEagerCopies(Run run) {
+  ExpectWrong(run, Copies::kDeferred);
+  EXPECT_EQ(WrongRuns(run, Copies::kEager, Schedule::kForward), 0);
+}
+
 TEST(WrongValue, MissingBarrier) {
-  const auto run = &RunPipeline<Bug::kMissingBarrier>;
-  for (const Copies copies : {Copies::kDeferred, Copies::kEager}) {
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kForward), 1);
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kReverse), 1);
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kPriority), kSeeds);
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kRandom), kSeeds);
-  }
+  ExpectWrong(&RunPipeline<Bug::kMissingBarrier>, Copies::kDeferred);
+  ExpectWrong(&RunPipeline<Bug::kMissingBarrier>, Copies::kEager);
 }
-
 TEST(WrongValue, MissingWait) {
-  const auto run = &RunPipeline<Bug::kMissingWait>;
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kForward), 1);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kReverse), 1);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kPriority), kSeeds);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kRandom), kSeeds);
-  // Why copies are deferred: those that are always early hide the bug.
-  EXPECT_EQ(WrongRuns(run, Copies::kEager, Schedule::kForward), 0);
+  ExpectHiddenByEagerCopies(&RunPipeline<Bug::kMissingWait>);
 }
-
 TEST(WrongValue, WaitOffByOne) {
-  const auto run = &RunPipeline<Bug::kWaitOffByOne>;
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kForward), 1);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kReverse), 1);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kPriority), kSeeds);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kRandom), kSeeds);
-  EXPECT_EQ(WrongRuns(run, Copies::kEager, Schedule::kForward), 0);
+  ExpectHiddenByEagerCopies(&RunPipeline<Bug::kWaitOffByOne>);
 }
-
 TEST(WrongValue, WriteAfterRead) {
-  const auto run = &RunPipeline<Bug::kWriteAfterRead>;
-  for (const Copies copies : {Copies::kDeferred, Copies::kEager}) {
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kForward), 1);
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kReverse), 1);
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kPriority), kSeeds);
-    EXPECT_EQ(WrongRuns(run, copies, Schedule::kRandom), kSeeds);
-  }
+  ExpectWrong(&RunPipeline<Bug::kWriteAfterRead>, Copies::kDeferred);
+  ExpectWrong(&RunPipeline<Bug::kWriteAfterRead>, Copies::kEager);
 }
-
 TEST(WrongValue, MissingSyncWarp) {
-  const auto run = &RunNeighbours<Bug::kMissingSyncWarp>;
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kForward), 1);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kReverse), 1);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kPriority), kSeeds);
-  EXPECT_EQ(WrongRuns(run, Copies::kDeferred, Schedule::kRandom), kSeeds);
+  ExpectWrong(&RunNeighbours<Bug::kMissingSyncWarp>, Copies::kDeferred);
 }
 
 #endif  // !WEFT_TEST_TSAN
 
 // --- Report: in every build, under every schedule
-// -------------------------------------------------
 
 std::string Line(int line) {
   return "planted_kernels.hpp:" + std::to_string(line);
@@ -226,7 +195,6 @@ TEST(Report, SharedOverrun) {
 #endif
 
 // --- AddressSanitizer: aborts, naming the kernel's file
-// -------------------------------------------
 
 #if WEFT_TEST_ASAN
 
@@ -246,39 +214,27 @@ TEST(AsanDeathTest, SharedOverrun) {
 #endif  // WEFT_TEST_ASAN
 
 // --- ThreadSanitizer: reports a race, naming the kernel's file
-// -------------------------------------
 
 #if WEFT_TEST_TSAN
 
-constexpr int kTsanExitCode = 66;
-
-// Runs in a child process, which ends by exit(): that is where TSan turns reports into an exit
-// code.
-#define EXPECT_RACE(run)                                                               \
-  do {                                                                                 \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");                                    \
-    EXPECT_EXIT(((void)(run), std::exit(0)), ::testing::ExitedWithCode(kTsanExitCode), \
-                "ThreadSanitizer: data race.*planted_kernels.hpp");                    \
-  } while (false)
-
 TEST(TsanDeathTest, MissingBarrier) {
-  EXPECT_RACE(RunPipeline<Bug::kMissingBarrier>({}));
+  EXPECT_RACE(RunPipeline<Bug::kMissingBarrier>({}), ".*planted_kernels.hpp");
 }
 TEST(TsanDeathTest, MissingWait) {
-  EXPECT_RACE(RunPipeline<Bug::kMissingWait>({}));
+  EXPECT_RACE(RunPipeline<Bug::kMissingWait>({}), ".*planted_kernels.hpp");
 }
 TEST(TsanDeathTest, WaitOffByOne) {
-  EXPECT_RACE(RunPipeline<Bug::kWaitOffByOne>({}));
+  EXPECT_RACE(RunPipeline<Bug::kWaitOffByOne>({}), ".*planted_kernels.hpp");
 }
 TEST(TsanDeathTest, WriteAfterRead) {
-  EXPECT_RACE(RunPipeline<Bug::kWriteAfterRead>({}));
+  EXPECT_RACE(RunPipeline<Bug::kWriteAfterRead>({}), ".*planted_kernels.hpp");
 }
 TEST(TsanDeathTest, MissingSyncWarp) {
-  EXPECT_RACE(RunNeighbours<Bug::kMissingSyncWarp>({}));
+  EXPECT_RACE(RunNeighbours<Bug::kMissingSyncWarp>({}), ".*planted_kernels.hpp");
 }
 // Its values are right under every schedule: only TSan sees this one.
 TEST(TsanDeathTest, ShuffleAsFence) {
-  EXPECT_RACE(RunNeighbours<Bug::kShuffleAsFence>({}));
+  EXPECT_RACE(RunNeighbours<Bug::kShuffleAsFence>({}), ".*planted_kernels.hpp");
 }
 
 #endif  // WEFT_TEST_TSAN

@@ -42,17 +42,7 @@ void TestProduct(const ProductCase& c) {
   std::vector<uint32_t> arena = Noise(33).Words(kArenaWords);
   Place(a, kType, c.a, &arena);
   Place(b, kType, c.b, &arena);
-  const WgmmaParams params{.arena = nullptr,
-                           .out = nullptr,
-                           .words = 0,
-                           .start_a = c.a.start,
-                           .start_b = c.b.start,
-                           .step_a = 32,
-                           .step_b = 32,
-                           .a = c.a.layout,
-                           .b = c.b.layout,
-                           .products = static_cast<uint32_t>(c.products),
-                           .from_zero = c.from_zero};
+  const WgmmaParams params = ParamsOf(c);
   const std::vector<uint32_t> expected = ExpectedSums<Kernel>(a, b, c.from_zero);
   for (const std::vector<uint32_t>& out : RunProducts<Kernel>(params, arena, N)) {
     EXPECT_EQ(out, expected);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/gemm/arch/noise.hpp"
+#include "tests/gemm/arch/wgmma_kernels.hpp"
 #include "weft/gemm/arch/wgmma.hpp"
 
 namespace weft::arch::testing {
@@ -110,6 +111,21 @@ struct ProductCase {
   int products = 1;  // along k
   bool from_zero = false;
 };
+
+// All but the addresses, which a run fills in.
+inline WgmmaParams ParamsOf(const ProductCase& c) {
+  return {.arena = nullptr,
+          .out = nullptr,
+          .words = 0,
+          .start_a = c.a.start,
+          .start_b = c.b.start,
+          .step_a = 32,
+          .step_b = 32,
+          .a = c.a.layout,
+          .b = c.b.layout,
+          .products = static_cast<uint32_t>(c.products),
+          .from_zero = c.from_zero};
+}
 
 // How one operand can lie; the second half at addresses and strides of no particular alignment.
 inline std::vector<ProductCase> ProductCases(int n) {
