@@ -117,7 +117,7 @@ struct WgmmaSm90Config {
   TileShape threadblock, warp;
   int blocks_per_sm;  // that share a multiprocessor, 1 or 2: they divide shared memory and registers
   Alignment alignment;
-  int registers = 0;  // of a thread that multiplies
+  int registers = 0;  // of a thread that multiplies; at most what its warpgroups can have
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,

@@ -106,8 +106,8 @@ class StagedStore {
 
   // Chunks change places so that those of 8 pixels lie in different banks.
   WEFT_DEVICE static int Place(int pixel, int chunk) {
-    constexpr int kPixelsOfLine = kChunks < 8 ? 8 / kChunks : 1;  // of 128 bytes
-    return pixel * kChunks + (chunk ^ (pixel / kPixelsOfLine & (kChunks < 8 ? kChunks - 1 : 7)));
+    constexpr bool kWholeLines = kChunks % 8 == 0;  // a pixel's chunks fill lines of 128 bytes
+    return pixel * kChunks + (chunk ^ (kWholeLines ? pixel & 7 : pixel / 2 & 3));
   }
 
   // visit(pixel, chunk) for a thread's share of a warpgroup's chunks.

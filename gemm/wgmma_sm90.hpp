@@ -96,8 +96,11 @@ class WgmmaSm90Mainloop {
   static constexpr int kProducerRegisters = 24;
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
-    return share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
+    const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
+    return kConfig.registers > 0 && kConfig.registers < own ? kConfig.registers : own;
   }();
+  static_assert(kRegisters % 8 == 0,
+                "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
   static_assert(kBlocks * kN / 2 + 56 <= kRegisters && kN / 2 + 24 <= kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "

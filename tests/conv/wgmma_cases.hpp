@@ -67,6 +67,7 @@ TEST(WgmmaSm90, LargeTiles) {
   run.template operator()<WgmmaTile<224, 128, 128, 224, 64>>();
   run.template operator()<WgmmaTile<128, 256, 128, 128, 128>>();
   run.template operator()<WgmmaTile<192, 128, 64, 96, 64>>();
+  run.template operator()<WgmmaTile<64, 192, 64, 64, 192>>();
   run.template operator()<WgmmaTile<128, 64, 64, 64, 64, 2>>();
 }
 
