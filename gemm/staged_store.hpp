@@ -104,10 +104,12 @@ class StagedStore {
  private:
   using Chunks = std::uint8_t[kPixels * kChunks][16];
 
-  // Chunks change places so that those of 8 pixels lie in different banks.
+  // Chunks change places so that those of 8 pixels lie in different banks, and pairs of 4 pixels too:
+  // by the pixel's bits in reverse.
   WEFT_DEVICE static int Place(int pixel, int chunk) {
     constexpr bool kWholeLines = kChunks % 8 == 0;  // a pixel's chunks fill lines of 128 bytes
-    return pixel * kChunks + (chunk ^ (kWholeLines ? pixel & 7 : pixel / 2 & 3));
+    const int bits = (pixel & 2) | (pixel >> 2 & 1);
+    return pixel * kChunks + (chunk ^ (kWholeLines ? (pixel & 1) << 2 | bits : bits));
   }
 
   // visit(pixel, chunk) for a thread's share of a warpgroup's chunks.
