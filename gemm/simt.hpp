@@ -46,7 +46,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
                 "weft: config.alignment.dst is wider than the config.thread.n output channels that "
                 "one thread holds");
   static_assert(T::kBlockM % T::kThreads == 0 ||
-                    (T::kThreads % T::kBlockM == 0 && kGroups % (T::kThreads / T::kBlockM) == 0),
+                    (T::kThreads % T::kBlockM == 0 && kGroups * T::kBlockM % T::kThreads == 0),
                 "weft: config.threadblock has too many threads for its k extent: threads and "
                 "threadblock.m must divide one another, and threads / threadblock.m must divide "
                 "the k groups of threadblock.k (k / 4 for int8)");
