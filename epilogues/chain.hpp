@@ -239,11 +239,17 @@ struct Chain {
     return stages.template Get<S>();
   }
 
-  // The value that an output stage with kSaturates rounds and saturates.
-  template <class Sum>
+  // The value that an output stage with kSaturates rounds and saturates. kShift: whether it adds the
+  // zero point, which may be left out where that is 0: only the sign of a 0 would change.
+  template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
-    return OutputStage::Shift(stages.Apply(0.0f, in, at), in);
+    const float value = stages.Apply(0.0f, in, at);
+    if constexpr (kShift) {
+      return OutputStage::Shift(value, in);
+    } else {
+      return value;
+    }
   }
 
   // The output value of one accumulator; a pure function, the same on both back ends.

@@ -59,15 +59,16 @@ class StagedStore {
     if constexpr (kStagesResidual) {
       auto& staged = shared.chunk[Map::Group(t)];
       const std::int32_t end = p.rows.EndChannel(tile, p.k);
-      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile);
-      ForEachChunk(t, [&](int row, int chunk) {
+      const Mine mine = MineOf(t);
+      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile) + 16 * mine.chunk;
+      ForEachPixel(mine, [&](int row) {
         const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
         const auto* from = p.residual + pixel.n * ResidualLayout::ImageStride(p.extents) +
                            PixelOffset<ResidualLayout>(p.extents, pixel.pq);
-        const std::uint32_t to = t.SharedAddress(staged[Place(row, chunk)]);
+        const std::uint32_t to = t.SharedAddress(staged[Place(row, mine.chunk)]);
         WEFT_UNROLL
         for (int j = 0; j < 16; j += kResidualRun) {
-          const std::int32_t k = first_n + 16 * chunk + j;
+          const std::int32_t k = first_n + j;
           const bool wanted = pixel.inside && k < end;
           t.template CpAsync<kResidualRun>(
               to + j, wanted ? from + ResidualLayout::ChannelOffset(p.extents, k) : p.residual,
@@ -87,15 +88,21 @@ class StagedStore {
     auto& staged = shared.chunk[group];
     if constexpr (kStagesResidual) {
       t.template CpAsyncWait<0>();
-      ForEachChunk(t, [&](int row, int chunk) {  // those that the thread has brought
-        auto* const place = reinterpret_cast<Chunk*>(staged[Place(row, chunk)]);
+      const Mine mine = MineOf(t);
+      ForEachPixel(mine, [&](int row) {  // those that the thread has brought
+        auto* const place = reinterpret_cast<Chunk*>(staged[Place(row, mine.chunk)]);
         Chunk words = t.LoadShared(place);
-        ToFragments(t, chunk, words);
+        ToFragments(t, mine.chunk, words);
         t.StoreShared(place, words);
       });
       t.BarSync(1 + group, 128);
     }
-    Stage(t, staged, p, tile, first_m, first_n, acc);
+    // Without a zero point ReLU, rounding and saturation are one instruction.
+    if (p.zero_point == 0.0f) {
+      Stage<false>(t, staged, p, tile, first_m, first_n, acc);
+    } else {
+      Stage<true>(t, staged, p, tile, first_m, first_n, acc);
+    }
     t.BarSync(1 + group, 128);
     Write(t, staged, p, tile, first_m + Map::FirstPixel(t), first_n + Map::FirstChannel(t));
     t.BarSync(1 + group, 128);  // the next tile's chunks take this one's place
@@ -112,21 +119,27 @@ class StagedStore {
     return pixel * kChunks + (chunk ^ (kWholeLines ? (pixel & 1) << 2 | bits : bits));
   }
 
-  // visit(pixel, chunk) for a thread's share of a warpgroup's chunks.
+  // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th pixel from `pixel` on.
+  // Neighbouring threads take what lies side by side in the destination, then neighbouring pixels.
+  static constexpr int kStep = 128 / kChunks;
+  struct Mine {
+    int chunk, pixel;
+  };
+  WEFT_DEVICE static Mine MineOf(arch::Thread t) {
+    const int thread = t.tid() % 128, rest = thread / kTogether;
+    return {rest / kStep * kTogether + thread % kTogether, rest % kStep};
+  }
+  // visit(pixel) for each of them.
   template <class Visit>
-  WEFT_DEVICE static void ForEachChunk(arch::Thread t, const Visit& visit) {
-    constexpr int kAll = kPixels * kChunks;
+  WEFT_DEVICE static void ForEachPixel(const Mine& mine, const Visit& visit) {
+    if (128 % kChunks != 0 && mine.chunk >= kChunks) return;
     WEFT_UNROLL
-    for (int i = 0; i < kAll; i += 128) {
-      const int number = i + t.tid() % 128;
-      if (kAll % 128 == 0 || number < kAll) {
-        visit(number / kTogether % kPixels,
-              number / (kTogether * kPixels) * kTogether + number % kTogether);
-      }
+    for (int i = 0; i < kPixels; i += kStep) {
+      if (kPixels % kStep == 0 || i + mine.pixel < kPixels) visit(i + mine.pixel);
     }
   }
 
-  template <class Tile>
+  template <bool kShift, class Tile>
   WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n,
                                 const typename Map::Accumulators& acc) {
@@ -149,7 +162,8 @@ class StagedStore {
         if constexpr (kStagesResidual) t.template LdMatrixTrans<kCount>(words, place);
         WEFT_UNROLL
         for (int j = 0; j < kCount; ++j) {
-          words[j] = PackPair(t, p, tile, first_m, 2 * (first + j), x, channels, words[j], acc);
+          words[j] =
+              PackPair<kShift>(t, p, tile, first_m, 2 * (first + j), x, channels, words[j], acc);
         }
         t.template StMatrixTrans<kCount>(place, words);
       }
@@ -163,7 +177,7 @@ class StagedStore {
 
   // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
   // if it is staged.
-  template <class Tile>
+  template <bool kShift, class Tile>
   WEFT_DEVICE static std::uint32_t PackPair(arch::Thread t, const Output& p, const Tile& tile,
                                             std::int32_t first_m, int i, int x,
                                             const typename Math::Channels (&c)[Map::kGroups],
@@ -198,7 +212,7 @@ class StagedStore {
       }
       const auto in = Math::InputsOf(p, c[g], other, Map::Get(acc, i + v / 2, g, 0));
       if constexpr (Epilogue::OutputStage::kSaturates) {
-        values[v] = p.epilogue.Unrounded(in, at);
+        values[v] = p.epilogue.template Unrounded<kShift>(in, at);
       } else {
         bytes[v] = p.epilogue(in, at);
       }
@@ -217,16 +231,18 @@ class StagedStore {
                                 const Tile& tile, std::int32_t first_m, std::int32_t first_n) {
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const std::int32_t padded_end = end == p.k ? p.padded_k : end;
-    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    const Mine mine = MineOf(t);
+    const std::int32_t k = p.rows.FirstChannel(tile) + first_n + 16 * mine.chunk;
+    const Chunk keep = Mask(end - k);
     const std::int64_t image = Dst::ImageStride(p.extents);
-    ForEachChunk(t, [&](int row, int chunk) {
-      const std::int32_t k = first_k + 16 * chunk;
+    ForEachPixel(mine, [&](int row) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + row);
-      Chunk words = t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, chunk)]));
-      InOrder(t, chunk, words);
+      Chunk words = t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, mine.chunk)]));
+      InOrder(t, mine.chunk, words);
+      WEFT_UNROLL
+      for (int w = 0; w < 4; ++w) words.word[w] &= keep.word[w];
       if (!pixel.inside) return;
       Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
-      if (k + 16 > end) Keep(end - k, words);
       WEFT_UNROLL
       for (int j = 0; j < 16; j += kRun) {
         Vector v;
@@ -274,13 +290,15 @@ class StagedStore {
     c.word[3] = t.BytePermute(from.word[1], from.word[3], second);
   }
 
-  // Channels from `count` on are zeros.
-  WEFT_DEVICE static void Keep(std::int32_t count, Chunk& c) {
+  // Of the first `count` channels of a chunk; those after it are zeros.
+  WEFT_DEVICE static Chunk Mask(std::int32_t count) {
+    Chunk mask;
     WEFT_UNROLL
     for (int w = 0; w < 4; ++w) {
       const int left = count - 4 * w;
-      c.word[w] &= left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+      mask.word[w] = left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
     }
+    return mask;
   }
 };
 
