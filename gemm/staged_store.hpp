@@ -233,22 +233,34 @@ class StagedStore {
     const std::int32_t padded_end = end == p.k ? p.padded_k : end;
     const Mine mine = MineOf(t);
     const std::int32_t k = p.rows.FirstChannel(tile) + first_n + 16 * mine.chunk;
-    const Chunk keep = Mask(end - k);
+    // Kept, or the compiler would work them out anew behind each pixel's branch.
+    Chunk keep = Mask(end - k);
+    std::uint32_t order[2];
+    InOrder(mine.chunk, order);
+    t.KeepInPlace(keep.word);
+    t.KeepInPlace(order);
     const std::int64_t image = Dst::ImageStride(p.extents);
+    std::int64_t offset[16 / kRun];  // of its runs in an image
+    WEFT_UNROLL
+    for (int j = 0; j < 16; j += kRun) offset[j / kRun] = Dst::ChannelOffset(p.extents, k + j);
     ForEachPixel(mine, [&](int row) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + row);
-      Chunk words = t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, mine.chunk)]));
-      InOrder(t, mine.chunk, words);
+      const Chunk from =
+          t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, mine.chunk)]));
+      Chunk words;
       WEFT_UNROLL
-      for (int w = 0; w < 4; ++w) words.word[w] &= keep.word[w];
-      if (!pixel.inside) return;
+      for (int w = 0; w < 4; ++w) {
+        const int half = w % 2 * 2;  // of the chunk's words, that hold 4 of its lower 8 channels
+        words.word[w] =
+            t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]) & keep.word[w];
+      }
       Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
       WEFT_UNROLL
       for (int j = 0; j < 16; j += kRun) {
         Vector v;
         memcpy(&v, reinterpret_cast<const std::uint8_t*>(words.word) + j, sizeof(v));
-        if (k + j < padded_end) {
-          t.StoreGlobal(reinterpret_cast<Vector*>(to + Dst::ChannelOffset(p.extents, k + j)), v);
+        if (pixel.inside && k + j < padded_end) {
+          t.StoreGlobal(reinterpret_cast<Vector*>(to + offset[j / kRun]), v);
         }
       }
     });
@@ -262,21 +274,17 @@ class StagedStore {
     unsigned char byte[kRun];
   };
 
-  // Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last eight.
-  WEFT_DEVICE static void InOrder(arch::Thread t, int chunk, Chunk& c) {
-    std::uint32_t low = 0x6420, high = 0x7531;
+  // Selectors of BytePermute. Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last
+  // eight; order[0] picks four channels of the former, order[1] of the latter.
+  WEFT_DEVICE static void InOrder(int chunk, std::uint32_t (&order)[2]) {
+    order[0] = 0x6420, order[1] = 0x7531;
     if constexpr (M::kPermuted) {  // column i of eights number e holds channel i ^ e % 4
-      low = chunk % 2 == 0 ? 0x6420 : 0x2064;
-      high = chunk % 2 == 0 ? 0x5713 : 0x1357;
+      order[0] = chunk % 2 == 0 ? 0x6420 : 0x2064;
+      order[1] = chunk % 2 == 0 ? 0x5713 : 0x1357;
     }
-    const Chunk from = c;
-    c.word[0] = t.BytePermute(from.word[0], from.word[1], low);
-    c.word[1] = t.BytePermute(from.word[2], from.word[3], low);
-    c.word[2] = t.BytePermute(from.word[0], from.word[1], high);
-    c.word[3] = t.BytePermute(from.word[2], from.word[3], high);
   }
 
-  // And back.
+  // A chunk of a residual as fragments want it.
   WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
     std::uint32_t first = 0x5140, second = 0x7362;
     if constexpr (M::kPermuted) {
