@@ -165,6 +165,9 @@ sanitizer() {
       failed=1
     check $tool $bin/gpu_conv_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32*' || failed=1
     check $tool $bin/gpu_conv_nhwc_test --gtest_brief=1 --gtest_filter='*EveryPolicy*:*ToBlocked*' || failed=1
+    check $tool $bin/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*Patches:*Epilogues' ||
+      failed=1
+    check $tool $bin/gpu_gemm_wgmma_gemm_test --gtest_brief=1 --gtest_filter='*Int8:*Half' || failed=1
     check $tool $bin/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1
     check $tool $bin/gpu_gemm_gemm_types_test --gtest_brief=1 --gtest_filter='*Async*' || failed=1
   done
@@ -175,7 +178,7 @@ ncu_stage() {
   local failed=0 case layer batch tile layout
   for case in $ncu_cases; do
     IFS=: read -r layer batch tile layout <<<"$case"
-    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:(Simt|Mma)' -c 1 \
+    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:TileKernel' -c 1 \
       --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats \
       --section SchedulerStats --section MemoryWorkloadAnalysis --section InstructionStats \
       --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
