@@ -12,6 +12,7 @@
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/output_params.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {

@@ -10,6 +10,7 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {

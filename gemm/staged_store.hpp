@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/config.hpp"
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 
