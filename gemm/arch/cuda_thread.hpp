@@ -23,8 +23,7 @@ inline namespace WEFT_BACKEND {
 struct Thread : HopperThread {
   // --- Indices ---------------------------------------------------------------------------------
 
-  // Index in the block, in the warp, and of the warp in the block; the block's index in the grid;
-  // the grid's extent.
+  // Index in the block, in the warp, of the warp in the block, of the block in the grid; its extent.
   WEFT_DEVICE static int tid() { return threadIdx.x; }
   WEFT_DEVICE static int lane() { return threadIdx.x & 31; }
   WEFT_DEVICE static int warp() { return threadIdx.x >> 5; }

@@ -3,6 +3,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/nc32_policies.hpp"
+#include "tests/conv/run_random.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
@@ -22,18 +23,6 @@ struct NhwcPolicy {
 namespace {
 
 using epilogues::BiasRelu;
-
-template <class P>
-void RunRandom(int count, std::uint32_t seed) {
-  std::mt19937 engine(seed);
-  for (int i = 0; i < count; ++i) {
-    Problem problem = RandomProblem(engine);
-    if (i % 2 == 0) problem.c += 60;  // several packets
-    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
-                              {.seed = static_cast<std::uint32_t>(engine())});
-    if (testing::Test::HasFailure()) return;
-  }
-}
 
 TEST(MmaSm80, Nc32ToNc32) {
   RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(40, 1);
@@ -73,34 +62,20 @@ TEST(MmaSm80, SeveralThreadsToARow) {
   RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<32, 128, 256, 16, 32, 3>>>(15, 11);
 }
 
-template <class P>
-void RunRandomNhwc(int count, std::uint32_t seed, int multiple_c, int multiple_k = 1) {
-  std::mt19937 engine(seed);
-  for (int i = 0; i < count; ++i) {
-    Problem problem = RandomProblem(engine);
-    problem.c = RoundUp(i % 2 == 0 ? problem.c : problem.c + 60, multiple_c);
-    problem.k = RoundUp(problem.k, multiple_k);
-    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
-                              {.seed = static_cast<std::uint32_t>(engine())});
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
 TEST(MmaSm80, NhwcToNhwc) {
-  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(40, 6, 16, 8);
+  RunRandom<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(40, 6, 16, 8);
 }
 
 TEST(MmaSm80, NhwcToNc32) {
-  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<128, 64, 64, 64, 32, 3>>>(30, 7, 16);
+  RunRandom<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<128, 64, 64, 64, 32, 3>>>(30, 7, 16);
 }
 
 TEST(MmaSm80, NhwcEightByteLoads) {
-  RunRandomNhwc<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>, 8>>(30, 8,
-                                                                                           8);
+  RunRandom<NhwcPolicy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>, 8>>(30, 8, 8);
 }
 
 TEST(MmaSm80, NhwcFourByteLoads) {
-  RunRandomNhwc<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 32, 64, 32, 32, 3, 1>, 4>>(30, 9, 4);
+  RunRandom<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 32, 64, 32, 32, 3, 1>, 4>>(30, 9, 4);
 }
 
 TEST(MmaSm80, NhwcChannelsThatDoNotFit) {
@@ -155,7 +130,7 @@ TEST(MmaSm80, SmallerK) {
     if (k % 4 == 0) ExpectMatchesReference<Nc32Policy<NHWC, BiasRelu<>, T>>(p, relu);
   }
   RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, T>>(15, 12);
-  RunRandomNhwc<NhwcPolicy<NCxHWx<4>, BiasRelu<>, T>>(15, 13, 16);
+  RunRandom<NhwcPolicy<NCxHWx<4>, BiasRelu<>, T>>(15, 13, 16);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/prologue_cases.hpp"
+#include "tests/conv/run_random.hpp"
 #include "tests/conv/wgmma_policies.hpp"
 
 namespace weft::conv {
@@ -11,47 +12,32 @@ namespace {
 
 using epilogues::BiasRelu;
 
-// Random problems, C and K rounded up to multiples.
-template <class P>
-void RunRandomWgmma(int count, std::uint32_t seed, int multiple_c = 1, int multiple_k = 1) {
-  std::mt19937 engine(seed);
-  for (int i = 0; i < count; ++i) {
-    Problem problem = RandomProblem(engine);
-    problem.c = RoundUp(i % 2 == 0 ? problem.c : problem.c + 60, multiple_c);
-    problem.k = RoundUp(problem.k, multiple_k);
-    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
-                              {.seed = static_cast<std::uint32_t>(engine())});
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
 TEST(WgmmaSm90, Nc32ToNc32) {
   using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, SmallTile64>;
   const reference::ReluActivation relu;
   ExpectMatchesReference<P>(SquareProblem(1, 32, 8, 64, 1, 0, 1), relu);
   ExpectMatchesReference<P>(SquareProblem(2, 70, 9, 100, 1, 0, 2), relu);
-  RunRandomWgmma<P>(40, 1);
+  RunRandom<P>(40, 1);
 }
 
 TEST(WgmmaSm90, Nc32ToNc4) {
-  RunRandomWgmma<WgmmaPolicy<NCxHWx<4>, BiasRelu<>, WgmmaTile<24, 64, 32, 24, 64, 2, 4>>>(30, 2);
+  RunRandom<WgmmaPolicy<NCxHWx<4>, BiasRelu<>, WgmmaTile<24, 64, 32, 24, 64, 2, 4>>>(30, 2);
 }
 
 TEST(WgmmaSm90, Nc32ToNhwc) {
-  RunRandomWgmma<WgmmaPolicy<NHWC, BiasRelu<>, WgmmaTile<64, 128, 96, 32, 128, 1, 4>>>(30, 3, 1, 4);
+  RunRandom<WgmmaPolicy<NHWC, BiasRelu<>, WgmmaTile<64, 128, 96, 32, 128, 1, 4>>>(30, 3, 1, 4);
 }
 
 TEST(WgmmaSm90, Nc32ToNchw) {
-  RunRandomWgmma<WgmmaPolicy<NCHW, BiasRelu<>, WgmmaTile<8, 64, 64, 8, 64, 2, 1>>>(20, 4);
+  RunRandom<WgmmaPolicy<NCHW, BiasRelu<>, WgmmaTile<8, 64, 64, 8, 64, 2, 1>>>(20, 4);
 }
 
 TEST(WgmmaSm90, NhwcToNhwc) {
-  RunRandomWgmma<WgmmaNhwcPolicy<NHWC, BiasRelu<>, WgmmaTile<48, 64, 128, 48, 64>>>(40, 5, 16, 16);
+  RunRandom<WgmmaNhwcPolicy<NHWC, BiasRelu<>, WgmmaTile<48, 64, 128, 48, 64>>>(40, 5, 16, 16);
 }
 
 TEST(WgmmaSm90, NhwcToNc32) {
-  RunRandomWgmma<WgmmaNhwcPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<128, 128, 256, 64, 64>>>(30, 6,
-                                                                                            16);
+  RunRandom<WgmmaNhwcPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<128, 128, 256, 64, 64>>>(30, 6, 16);
 }
 
 // Two and four warpgroups to a tile, split along the pixels, along the channels and both ways; the
