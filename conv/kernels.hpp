@@ -103,6 +103,10 @@ struct WgmmaParts {
     static constexpr bool kPermuted = !CheckedPolicy<P>::kNhwc;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
+  // Whatever the problem, the plan finds room for two stages of the widest chunk.
+  static constexpr int kWidest = CheckedPolicy<P>::kNhwc ? 128 : 32;
+  static_assert(2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
+                "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
   using OperandA = CopiedSource<P, Mainloop>;
   using OperandB = CopiedFilter<P, Mainloop>;

@@ -86,7 +86,7 @@ std::int64_t SpanOf(std::int64_t c) {
   return best;
 }
 
-constexpr std::int64_t kMostStages = 16;
+constexpr std::int64_t kMostStages = gemm::MbarRingParams::kMostStages;
 
 // Takes fewer chunks to a slice until two stages fit; false if they never do.
 bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) {
@@ -107,7 +107,7 @@ Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
   s.chunks = CeilDiv(c, s.span) * p.r * p.s;
   s.pitch_w = p.q();
   s.pitch_h = p.p();
-  FitStages(f, f.config.threadblock.k / 32, &s);  // the config's static_asserts see to it
+  FitStages(f, f.config.threadblock.k / 32, &s);  // fits: conv/kernels.hpp
   return s;
 }
 

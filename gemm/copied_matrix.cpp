@@ -60,11 +60,10 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, st
   g.b = MakeMatrix(tile.n, tile.k, n, k, ldb, element_bytes, lines_b);
 
   const auto bytes = [](const CopiedMatrix& x) { return x.params.copies * x.params.copy_bytes; };
-  constexpr std::int64_t kMostStages = 16;
   g.ring.b_offset = bytes(g.a);  // of whole lines of 8 rows: a multiple of 1024
   g.ring.stage_bytes = bytes(g.a) + bytes(g.b);
-  g.ring.stages =
-      static_cast<std::int32_t>(std::min(stage_bytes / g.ring.stage_bytes, kMostStages));
+  g.ring.stages = static_cast<std::int32_t>(
+      std::min(stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
 
   WgmmaPlan& plan = g.plan;
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, lines_a));

@@ -21,6 +21,13 @@ struct CopiedMatrixParams {
   std::int32_t line = 0;     // elements of a line
 };
 
+// Bytes in shared memory of a slice of `rows` rows and slice_k elements of k, `lines` as below.
+constexpr int MatrixSliceBytes(int rows, int slice_k, int element_bytes, bool lines) {
+  constexpr int kLine = CopiedMatrixParams::kLineBytes;
+  const int along = (lines ? slice_k : rows) * element_bytes, across = lines ? rows : slice_k;
+  return CeilDiv(along, kLine) * kLine * across;
+}
+
 // Of one operand, for the host: its map, but for the address, and its parameters, but for the map.
 struct CopiedMatrix {
   arch::TensorMapSpec spec;

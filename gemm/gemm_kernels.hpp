@@ -116,6 +116,16 @@ struct WgmmaGemmParts {
   };
   using Mainloop = WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
+  static constexpr TileShape kTile = P::config.threadblock;
+  static constexpr int kElementBytes = sizeof(typename P::Element);
+  static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<P>) +
+                     MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>)) <=
+                    Mainloop::kStageBytes,
+                "weft: two slices of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "
+                "memory; make config.threadblock.k smaller");
+  static_assert((kLinesOfA<P> && kLinesOfB<P>) || (kTile.k <= 256 && kTile.k % 8 == 0),
+                "weft: where k does not run along memory, config.threadblock.k of a wgmma_sm90 "
+                "GEMM is a multiple of 8, at most 256");
   using OperandA = CopiedMatrixOperand<RowsOfA, Mainloop::kBlockM, kLinesOfA<P>>;
   using OperandB = CopiedMatrixOperand<RowsOfB, Mainloop::kBlockN, kLinesOfB<P>>;
   struct Destination {

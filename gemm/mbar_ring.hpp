@@ -22,6 +22,7 @@ concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::ui
 
 // How a ring is laid out: made on the host.
 struct MbarRingParams {
+  static constexpr int kMostStages = 16;
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
   std::int32_t b_offset = 0;     // of operand B in a stage, likewise
@@ -34,7 +35,7 @@ struct MbarRing {
   using Mainloop = M;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;
-  static constexpr int kMostStages = 16;
+  static constexpr int kMostStages = Params::kMostStages;
 
   struct Stages {
     alignas(1024) std::uint8_t bytes[M::kStageBytes];
