@@ -67,6 +67,9 @@ class WgmmaSm90Mainloop {
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
                     kTile.k * kElementBytes <= 32 * WgmmaPlan::kMostSteps,
                 "weft: config.threadblock.k of wgmma_sm90 is a multiple of 32 bytes, at most 2048");
+  static_assert(
+      kWarp.k == kTile.k,
+      "weft: config.warp.k of wgmma_sm90 is config.threadblock.k: warpgroups share a slice");
   static_assert(kConfig.blocks_per_sm == 1 || kConfig.blocks_per_sm == 2,
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
