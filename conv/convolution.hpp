@@ -162,6 +162,9 @@ class Convolution {
     }
     gemm::FillOutput(args, args.dst, &params.output);
     gemm::Launch launch = {0, &params, geometry_.grid()};
+    if (engine.ring.b_stays) {
+      launch.blocks_multiple = static_cast<int>(geometry_.counts.tiles_n);
+    }
     if (args.filter_is_constant) {
       // More would delay the source of kernels whose blocks cannot share a multiprocessor.
       constexpr std::int32_t kEarly = 2;
