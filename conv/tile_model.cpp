@@ -121,7 +121,9 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   const gemm::TileShape& t = tile.config.threadblock;
   const EnginePlan& e = counts.engine;
   const double steps = (counts.plan.slices - 1.0) * e.plan.steps + e.plan.last_steps;
-  const double source = double(e.source.chunks) * e.source.chunk_bytes;
+  const double source =
+      (double(counts.plan.slices - 1) * e.source.copies.of_slice + e.source.copies.of_last) *
+      e.source.copy_bytes;
   const double filters = steps * t.n * 32.0;
   const double products = steps * t.m * t.n * 32.0 / kMacs;
   const double feed = std::max((source + filters) / kFeed, e.patch ? source / kPatch : 0.0);

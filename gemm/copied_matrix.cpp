@@ -37,10 +37,10 @@ arch::WgmmaLayout LayoutOfCopies(const CopiedMatrix& m, bool lines) {
 }
 
 // Where step i, of 32 bytes of k, begins in a slice.
-std::uint16_t StepOffset(const CopiedMatrix& m, int i, int element_bytes, bool lines) {
+std::uint32_t StepOffset(const CopiedMatrix& m, int i, int element_bytes, bool lines) {
   const int bytes = lines ? i / 4 * m.params.copy_bytes + i % 4 * 32  //
                           : i * (32 / element_bytes) * kLine;
-  return static_cast<std::uint16_t>(bytes / 16);
+  return static_cast<std::uint32_t>(bytes / 16);
 }
 
 // From one row to the one `rows` further, a multiple of 64 where rows run along memory.

@@ -149,7 +149,7 @@ struct TileKernel {
     typename Pipeline::Turn turn;
     if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (t.tid() != Mainloop::kThreads) return;
+      if (!Pipeline::Copies(t.tid() - Mainloop::kThreads)) return;
       int early = p.early;  // slices of filters that are fetched before the wait
       WEFT_NO_UNROLL
       for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {

@@ -25,7 +25,7 @@ namespace weft::gemm {
 struct WgmmaPlan {
   static constexpr int kMostSteps = 64;
   struct Step {
-    std::uint16_t a = 0, b = 0;  // where the step's rows, its columns begin in the stage
+    std::uint32_t a = 0, b = 0;  // where the step's rows, its columns begin in the stage
   };
 
   std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
@@ -112,9 +112,8 @@ class WgmmaSm90Mainloop {
 
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1. The epilogue
   // stages a tile of bytes and the places of its rows; another KB holds barriers.
-  static constexpr int kStagedBytes = sizeof(typename P::Epilogue::Output) == 1
-                                          ? kTile.m * kTile.n + 8 * kGroups * kN
-                                          : 0;
+  static constexpr int kStagedBytes =
+      sizeof(typename P::Epilogue::Output) == 1 ? kTile.m * kTile.n + 8 * kGroups * kN : 0;
   static constexpr int kStageBytes =
       (228 / kConfig.blocks_per_sm - 2 - (kStagedBytes + 1023) / 1024) * 1024;
 
@@ -150,14 +149,16 @@ class WgmmaSm90Mainloop {
     const int steps = slice + 1 < slices ? plan_.steps : plan_.last_steps;
     Keep(t, acc);
     t.WgmmaFence();
+    // Fours, so that the next steps' descriptors are made while a step's product runs.
+    int i = 0;
     WEFT_NO_UNROLL
-    for (int i = 0; i < steps; ++i) {
-      const WgmmaPlan::Step step = plan_.step[i];
+    for (; i + 4 <= steps; i += 4) {
+      Step(t, i, rows, columns, slice > 0 || i > 0, acc);
       WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) {
-        Product(t, acc[x], columns + step.b + x * plan_.b_block, rows + step.a, slice > 0 || i > 0);
-      }
+      for (int j = 1; j < 4; ++j) Step(t, i + j, rows, columns, true, acc);
     }
+    WEFT_NO_UNROLL
+    for (; i < steps; ++i) Step(t, i, rows, columns, slice > 0 || i > 0, acc);
     t.WgmmaCommit();
   }
 
@@ -167,6 +168,21 @@ class WgmmaSm90Mainloop {
   }
 
  private:
+  WEFT_DEVICE void Step(arch::Thread t, int i, std::uint64_t rows, std::uint64_t columns,
+                        bool accumulate, Accumulators& acc) const {
+    const WgmmaPlan::Step step = plan_.step[i];
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) {
+      Product(t, acc[x], Moved(columns, step.b + x * plan_.b_block), Moved(rows, step.a),
+              accumulate);
+    }
+  }
+  // Starts lie in a descriptor's lower half, and no sum of them leaves it.
+  WEFT_DEVICE static std::uint64_t Moved(std::uint64_t descriptor, std::uint32_t by) {
+    const auto low = static_cast<std::uint32_t>(descriptor) + by;
+    return (descriptor & 0xffffffff00000000u) | low;
+  }
+
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
                                   std::uint64_t rows, bool accumulate) {
     if constexpr (kS8) {
