@@ -350,6 +350,8 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillFilter(p, f, slicing, &plan);
   FillSteps(p, f, slicing, &plan.plan);
   FillRing(p, f, slicing, plan.slices, &plan.ring);
+  plan.ring.row_threads =
+      std::min(plan.source.copies.of_slice, +gemm::MbarRingParams::kMostRowThreads);
   return plan;
 }
 

@@ -31,11 +31,12 @@ concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::ui
 
 // How a ring is laid out: made on the host.
 struct MbarRingParams {
-  static constexpr int kMostStages = 16;
+  static constexpr int kMostStages = 16, kMostRowThreads = 3;
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
   std::int32_t b_offset = 0;     // where operand B begins, likewise
   std::int32_t b_stride = 0;     // from a slice of it to the next, likewise
+  std::int32_t row_threads = 1;  // that copy operand A: no more than a slice has copies, at most 3
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
@@ -67,10 +68,10 @@ struct MbarRing {
   };
 
   // By all threads of the block, first.
-  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared) {
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
     if (t.tid() == 0) {
       for (int i = 0; i < kMostStages; ++i) {
-        t.MbarInit(t.SharedAddress(&shared.full[i]), kProducerThreads / 32);
+        t.MbarInit(t.SharedAddress(&shared.full[i]), 1 + p.row_threads);
         t.MbarInit(t.SharedAddress(&shared.empty[i]), M::kThreads / 32);
       }
       t.FenceMbarInit();
@@ -78,8 +79,12 @@ struct MbarRing {
     t.SyncThreads();
   }
 
-  // Whether a producer copies, by its number: each warp's first thread.
-  WEFT_DEVICE static bool Copies(int producer) { return producer % 32 == 0; }
+  static_assert(32 * (1 + Params::kMostRowThreads) <= kProducerThreads);
+  // Whether a producer copies, by its number: the first threads of warps, of the first one those of
+  // operand B.
+  WEFT_DEVICE static bool Copies(int producer, const Params& p) {
+    return producer % 32 == 0 && producer / 32 <= p.row_threads;
+  }
 
   // By the threads that copy. early >= 0 in the block's first tile, negative afterwards: that many
   // slices of operand B (at most the ring's stages) are fetched before earlier kernels are waited
@@ -89,7 +94,7 @@ struct MbarRing {
                                   int slices, int early, Turn& turn) {
     const int producer = t.WarpUniform(t.warp()) - M::kThreads / 32;
     const bool rows = producer > 0;
-    const CopyShare share = {producer - 1, kProducerThreads / 32 - 1};
+    const CopyShare share = {producer - 1, p.row_threads};
     const bool brings = early >= 0 || !p.b_stays;
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
