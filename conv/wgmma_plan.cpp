@@ -91,7 +91,8 @@ constexpr std::int64_t kMostStages = gemm::MbarRingParams::kMostStages;
 // Takes fewer chunks to a slice until two stages fit; false if they never do.
 bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) {
   const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
-  s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, s->chunks);
+  const std::int64_t share = CeilDiv<std::int64_t>(s->chunks, f.config.split);  // of a block
+  s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
   for (;; --s->slice_chunks) {
     s->stages = std::min(f.stage_bytes / s->stage_bytes(f.config.threadblock.n), kMostStages);
     if (s->stages >= 2 && s->steps() <= WgmmaPlan::kMostSteps) return true;

@@ -2,6 +2,8 @@
 // holds operators, and nvcc code, which holds GPU kernels.
 #pragma once
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/arch/backend.hpp"
@@ -56,10 +58,12 @@ inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMap
   return LaunchStatus(who, make(spec, map));
 }
 
-// A grid whose blocks stay and take tiles in turn, `blocks` of them at most.
+// The blocks for a grid of tiles. Those of clusters, and those that stay and take tiles in turn, are
+// `blocks` at most.
 inline arch::Dim3 ResidentGrid(const TileFacts& facts, arch::Dim3 grid, int blocks) {
-  if (facts.resident_blocks > 0 && grid.x > blocks) grid.x = blocks;
-  return grid;
+  if (facts.resident_blocks == 0) return grid;
+  const int clusters = std::max(1, blocks / facts.config.split);
+  return {std::min(grid.x, clusters) * facts.config.split, 1, 1};
 }
 
 // Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
@@ -81,8 +85,9 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch.grid, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
-                                          {.dependent = options.dependent}));
+  return LaunchStatus(
+      who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+                          {.cluster = {facts.config.split}, .dependent = options.dependent}));
 }
 
 // The epilogue's part of a kernel's parameters, from an operator's Arguments.
@@ -105,13 +110,14 @@ void FillOutput(const Arguments& args, typename Params::Output* dst, Params* out
 template <class P>
 absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& launch,
                       const arch::CpuOptions& options, arch::CpuStats* stats) {
-  constexpr int kResidentBlocks = 3;  // so that each takes several tiles of a small problem too
+  const int split = facts.config.split;
+  const int resident = 3 * split;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
   VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
-    arch::LaunchAttributes attributes;
+    arch::LaunchAttributes attributes{.cluster = {split}};
     attributes.dependent = Kernel::kDependent;  // so that every access is checked
     attributes.constant[0] = launch.constant;
-    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, kResidentBlocks),
+    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, resident),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
                                        options);
   });

@@ -28,6 +28,11 @@ struct MbarRingParams {
   std::int32_t b_offset = 0;     // of operand B in a stage, likewise
 };
 
+// The slices that a block multiplies, `begin` to `end` of `all`. With kSplit > 1 there may be none.
+struct SliceRange {
+  int begin = 0, end = 0, all = 0;
+};
+
 inline namespace WEFT_BACKEND {
 
 template <class M>
@@ -69,20 +74,22 @@ struct MbarRing {
   // most the ring's stages) are fetched before earlier kernels are waited for.
   template <CopiedOperand A, CopiedOperand B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
-                                  int slices, int early, Turn& turn) {
+                                  const SliceRange& slices, int early, Turn& turn) {
     if (early >= 0) {
-      for (int slice = 0; slice < early; ++slice) {
-        const std::uint32_t full = t.SharedAddress(&shared.full[slice]);
+      if (M::kSplit > 1 && early > slices.end - slices.begin) early = slices.end - slices.begin;
+      for (int slot = 0; slot < early; ++slot) {
+        const std::uint32_t full = t.SharedAddress(&shared.full[slot]);
+        const int slice = slices.begin + slot;
         t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
-        b.Copy(t, Stage(t, shared, p, slice) + p.b_offset, full, slice);
+        b.Copy(t, Stage(t, shared, p, slot) + p.b_offset, full, slice);
       }
       t.WaitForEarlierGrids();
     }
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
-      if (slice >= early) {
+      if (slice - slices.begin >= early) {
         t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
         t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
         b.Copy(t, stage + p.b_offset, full, slice);
@@ -92,16 +99,17 @@ struct MbarRing {
     }
   }
 
-  // By the threads that multiply: acc = A B over `slices` >= 1 slices.
+  // By the threads that multiply: acc = A B over the slices.
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
-                                  const M& mainloop, int slices, typename M::Accumulators& acc,
-                                  Turn& turn) {
+                                  const M& mainloop, const SliceRange& slices,
+                                  typename M::Accumulators& acc, Turn& turn) {
     int previous = -1;  // the stage whose products may be in flight
+    M::Clear(acc);
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-      mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices, acc);
+      mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices.all, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);
       previous = turn.slot;
@@ -109,7 +117,7 @@ struct MbarRing {
     }
     t.template WgmmaWait<0>();
     M::Keep(t, acc);
-    Release(t, shared, previous);
+    if (M::kSplit == 1 || previous >= 0) Release(t, shared, previous);
   }
 
  private:

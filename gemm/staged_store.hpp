@@ -31,7 +31,7 @@ class StagedStore {
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
   static_assert(sizeof(Element) == 1);
-  static constexpr int kPixels = M::kN;           // of a warpgroup
+  static constexpr int kPixels = M::kOwnN;        // of a warpgroup
   static constexpr int kChunks = 4 * M::kBlocks;  // of a pixel, of a warpgroup
   static constexpr int kRun = P::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.

@@ -20,7 +20,8 @@
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
-// mainloop.
+// mainloop. With the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
+// multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
 #pragma once
 
 #include <type_traits>
@@ -30,6 +31,7 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/fast_divmod.hpp"
 #include "weft/gemm/pipeline.hpp"
+#include "weft/gemm/split_sums.hpp"
 
 namespace weft::gemm {
 
@@ -96,6 +98,15 @@ struct TileKernel {
     }
   }();
 
+  // Blocks to a tile.
+  static constexpr int kSplit = [] {
+    if constexpr (requires { Mainloop::kSplit; }) {
+      return Mainloop::kSplit;
+    } else {
+      return 1;
+    }
+  }();
+
   // What a mainloop keeps between threads after its last slice takes the place of the stages. What
   // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
   static constexpr bool kHasScratch = requires { typename Mainloop::Scratch; };
@@ -116,7 +127,12 @@ struct TileKernel {
     typename Pipeline::Stages stages;
     typename Parts::Epilogue::Shared epilogue;
   };
-  using SharedStorage = Storage<kHasScratch, kStaged, Mainloop>;
+  using BlockStorage = Storage<kHasScratch, kStaged, Mainloop>;
+  template <class M>
+  struct ClusterStorage : BlockStorage {
+    typename SplitSums<M>::Shared split;
+  };
+  using SharedStorage = std::conditional_t<(kSplit > 1), ClusterStorage<Mainloop>, BlockStorage>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kSpecialised) {
@@ -144,42 +160,59 @@ struct TileKernel {
   // Producers are the last threads of the block, so that the others count from 0.
   WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
     constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
+    if constexpr (kSplit > 1) SplitSums<Mainloop>::Begin(t, shared.split);
     Pipeline::Begin(t, shared.stages);
+    if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
+    const auto slices = Mainloop::SlicesOf(t, p.slices);
     typename Pipeline::Turn turn;
     if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (t.tid() != Mainloop::kThreads) return;
-      int early = p.early;  // slices of filters that are fetched before the wait
-      WEFT_NO_UNROLL
-      for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
-        const auto tile = Parts::Scheduler::At(p.schedule, i);
-        typename Parts::OperandA a(p.a, tile);
-        typename Parts::OperandB b(p.b, tile);
-        Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, early, turn);
-        early = -1;
+      if (t.tid() == Mainloop::kThreads) {
+        int early = p.early;  // slices of filters that are fetched before the wait
+        WEFT_NO_UNROLL
+        for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
+          const auto tile = Parts::Scheduler::At(p.schedule, i);
+          typename Parts::OperandA a(p.a, tile);
+          typename Parts::OperandB b(p.b, tile);
+          Pipeline::Produce(t, shared.stages, p.ring, a, b, slices, early, turn);
+          early = -1;
+        }
+      }
+      if constexpr (kSplit > 1) {  // who arrives also waits
+        t.SyncWarp();
+        t.ClusterWait();
       }
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
+    if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
+    [[maybe_unused]] int round = 0;
     WEFT_NO_UNROLL
-    for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
+    for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
       if constexpr (kStaged) {
         Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, tile.m * Mainloop::kBlockM,
                                tile.n * Mainloop::kBlockN);
       }
       typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
-      Store(p, shared, t, tile, acc);
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
+      if constexpr (kSplit > 1) {
+        typename Mainloop::OwnSums own;
+        const bool is_last = i + t.grid_x() / kSplit >= p.tiles;
+        SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, own);
+        Store(p, shared, t, tile, own);
+      } else {
+        Store(p, shared, t, tile, acc);
+      }
     }
   }
 
   template <class Tile>
   WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
-                                const Tile& tile, const typename Mainloop::Accumulators& acc) {
+                                const Tile& tile, const typename Mainloop::Map::Accumulators& acc) {
     const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
     if constexpr (kStaged) {
       Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc);
