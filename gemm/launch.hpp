@@ -119,7 +119,7 @@ absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& lau
     attributes.constant[0] = launch.constant;
     report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, resident),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
-                                       options);
+                                       options, attributes);
   });
   if (stats != nullptr) *stats = report.stats;
   if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
