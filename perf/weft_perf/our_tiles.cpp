@@ -39,7 +39,8 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
   const auto tile = [](int m, int k, int last) { return absl::StrCat(m, "x", k, "x", last); };
   if (kind == "Nc32Sm75") return conv::PolicyName(P::config);
   if (kind == "Nc32Wgmma" || kind == "NhwcWgmma") {
-    return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5]);
+    return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
+                        n.size() > 6 ? absl::StrCat("_c", n[6]) : "");
   }
   if (kind.rfind("Nc4", 0) == 0) {
     return absl::StrCat("simt_", tile(n[0], n[1], n[2]), "_", tile(n[3], n[4], n[5]), "_", n[6],
@@ -78,8 +79,9 @@ Tile MakeTile(const std::string& name) {
 template <class P>
 void Add(const std::string& kind, const std::vector<int>& numbers, Tiles* tiles) {
   static const std::map<std::string, std::string> layouts = {
-      {"Nc32", "nc32"},          {"Nc32Sm75", "nc32"}, {"Nhwc", "nhwc"},
-      {"NhwcTo32", "nhwc_nc32"}, {"Nc4", "nc4"},       {"Nc4To32", "nc4_nc32"}};
+      {"Nc32", "nc32"}, {"Nc32Wgmma", "nc32"},  {"Nc32Sm75", "nc32"},
+      {"Nhwc", "nhwc"}, {"NhwcWgmma", "nhwc"},  {"NhwcTo32", "nhwc_nc32"},
+      {"Nc4", "nc4"},   {"Nc4To32", "nc4_nc32"}};
   const std::string& layout = layouts.at(kind);
   Tile tile = MakeTile<P>(TileName<P>(kind, numbers));
   const std::vector<std::string> family = FamilyOf(layout);
