@@ -248,8 +248,7 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
                      : !engine                        ? "im2col"
                      : g.engine.patch                 ? "a patch for all taps"
                                                       : "a copy for each tap";
-  const std::string clusters =
-      c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : std::string();
+  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(

@@ -125,8 +125,9 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   const EnginePlan& e = counts.engine;
   // A cluster's blocks share the slices and the outputs of a tile.
   const int split = tile.config.split;
-  const double share = std::ceil(double(counts.plan.slices) / split) / counts.plan.slices;
-  const double steps = share * ((counts.plan.slices - 1.0) * e.plan.steps + e.plan.last_steps);
+  const double slices = std::max(1, counts.plan.slices);
+  const double share = std::ceil(slices / split) / slices;
+  const double steps = share * ((slices - 1.0) * e.plan.steps + e.plan.last_steps);
   const double source = share * e.source.chunks * e.source.chunk_bytes;
   const double filters = steps * t.n * 32.0;
   const double products = steps * t.m * t.n * 32.0 / kMacs;
