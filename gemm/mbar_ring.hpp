@@ -104,12 +104,11 @@ struct MbarRing {
                                   const M& mainloop, const SliceRange& slices,
                                   typename M::Accumulators& acc, Turn& turn) {
     int previous = -1;  // the stage whose products may be in flight
-    M::Clear(acc);
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-      mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices.all, acc);
+      mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);
       previous = turn.slot;
@@ -117,7 +116,11 @@ struct MbarRing {
     }
     t.template WgmmaWait<0>();
     M::Keep(t, acc);
-    if (M::kSplit == 1 || previous >= 0) Release(t, shared, previous);
+    if (M::kSplit > 1 && previous < 0) {
+      M::Clear(acc);
+    } else {
+      Release(t, shared, previous);
+    }
   }
 
  private:

@@ -204,6 +204,9 @@ struct TileKernel {
         const bool is_last = i + t.grid_x() / kSplit >= p.tiles;
         SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, own);
         Store(p, shared, t, tile, own);
+        // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
+        // the next tile's products one by one.
+        if constexpr (!kStaged) t.BarSync(1 + Mainloop::Map::Group(t), 128);
       } else {
         Store(p, shared, t, tile, acc);
       }

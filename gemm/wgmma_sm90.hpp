@@ -170,22 +170,20 @@ class WgmmaSm90Mainloop {
     }
   }
 
-  // Before the first slice: sums that Multiply only adds to are zeros.
+  // The sums of no slice.
   WEFT_DEVICE static void Clear(Accumulators& acc) {
-    if constexpr (kSplit > 1) {
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) {
       WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) {
-        WEFT_UNROLL
-        for (int i = 0; i < kN / 2; ++i) acc[x][i] = Sum{0};
-      }
+      for (int i = 0; i < kN / 2; ++i) acc[x][i] = Sum{0};
     }
   }
 
   // Starts acc += (the slice at the shared addresses a and b), acc = ... for the first.
-  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice, int slices,
-                            Accumulators& acc) const {
+  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice,
+                            const SliceRange& slices, Accumulators& acc) const {
     const std::uint64_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
-    const int steps = slice + 1 < slices ? plan_.steps : plan_.last_steps;
+    const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
     Keep(t, acc);
     t.WgmmaFence();
     WEFT_NO_UNROLL
@@ -194,7 +192,7 @@ class WgmmaSm90Mainloop {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
         Product(t, acc[x], columns + step.b + x * plan_.b_block, rows + step.a,
-                kSplit > 1 || slice > 0 || i > 0);
+                slice > slices.begin || i > 0);
       }
     }
     t.WgmmaCommit();
