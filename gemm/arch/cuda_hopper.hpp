@@ -390,7 +390,9 @@ struct HopperThread {
   }
 
   // Sends 16 bytes to `addr` of the cluster; they have come when the phase of `bar`, a barrier of
-  // the block that receives, has ended, which expects them. The sender may return before.
+  // the block that receives, has ended, which expects them. The sender may return before. MbarWait
+  // acquires for the block, not for the cluster; that differs in what it does to cached global
+  // memory only.
   template <class T>
   WEFT_DEVICE static void StoreRemoteAsync(uint32_t addr, T v, uint32_t bar) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == 16);
