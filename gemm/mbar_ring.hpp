@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 
@@ -26,11 +27,6 @@ struct MbarRingParams {
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
   std::int32_t b_offset = 0;     // of operand B in a stage, likewise
-};
-
-// The slices that a block multiplies, `begin` to `end` of `all`. With kSplit > 1 there may be none.
-struct SliceRange {
-  int begin = 0, end = 0, all = 0;
 };
 
 inline namespace WEFT_BACKEND {

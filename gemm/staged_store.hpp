@@ -80,11 +80,24 @@ class StagedStore {
     }
   }
 
-  // As DirectStore::Run; by all threads of the warpgroups that multiply.
+  // What depends on the channel alone, which Run loads unless the caller has, before the products.
+  using Channels = typename Math::Channels[Map::kGroups];
   template <class Tile>
+  WEFT_DEVICE static void Load(arch::Thread t, const Output& p, const Tile& tile,
+                               std::int32_t first_n, Channels& channels) {
+    const std::int32_t end = p.rows.EndChannel(tile, p.k);
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    WEFT_UNROLL
+    for (int g = 0; g < Map::kGroups; ++g) {
+      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
+    }
+  }
+
+  // As DirectStore::Run; by all threads of the warpgroups that multiply.
+  template <class Tile, class... Loaded>
   WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                               std::int32_t first_m, std::int32_t first_n,
-                              const typename Map::Accumulators& acc) {
+                              const typename Map::Accumulators& acc, const Loaded&... loaded) {
     const int group = Map::Group(t);
     auto& staged = shared.chunk[group];
     if constexpr (kStagesResidual) {
@@ -100,9 +113,9 @@ class StagedStore {
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, staged, p, tile, first_m, first_n, acc);
+      Stage<false>(t, staged, p, tile, first_m, first_n, acc, loaded...);
     } else {
-      Stage<true>(t, staged, p, tile, first_m, first_n, acc);
+      Stage<true>(t, staged, p, tile, first_m, first_n, acc, loaded...);
     }
     t.BarSync(1 + group, 128);
     Write(t, staged, p, tile, first_m + Map::FirstPixel(t), first_n + Map::FirstChannel(t));
@@ -144,13 +157,14 @@ class StagedStore {
   WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n,
                                 const typename Map::Accumulators& acc) {
-    const std::int32_t end = p.rows.EndChannel(tile, p.k);
-    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    typename Math::Channels channels[Map::kGroups];
-    WEFT_UNROLL
-    for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
-    }
+    Channels channels;
+    Load(t, p, tile, first_n, channels);
+    Stage<kShift>(t, staged, p, tile, first_m, first_n, acc, channels);
+  }
+  template <bool kShift, class Tile>
+  WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
+                                std::int32_t first_m, std::int32_t first_n,
+                                const typename Map::Accumulators& acc, const Channels& channels) {
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
     const auto stage = [&](auto count, int first) {

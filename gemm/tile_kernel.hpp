@@ -32,6 +32,7 @@
 #include "weft/gemm/fast_divmod.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/split_sums.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 
@@ -197,28 +198,48 @@ struct TileKernel {
         Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, tile.m * Mainloop::kBlockM,
                                tile.n * Mainloop::kBlockN);
       }
-      typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
       if constexpr (kSplit > 1) {
-        typename Mainloop::OwnSums own;
-        const bool is_last = i + t.grid_x() / kSplit >= p.tiles;
-        SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, own);
-        Store(p, shared, t, tile, own);
-        // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
-        // the next tile's products one by one.
-        if constexpr (!kStaged) t.BarSync(1 + Mainloop::Map::Group(t), 128);
+        RunShared(p, shared, t, tile, mainloop, slices, turn, round++,
+                  i + t.grid_x() / kSplit >= p.tiles);
       } else {
+        typename Mainloop::Accumulators acc;
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
         Store(p, shared, t, tile, acc);
       }
     }
   }
 
-  template <class Tile>
+  // A tile that the cluster works on together: its number `round`, the last if is_last.
+  template <class Tile, class Turn>
+  WEFT_DEVICE static void RunShared(const Params& p, SharedStorage& shared, arch::Thread t,
+                                    const Tile& tile, const Mainloop& mainloop,
+                                    const SliceRange& slices, Turn& turn, int round, bool is_last) {
+    typename Mainloop::Accumulators acc;
+    typename Mainloop::OwnSums own;
+    if constexpr (kStaged) {
+      // A block of so few tiles has no other's products to hide these loads behind.
+      typename Parts::Epilogue::Channels channels;
+      Parts::Epilogue::Load(t, p.output, tile, tile.n * Mainloop::kBlockN, channels);
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
+      SplitSums<Mainloop>::Add(t, shared.split, acc, round, is_last, own);
+      Store(p, shared, t, tile, own, channels);
+    } else {
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
+      SplitSums<Mainloop>::Add(t, shared.split, acc, round, is_last, own);
+      Store(p, shared, t, tile, own);
+      // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
+      // the next tile's products one by one.
+      t.BarSync(1 + Mainloop::Map::Group(t), 128);
+    }
+  }
+
+  template <class Tile, class... Loaded>
   WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
-                                const Tile& tile, const typename Mainloop::Map::Accumulators& acc) {
+                                const Tile& tile, const typename Mainloop::Map::Accumulators& acc,
+                                const Loaded&... loaded) {
     const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
     if constexpr (kStaged) {
-      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc);
+      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc, loaded...);
     } else {
       Parts::Epilogue::Run(t, p.output, tile, m, n, acc);
     }

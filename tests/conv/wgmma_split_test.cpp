@@ -8,7 +8,7 @@ namespace {
 // Two rounds of a cluster, with a rank that has no slice in either.
 TEST(WgmmaSplit, Schedules) {
   using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Split<WgmmaTile<32, 64, 32, 32, 64>, 4>>;
-  RunSchedules<P>(SquareProblem(1, 96, 8, 160, 1, 0, 1), 4,
+  RunSchedules<P>(SquareProblem(1, 96, 8, 160, 1, 0, 1), 3,
                   {arch::Copies::kDeferred, arch::Copies::kEager});
 }
 
