@@ -112,10 +112,19 @@ class StagedStore {
       t.BarSync(1 + group, 128);
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
+    const auto stage = [&](auto shift) {
+      if constexpr (sizeof...(loaded) > 0) {
+        Stage<shift()>(t, staged, p, tile, first_m, acc, loaded...);
+      } else {
+        Channels channels;
+        Load(t, p, tile, first_n, channels);
+        Stage<shift()>(t, staged, p, tile, first_m, acc, channels);
+      }
+    };
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, staged, p, tile, first_m, first_n, acc, loaded...);
+      stage(std::false_type());
     } else {
-      Stage<true>(t, staged, p, tile, first_m, first_n, acc, loaded...);
+      stage(std::true_type());
     }
     t.BarSync(1 + group, 128);
     Write(t, staged, p, tile, first_m + Map::FirstPixel(t), first_n + Map::FirstChannel(t));
@@ -155,16 +164,8 @@ class StagedStore {
 
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n,
-                                const typename Map::Accumulators& acc) {
-    Channels channels;
-    Load(t, p, tile, first_n, channels);
-    Stage<kShift>(t, staged, p, tile, first_m, first_n, acc, channels);
-  }
-  template <bool kShift, class Tile>
-  WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n,
-                                const typename Map::Accumulators& acc, const Channels& channels) {
+                                std::int32_t first_m, const typename Map::Accumulators& acc,
+                                const Channels& channels) {
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
     const auto stage = [&](auto count, int first) {
