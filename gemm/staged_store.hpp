@@ -80,24 +80,24 @@ class StagedStore {
     }
   }
 
-  // What depends on the channel alone, which Run loads unless the caller has, before the products.
+  // What depends on the channel alone, which Run fetches unless the caller has, before the products.
   using Channels = typename Math::Channels[Map::kGroups];
   template <class Tile>
-  WEFT_DEVICE static void Load(arch::Thread t, const Output& p, const Tile& tile,
-                               std::int32_t first_n, Channels& channels) {
+  WEFT_DEVICE static void Fetch(arch::Thread t, const Output& p, const Tile& tile,
+                                std::int32_t first_n, Channels& channels) {
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
     WEFT_UNROLL
     for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
+      Math::Fetch(t, p, first_k + Map::Channel(t, g), end, channels[g]);
     }
   }
 
   // As DirectStore::Run; by all threads of the warpgroups that multiply.
-  template <class Tile, class... Loaded>
+  template <class Tile, class... Fetched>
   WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                               std::int32_t first_m, std::int32_t first_n,
-                              const typename Map::Accumulators& acc, const Loaded&... loaded) {
+                              const typename Map::Accumulators& acc, Fetched&... fetched) {
     const int group = Map::Group(t);
     auto& staged = shared.chunk[group];
     if constexpr (kStagesResidual) {
@@ -113,11 +113,11 @@ class StagedStore {
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
     const auto stage = [&](auto shift) {
-      if constexpr (sizeof...(loaded) > 0) {
-        Stage<shift()>(t, staged, p, tile, first_m, acc, loaded...);
+      if constexpr (sizeof...(fetched) > 0) {
+        Stage<shift()>(t, staged, p, tile, first_m, acc, fetched...);
       } else {
         Channels channels;
-        Load(t, p, tile, first_n, channels);
+        Fetch(t, p, tile, first_n, channels);
         Stage<shift()>(t, staged, p, tile, first_m, acc, channels);
       }
     };
@@ -165,7 +165,9 @@ class StagedStore {
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
                                 std::int32_t first_m, const typename Map::Accumulators& acc,
-                                const Channels& channels) {
+                                Channels& channels) {
+    WEFT_UNROLL
+    for (auto& c : channels) Math::Finish(p, c);
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
     const auto stage = [&](auto count, int first) {

@@ -219,7 +219,7 @@ struct TileKernel {
     if constexpr (kStaged) {
       // A block of so few tiles has no other's products to hide these loads behind.
       typename Parts::Epilogue::Channels channels;
-      Parts::Epilogue::Load(t, p.output, tile, tile.n * Mainloop::kBlockN, channels);
+      Parts::Epilogue::Fetch(t, p.output, tile, tile.n * Mainloop::kBlockN, channels);
       Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
       SplitSums<Mainloop>::Add(t, shared.split, acc, round, is_last, own);
       Store(p, shared, t, tile, own, channels);
@@ -233,13 +233,13 @@ struct TileKernel {
     }
   }
 
-  template <class Tile, class... Loaded>
+  template <class Tile, class... Fetched>
   WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
                                 const Tile& tile, const typename Mainloop::Map::Accumulators& acc,
-                                const Loaded&... loaded) {
+                                Fetched&... fetched) {
     const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
     if constexpr (kStaged) {
-      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc, loaded...);
+      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc, fetched...);
     } else {
       Parts::Epilogue::Run(t, p.output, tile, m, n, acc);
     }
