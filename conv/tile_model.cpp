@@ -119,7 +119,8 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   constexpr double kMacs = 4096.0;   // a clock of a multiprocessor
   constexpr double kEpilogue = 4.6;  // instructions of an output
   constexpr double kNext = 0.15;     // of the second largest cost that the largest does not hide
-  // Of a cluster that adds up its sums: 2.0 thousand clocks for 16 KB of them, 3.1 for 57 KB.
+  // Of a cluster that adds up its sums: 2.0 thousand clocks for 16 KB of them, 3.1 for 57 KB. The
+  // probe pulled them behind barriers, so that this is a bound of what SplitSums takes.
   constexpr double kExchange = 1500.0, kExchangedBytes = 35.0;
   const gemm::TileShape& t = tile.config.threadblock;
   const EnginePlan& e = counts.engine;
