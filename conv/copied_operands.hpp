@@ -101,6 +101,15 @@ class CopiedSource {
     if constexpr (kDependsOf<Tile>.group) channel_ = tile.batch.g * p.group_channels;
   }
 
+  // Copies of `slice` come next; at first those of slice 0 do.
+  WEFT_DEVICE void Seek(int slice) {
+    const std::int32_t taps = p_.taps_h * p_.taps_w, copy = slice * p_.copies.of_slice;
+    const std::int32_t block = copy / taps, tap = copy - block * taps;
+    row_ = tap / p_.taps_w, column_ = tap - row_ * p_.taps_w;
+    tap_h_ = p_.first_h + row_ * p_.step_h, tap_w_ = p_.first_w + column_ * p_.step_w;
+    channel_ += block * p_.span;
+  }
+
   WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share) const {
     return share.Count(p_.copies.Count(slice)) * p_.copy_bytes;
   }
@@ -149,6 +158,14 @@ class CopiedFilter {
   WEFT_DEVICE CopiedFilter(const CopiedFilterParams& p, const Tile& tile)
       : p_(p), k_(tile.n * (M::kBlockN / kColumn)) {
     if constexpr (requires { tile.filter; }) filter_ = static_cast<std::int32_t>(tile.filter);
+  }
+
+  WEFT_DEVICE void Seek(int slice) {
+    if constexpr (kNhwc) {
+      const std::int32_t copy = slice * p_.copies.of_slice, block = copy / p_.taps;
+      tap_ = copy - block * p_.taps;
+      channel_ += block * p_.span;
+    }
   }
 
   WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share) const {

@@ -73,6 +73,7 @@ std::string TileName(const TileDescription& c) {
                                      c.threadblock.n, c.threadblock.k);
   if (c.mainloop == gemm::Mainloop::kWgmmaSm90) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
+    if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
   } else if (c.mainloop != gemm::Mainloop::kSimt) {
     absl::StrAppend(&name, ", ", c.stages, " stages");
   }

@@ -248,12 +248,13 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
                      : !engine                        ? "im2col"
                      : g.engine.patch                 ? "a patch for all taps"
                                                       : "a copy for each tap";
+  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d blocks of %d threads, %d bytes shared, %s -> %s",
+      "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d %sblocks of %d threads, %d bytes shared, %s -> %s",
       gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, thread, path, batches, g.counts.tiles_m, g.counts.tiles_n, f.threads,
+      c.warp.n, thread, path, batches, g.counts.tiles_m, g.counts.tiles_n, clusters, f.threads,
       f.shared_bytes, f.src_layout, f.dst_layout);
 }
 

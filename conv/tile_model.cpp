@@ -89,22 +89,23 @@ struct Counts {
   gemm::PlanCounts plan;
   EnginePlan engine;
   Prediction prediction;  // blocks, useful, processors, busy
-  double per_sm = 0.0;    // blocks of the busiest multiprocessor
+  double per_sm = 0.0;  // blocks of the busiest multiprocessor, each of a tile of its own or shared
 };
 
-// What the kernel's own plan says, and how its blocks spread over the processors.
-Counts Count(const Problem& p, const TileFacts& tile, int processors) {
+// What the kernel's own plan says, and how its blocks spread over the processors, `together` of which
+// work on a tile.
+Counts Count(const Problem& p, const TileFacts& tile, int processors, int together) {
   Counts c;
   if (const auto geometry = MakeGeometry(p, tile); geometry.ok()) {
     c.plan = geometry->counts;
     c.engine = geometry->engine;
   }
-  const double blocks = c.plan.blocks();
-  c.per_sm = std::ceil(blocks / processors);
-  c.prediction.blocks = c.plan.blocks();
+  const double tiles = c.plan.blocks();
+  c.per_sm = std::ceil(tiles / std::max(1, processors / together));
+  c.prediction.blocks = c.plan.blocks() * tile.config.split;
   c.prediction.processors = processors;
   c.prediction.useful = c.plan.useful;
-  c.prediction.busy = blocks / (c.per_sm * processors);
+  c.prediction.busy = tiles * together / (c.per_sm * processors);
   return c;
 }
 
@@ -118,16 +119,24 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   constexpr double kMacs = 4096.0;   // a clock of a multiprocessor
   constexpr double kEpilogue = 4.6;  // instructions of an output
   constexpr double kNext = 0.15;     // of the second largest cost that the largest does not hide
+  // Of a cluster that adds up its sums: 2.0 thousand clocks for 16 KB of them, 3.1 for 57 KB. The
+  // probe pulled them behind barriers, so that this is a bound of what SplitSums takes.
+  constexpr double kExchange = 1500.0, kExchangedBytes = 35.0;
   const gemm::TileShape& t = tile.config.threadblock;
   const EnginePlan& e = counts.engine;
-  const double steps = (counts.plan.slices - 1.0) * e.plan.steps + e.plan.last_steps;
-  const double source =
-      (double(counts.plan.slices - 1) * e.source.copies.of_slice + e.source.copies.of_last) *
-      e.source.copy_bytes;
+  // A cluster's blocks share the slices and the outputs of a tile.
+  const int split = tile.config.split;
+  const double slices = std::max(1, counts.plan.slices);
+  const double share = std::ceil(slices / split) / slices;
+  const double steps = share * ((slices - 1.0) * e.plan.steps + e.plan.last_steps);
+  const double source = share *
+                        ((slices - 1.0) * e.source.copies.of_slice + e.source.copies.of_last) *
+                        e.source.copy_bytes;
   const double filters = steps * t.n * 32.0;
   const double products = steps * t.m * t.n * 32.0 / kMacs;
   const double feed = std::max((source + filters) / kFeed, e.patch ? source / kPatch : 0.0);
-  const double epilogue = kEpilogue * t.m * t.n / kLanesPerClock;
+  const double epilogue = kEpilogue * t.m * t.n / split / kLanesPerClock;
+  const double exchange = split == 1 ? 0.0 : kExchange + 4.0 * t.m * t.n / kExchangedBytes;
   const double busiest = counts.per_sm;  // tiles of the busiest multiprocessor
   const double memory = counts.plan.bytes / gpu.bytes_per_us;
   double costs[] = {busiest * products / gpu.clock_mhz, busiest * feed / gpu.clock_mhz,
@@ -135,7 +144,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   std::sort(std::begin(costs), std::end(costs));
   result->memory_bound = costs[3] == memory;
   // The last tile's stores have no products beside them.
-  return kOverhead + costs[3] + kNext * costs[2] + epilogue / gpu.clock_mhz;
+  return kOverhead + costs[3] + kNext * costs[2] + (epilogue + busiest * exchange) / gpu.clock_mhz;
 }
 
 }  // namespace
@@ -157,7 +166,7 @@ GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
 Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu) {
   const TileDescription& config = tile.config;
   const gemm::TileShape& t = config.threadblock;
-  const Counts counts = Count(problem, tile, gpu.limits.sm_count);
+  const Counts counts = Count(problem, tile, gpu.limits.sm_count, config.split);
   Prediction result = counts.prediction;
   result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
   if (result.blocks_per_sm < 1) {
@@ -204,7 +213,8 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
 Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu) {
   const TileDescription& config = tile.config;
   const gemm::TileShape& t = config.threadblock;
-  const Counts counts = Count(problem, tile, std::max(1, cpu.threads));
+  // A cluster's blocks run on one thread.
+  const Counts counts = Count(problem, tile, std::max(1, cpu.threads), 1);
   Prediction result = counts.prediction;
   result.blocks_per_sm = 1;
   result.waves = result.blocks / double(result.processors);

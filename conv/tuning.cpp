@@ -118,9 +118,10 @@ absl::StatusOr<TuningRecord> Record(const std::map<std::string, std::string>& fi
 
 std::string PolicyName(const TileDescription& c) {
   const std::string own =
-      c.mainloop == gemm::Mainloop::kSimt        ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
-      : c.mainloop == gemm::Mainloop::kWgmmaSm90 ? absl::StrCat("b", c.blocks_per_sm)
-                                                 : absl::StrCat("s", c.stages);
+      c.mainloop == gemm::Mainloop::kSimt ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
+      : c.mainloop == gemm::Mainloop::kWgmmaSm90
+          ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "")
+          : absl::StrCat("s", c.stages);
   return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", gemm::MainloopName(c.mainloop),
                          c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n,
                          c.warp.k, own, c.alignment.src, c.alignment.dst);

@@ -104,7 +104,8 @@ constexpr std::int64_t kMostStages = gemm::MbarRingParams::kMostStages;
 // Takes fewer chunks to a slice until two stages fit; false if they never do.
 bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) {
   const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
-  s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, s->chunks);
+  const std::int64_t share = CeilDiv<std::int64_t>(s->chunks, f.config.split);  // of a block
+  s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
   for (;; --s->slice_chunks) {
     s->stages = std::min(f.stage_bytes / s->stage_bytes(f.config.threadblock.n), kMostStages);
     if (s->stages >= 2 && s->steps() <= WgmmaPlan::kMostSteps) return true;
@@ -321,7 +322,8 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
   const std::int64_t left = f.stage_bytes - slices * filters;
   const std::int64_t stages = std::min(left / s.source_bytes(), kMostStages);
   const std::int64_t columns = RoundUp(p.k / p.groups, f.dst_interleave);
-  if (prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
+  if (f.config.split == 1 &&
+      prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
       stages >= kLeastStages && left >= kLeastBytes &&
       CeilDiv(columns, std::int64_t{f.config.threadblock.n}) <= kMostColumnTiles) {
     ring->b_stays = 1;

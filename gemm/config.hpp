@@ -33,6 +33,7 @@ struct TileDescription {
   int stages = 2;
   Alignment alignment;
   int blocks_per_sm = 0;  // wgmma_sm90
+  int split = 1;          // wgmma_sm90
 };
 
 // Mainloop simt: dp4a for int8, fma for float and double.
@@ -120,6 +121,9 @@ struct WgmmaSm90Config {
   int blocks_per_sm;  // that share a multiprocessor, 1 or 2: they divide shared memory and registers
   Alignment alignment;
   int registers = 0;  // of a thread that multiplies; at most what its warpgroups can have
+  // Blocks of a cluster that share the slices of a tile, 1, 2, 4 or 8, for problems of few tiles:
+  // each multiplies some, and stores every split-th of warp.m, a multiple of 8.
+  int split = 1;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
@@ -129,7 +133,7 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock, warp, {}, {warp.m, 64, 32}, 2, alignment, blocks_per_sm};
+    return {kMainloop, threadblock, warp, {}, {warp.m, 64, 32}, 2, alignment, blocks_per_sm, split};
   }
 };
 
@@ -188,6 +192,12 @@ inline constexpr SimtAsyncConfig kSimtFloat128x256({128, 256, 16}, {64, 64, 16},
 // 16-bit floats.
 inline constexpr MmaSm80Config kMmaHalf128x128({128, 128, 32}, {64, 32, 32}, 3);
 inline constexpr MmaSm80Config kMmaHalf64x64({64, 64, 32}, {32, 32, 32}, 4);
+
+// `config` for clusters of `split` blocks to a tile.
+constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
+  config.split = split;
+  return config;
+}
 
 namespace internal {
 

@@ -59,6 +59,7 @@ class CopiedMatrixOperand {
   WEFT_DEVICE CopiedMatrixOperand(const Params& p, const Tile& tile)
       : p_(p), first_(Rows::Index(tile) * kRows) {}
 
+  WEFT_DEVICE void Seek(int) {}
   WEFT_DEVICE int Bytes(int, CopyShare share) const {
     return share.Count(p_.copies) * p_.copy_bytes;
   }

@@ -51,20 +51,30 @@ struct EpilogueMath {
   // end: the tile's channels end there.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
                                Channels& c) {
+    Fetch(t, p, k, end, c);
+    Finish(p, c);
+  }
+  // In two steps: what takes time, and what needs its outcome.
+  WEFT_DEVICE static void Fetch(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
+                                Channels& c) {
     c.k = k;
     c.count = end - k;
-    const bool per_channel = Epilogue::kHasScale && p.channel_alpha != nullptr;
+    const bool per_channel = HasChannelAlpha(p);
     WEFT_UNROLL
     for (int j = 0; j < kChannels; ++j) {
       const bool inside = k + j < end;
       const float* alpha_address = per_channel ? p.channel_alpha + k + j : nullptr;
-      const float alpha = LoadOr0(t, alpha_address, per_channel && inside);
-      c.alpha[j] = per_channel ? alpha : p.alpha;
+      c.alpha[j] = LoadOr0(t, alpha_address, per_channel && inside);
       c.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
         c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
       }
     }
+  }
+
+  WEFT_DEVICE static void Finish(const Output& p, Channels& c) {
+    WEFT_UNROLL
+    for (int j = 0; j < kChannels; ++j) c.alpha[j] = HasChannelAlpha(p) ? c.alpha[j] : p.alpha;
   }
 
   // The outputs of one pixel; at: its coordinates, if Epilogue::kNeedsCoordinate. sum(j): the sum
@@ -115,6 +125,9 @@ struct EpilogueMath {
   }
 
  private:
+  WEFT_DEVICE static bool HasChannelAlpha(const Output& p) {
+    return Epilogue::kHasScale && p.channel_alpha != nullptr;
+  }
   struct Residuals {
     float value[kChannels];
   };

@@ -142,11 +142,13 @@ PlanCounts CountTiles(const GemmProblem& p, const TileDescription& config) {
 
 std::string DescribeGemm(const PlanCounts& counts, const TileFacts& f) {
   const TileDescription& c = f.config;
+  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d, %d stages, %d x %d blocks of %d threads, %d bytes shared, %s -> %s",
+      "%s %dx%dx%d warp %dx%d, %d stages, %d x %d %sblocks of %d threads, %d bytes shared, %s -> "
+      "%s",
       MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, c.stages, counts.tiles_m, counts.tiles_n, f.threads, f.shared_bytes, f.src_layout,
-      f.dst_layout);
+      c.warp.n, c.stages, counts.tiles_m, counts.tiles_n, clusters, f.threads, f.shared_bytes,
+      f.src_layout, f.dst_layout);
 }
 
 }  // namespace weft::gemm

@@ -60,12 +60,13 @@ inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMap
   return LaunchStatus(who, make(spec, map));
 }
 
-// A grid whose blocks stay and take tiles in turn: `blocks` of them at most, or blocks_multiple.
+// The blocks for a grid of tiles. Those of clusters, and those that stay and take tiles in turn, are
+// `blocks` at most; clusters are a multiple of blocks_multiple, or that many.
 inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
-  arch::Dim3 grid = launch.grid;
-  blocks = std::max(blocks / launch.blocks_multiple, 1) * launch.blocks_multiple;
-  if (facts.resident_blocks > 0 && grid.x > blocks) grid.x = blocks;
-  return grid;
+  if (facts.resident_blocks == 0) return launch.grid;
+  const int split = facts.config.split, multiple = launch.blocks_multiple;
+  const int clusters = std::max(1, blocks / split / multiple) * multiple;
+  return {std::min(launch.grid.x, clusters) * split, 1, 1};
 }
 
 // Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
@@ -87,8 +88,9 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
-                                          {.dependent = options.dependent}));
+  return LaunchStatus(
+      who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+                          {.cluster = {facts.config.split}, .dependent = options.dependent}));
 }
 
 // The epilogue's part of a kernel's parameters, from an operator's Arguments.
@@ -111,15 +113,16 @@ void FillOutput(const Arguments& args, typename Params::Output* dst, Params* out
 template <class P>
 absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& launch,
                       const arch::CpuOptions& options, arch::CpuStats* stats) {
-  constexpr int kResidentBlocks = 3;  // so that each takes several tiles of a small problem too
+  const int split = facts.config.split;
+  const int resident = 3 * split;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
   VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
-    arch::LaunchAttributes attributes;
+    arch::LaunchAttributes attributes{.cluster = {split}};
     attributes.dependent = Kernel::kDependent;  // so that every access is checked
     attributes.constant[0] = launch.constant;
-    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch, kResidentBlocks),
+    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch, resident),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
-                                       options);
+                                       options, attributes);
   });
   if (stats != nullptr) *stats = report.stats;
   if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 
@@ -20,11 +21,12 @@ struct CopyShare {
 };
 
 // Brought by the copy engine, for MbarRing: threads start their shares of the copies of a slice to
-// the shared address `to`, one slice after the other; they report Bytes(slice, share) to the
+// the shared address `to`, one slice after the other from 0 or Seek on; they report Bytes(slice, share) to the
 // mbarrier at `bar`.
 template <class T>
 concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::uint32_t bar,
                                  CopyShare share) {
+  op.Seek(0);
   { op.Bytes(0, share) } -> std::convertible_to<int>;
   op.Copy(t, to, bar, 0, share);
 };
@@ -91,14 +93,18 @@ struct MbarRing {
   // for.
   template <CopiedOperand A, CopiedOperand B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
-                                  int slices, int early, Turn& turn) {
-    const int producer = t.WarpUniform(t.warp()) - M::kThreads / 32;
+                                  const SliceRange& slices, int early, Turn& turn) {
+    const int producer = t.warp() - M::kThreads / 32;
     const bool rows = producer > 0;
     const CopyShare share = {producer - 1, p.row_threads};
     const bool brings = early >= 0 || !p.b_stays;
+    if constexpr (M::kSplit > 1) {
+      if (rows) a.Seek(slices.begin);
+      if (!rows) b.Seek(slices.begin);
+    }
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
-      if (slice == (rows && early >= 0 ? 0 : early)) t.WaitForEarlierGrids();
+    for (int slice = slices.begin; slice < slices.end; ++slice) {
+      if (slice - slices.begin == (rows && early >= 0 ? 0 : early)) t.WaitForEarlierGrids();
       const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
       t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
       // Who copies nothing arrives, too: the ring would leave it behind, to lose count of phases.
@@ -117,13 +123,13 @@ struct MbarRing {
     }
   }
 
-  // By the threads that multiply: acc = A B over `slices` >= 1 slices.
+  // By the threads that multiply: acc = A B over the slices.
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
-                                  const M& mainloop, int slices, typename M::Accumulators& acc,
-                                  Turn& turn) {
+                                  const M& mainloop, const SliceRange& slices,
+                                  typename M::Accumulators& acc, Turn& turn) {
     int previous = -1;  // the stage whose products may be in flight
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
@@ -134,7 +140,11 @@ struct MbarRing {
     }
     t.template WgmmaWait<0>();
     M::Keep(t, acc);
-    Release(t, shared, previous);
+    if (M::kSplit > 1 && previous < 0) {
+      M::Clear(acc);
+    } else {
+      Release(t, shared, previous);
+    }
   }
 
  private:

@@ -31,7 +31,7 @@ class StagedStore {
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
   static_assert(sizeof(Element) == 1);
-  static constexpr int kPixels = M::kN;           // of a warpgroup
+  static constexpr int kPixels = M::kOwnN;        // of a warpgroup
   static constexpr int kChunks = 4 * M::kBlocks;  // of a pixel, of a warpgroup
   static constexpr int kRun = P::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.
@@ -76,8 +76,8 @@ class StagedStore {
       kept.first_k = first_k;
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
-        Math::Load(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
-                   kept.channels[g]);
+        Math::Fetch(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
+                    kept.channels[g]);
       }
     }
     if constexpr (kStagesResidual) {
@@ -106,7 +106,7 @@ class StagedStore {
   // As DirectStore::Run; by all threads of the warpgroups that multiply.
   template <class Tile>
   WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                              std::int32_t first_m, std::int32_t first_n, const Kept& kept,
+                              std::int32_t first_m, std::int32_t first_n, Kept& kept,
                               const typename Map::Accumulators& acc) {
     const int group = Map::Group(t);
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
@@ -174,8 +174,10 @@ class StagedStore {
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t count,
-                                const typename Math::Channels (&channels)[Map::kGroups],
+                                typename Math::Channels (&channels)[Map::kGroups],
                                 const typename Map::Accumulators& acc) {
+    WEFT_UNROLL
+    for (auto& c : channels) Math::Finish(p, c);
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
     const auto stage = [&](auto matrices, int first, int x) {

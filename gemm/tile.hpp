@@ -29,6 +29,12 @@ constexpr const char* MainloopName(Mainloop mainloop) {
   return kNames[static_cast<int>(mainloop)];
 }
 
+// The slices of k that a block multiplies, `begin` to `end` of `all`. A block of a cluster that shares
+// a tile's may have none.
+struct SliceRange {
+  int begin = 0, end = 0, all = 0;
+};
+
 template <class T>
 constexpr T CeilDiv(T a, T b) {
   return (a + b - 1) / b;

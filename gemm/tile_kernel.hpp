@@ -20,7 +20,8 @@
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
-// mainloop.
+// mainloop. With the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
+// multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
 #pragma once
 
 #include <type_traits>
@@ -30,6 +31,8 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/fast_divmod.hpp"
 #include "weft/gemm/pipeline.hpp"
+#include "weft/gemm/split_sums.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 
@@ -96,6 +99,15 @@ struct TileKernel {
     }
   }();
 
+  // Blocks to a tile.
+  static constexpr int kSplit = [] {
+    if constexpr (requires { Mainloop::kSplit; }) {
+      return Mainloop::kSplit;
+    } else {
+      return 1;
+    }
+  }();
+
   // What a mainloop keeps between threads after its last slice takes the place of the stages. What
   // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
   static constexpr bool kHasScratch = requires { typename Mainloop::Scratch; };
@@ -128,7 +140,12 @@ struct TileKernel {
   }
   template <class E>
   using KeptOf = decltype(KeptFor<E>());
-  using SharedStorage = Storage<kHasScratch, kStaged, Mainloop>;
+  using BlockStorage = Storage<kHasScratch, kStaged, Mainloop>;
+  template <class M>
+  struct ClusterStorage : BlockStorage {
+    typename SplitSums<M>::Shared split;
+  };
+  using SharedStorage = std::conditional_t<(kSplit > 1), ClusterStorage<Mainloop>, BlockStorage>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kSpecialised) {
@@ -150,54 +167,76 @@ struct TileKernel {
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
-    Store(p, t, tile, acc);
+    Parts::Epilogue::Run(t, p.output, tile, tile.m * Mainloop::kBlockM, tile.n * Mainloop::kBlockN,
+                         acc);
   }
 
   // Producers are the last threads of the block, so that the others count from 0.
   WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
     constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
+    if constexpr (kSplit > 1) SplitSums<Mainloop>::Begin(t, shared.split);
     Pipeline::Begin(t, shared.stages, p.ring);
+    if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
+    const auto slices = Mainloop::SlicesOf(t, p.slices);
     typename Pipeline::Turn turn;
     if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (!Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) return;
-      int early = p.early;  // slices of filters that are fetched before the wait
-      WEFT_NO_UNROLL
-      for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
-        const auto tile = Parts::Scheduler::At(p.schedule, i);
-        typename Parts::OperandA a(p.a, tile);
-        typename Parts::OperandB b(p.b, tile);
-        Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, early, turn);
-        early = -1;
+      if (Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) {
+        int early = p.early;  // slices of filters that are fetched before the wait
+        WEFT_NO_UNROLL
+        for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
+          const auto tile = Parts::Scheduler::At(p.schedule, i);
+          typename Parts::OperandA a(p.a, tile);
+          typename Parts::OperandB b(p.b, tile);
+          Pipeline::Produce(t, shared.stages, p.ring, a, b, slices, early, turn);
+          early = -1;
+        }
+      }
+      if constexpr (kSplit > 1) {  // who arrives also waits
+        t.SyncWarp();
+        t.ClusterWait();
       }
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
+    if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
+    [[maybe_unused]] int round = 0;
     [[maybe_unused]] KeptOf<typename Parts::Epilogue> kept;
     WEFT_NO_UNROLL
-    for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
+    for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
+      const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
       typename Mainloop::Accumulators acc;
       if constexpr (kStaged) {
-        const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
         Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n, kept);
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
-        Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, kept, acc);
+      }
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
+      if constexpr (kSplit > 1) {
+        typename Mainloop::OwnSums own;
+        const bool is_last = i + t.grid_x() / kSplit >= p.tiles;
+        SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, own);
+        Store(p, shared, t, tile, m, n, kept, own);
+        // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
+        // the next tile's products one by one.
+        if constexpr (!kStaged) t.BarSync(1 + Mainloop::Map::Group(t), 128);
       } else {
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
-        Store(p, t, tile, acc);
+        Store(p, shared, t, tile, m, n, kept, acc);
       }
     }
   }
 
-  template <class Tile>
-  WEFT_DEVICE static void Store(const Params& p, arch::Thread t, const Tile& tile,
-                                const typename Mainloop::Accumulators& acc) {
-    Parts::Epilogue::Run(t, p.output, tile, tile.m * Mainloop::kBlockM, tile.n * Mainloop::kBlockN,
-                         acc);
+  template <class Tile, class Kept>
+  WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
+                                const Tile& tile, int m, int n, Kept& kept,
+                                const typename Mainloop::Map::Accumulators& acc) {
+    if constexpr (kStaged) {
+      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, kept, acc);
+    } else {
+      Parts::Epilogue::Run(t, p.output, tile, m, n, acc);
+    }
   }
 };
 

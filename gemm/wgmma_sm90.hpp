@@ -74,7 +74,13 @@ class WgmmaSm90Mainloop {
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
+  static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
+  static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
+                    kWarp.m % (8 * kSplit) == 0,
+                "weft: config.split of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
+                "8 times as many, of which each block of a cluster stores its part");
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
+  static constexpr int kOwnN = kN / kSplit;  // rows of a warpgroup that are a block's to store
   static constexpr int kGroupsN = kTile.n / kWarp.n;
   static constexpr int kGroups = kTile.m / kWarp.m * kGroupsN;
   static_assert(kGroups <= 4, "weft: a tile of wgmma_sm90 has at most 4 warpgroups");
@@ -88,6 +94,7 @@ class WgmmaSm90Mainloop {
   using Pipeline = MbarRing<WgmmaSm90Mainloop>;
   using Sum = std::conditional_t<kS8, std::int32_t, float>;
   using Accumulators = Sum[kBlocks][kN / 2];
+  using OwnSums = Sum[kBlocks][kOwnN / 2];
 
   // Registers of a thread: of all at the start, and what the warpgroups that multiply then have of
   // those that the producers give up.
@@ -96,7 +103,7 @@ class WgmmaSm90Mainloop {
         65536 / (kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
     return even > 248 ? 248 : even;
   }();
-  static constexpr int kProducerRegisters = 24;
+  static constexpr int kProducerRegisters = kSplit == 1 ? 24 : 32;
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
@@ -110,19 +117,33 @@ class WgmmaSm90Mainloop {
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
                 "1");
 
-  // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1. The epilogue
-  // stages a tile of bytes and the places of its rows; another KB holds barriers.
-  static constexpr int kStagedBytes =
-      sizeof(typename P::Epilogue::Output) == 1 ? kTile.m * kTile.n + 8 * kGroups * kN : 0;
-  static constexpr int kStageBytes =
-      (228 / kConfig.blocks_per_sm - 2 - (kStagedBytes + 1023) / 1024) * 1024;
+  // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, and the ring's
+  // barriers 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
+  // receives sums (SplitSums).
+  static constexpr int kStagedBytes = sizeof(typename P::Epilogue::Output) == 1
+                                          ? kTile.m / kSplit * kTile.n + 8 * kGroups * kOwnN
+                                          : 0;
+  static constexpr int kReceivedBytes =
+      kSplit == 1 ? 0
+                  : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +
+                        kThreads / 2;
+  static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
+                                     CeilDiv(kStagedBytes, 1024) * 1024 -
+                                     CeilDiv(kReceivedBytes, 1024) * 1024;
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;
-    using Accumulators = WgmmaSm90Mainloop::Accumulators;
-    static constexpr int kPixels = kN / 4, kGroups = 2 * kBlocks, kChannels = 1;
+    using Accumulators = WgmmaSm90Mainloop::OwnSums;
+    static constexpr int kPixels = kOwnN / 4, kGroups = 2 * kBlocks, kChannels = 1;
     WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
-    WEFT_DEVICE static int FirstPixel(arch::Thread t) { return Group(t) / kGroupsN * kN; }
+    WEFT_DEVICE static int FirstPixel(arch::Thread t) {
+      const int first = Group(t) / kGroupsN * kN;
+      if constexpr (kSplit == 1) {
+        return first;
+      } else {
+        return first + t.cluster_rank() * kOwnN;
+      }
+    }
     WEFT_DEVICE static int FirstChannel(arch::Thread t) { return Group(t) % kGroupsN * kWarp.n; }
     WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
       return FirstPixel(t) + i / 2 * 8 + t.lane() % 4 * 2 + i % 2;
@@ -142,23 +163,41 @@ class WgmmaSm90Mainloop {
     b_ = plan.b + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
   }
 
-  // Starts acc += (the slice at the shared addresses a and b), acc = ... for slice 0.
-  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice, int slices,
-                            Accumulators& acc) const {
+  WEFT_DEVICE static SliceRange SlicesOf(arch::Thread t, int slices) {
+    if constexpr (kSplit == 1) {
+      return {0, slices, slices};
+    } else {
+      const int rank = t.cluster_rank();
+      return {rank * slices / kSplit, (rank + 1) * slices / kSplit, slices};
+    }
+  }
+
+  // The sums of no slice.
+  WEFT_DEVICE static void Clear(Accumulators& acc) {
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) {
+      WEFT_UNROLL
+      for (int i = 0; i < kN / 2; ++i) acc[x][i] = Sum{0};
+    }
+  }
+
+  // Starts acc += (the slice at the shared addresses a and b), acc = ... for the first.
+  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice,
+                            const SliceRange& slices, Accumulators& acc) const {
     const std::uint64_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
-    const int steps = slice + 1 < slices ? plan_.steps : plan_.last_steps;
+    const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
     Keep(t, acc);
     t.WgmmaFence();
     // Fours, so that the next steps' descriptors are made while a step's product runs.
     int i = 0;
     WEFT_NO_UNROLL
     for (; i + 4 <= steps; i += 4) {
-      Step(t, i, rows, columns, slice > 0 || i > 0, acc);
+      Step(t, i, rows, columns, slice > slices.begin || i > 0, acc);
       WEFT_UNROLL
       for (int j = 1; j < 4; ++j) Step(t, i + j, rows, columns, true, acc);
     }
     WEFT_NO_UNROLL
-    for (; i < steps; ++i) Step(t, i, rows, columns, slice > 0 || i > 0, acc);
+    for (; i < steps; ++i) Step(t, i, rows, columns, slice > slices.begin || i > 0, acc);
     t.WgmmaCommit();
   }
 

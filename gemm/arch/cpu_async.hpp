@@ -144,6 +144,7 @@ void DescribeMbarriers(const Block& block, std::string* text);
 
 // cpu_engines.cpp
 bool EngineStep(Block& block, bool useful_only);
+void LandValues(Block& block);  // those of StoreRemoteAsync, which need their sender no more
 
 // cpu_wgmma.cpp
 bool TensorStep(Block& block, int warp, bool useful_only);

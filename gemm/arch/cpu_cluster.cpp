@@ -188,6 +188,7 @@ void CheckBlockAtExit(Lane* lane) {
   }
   if (block.async == nullptr) return;
   Async& async = *block.async;
+  LandValues(block);
   if (!async.copies.empty()) {
     const Copy& copy = *async.copies.front();
     FailF(copy.lane, copy.at,

@@ -242,6 +242,17 @@ void IssueCopy(Lane* lane, const MbarPlace& place, const CopyWork& work, Locatio
   if (lane->preemptive) Preempt(lane);
 }
 
+void LandValues(Block& block) {
+  auto& copies = block.async->copies;
+  for (size_t i = 0; i < copies.size();) {
+    if (!copies[i]->is_cp_async && copies[i]->work.is_value) {
+      Land(block, i);
+    } else {
+      ++i;
+    }
+  }
+}
+
 void IssueCpAsyncArrive(Lane* lane, const MbarPlace& place, void (*finish)(CopyQueue&),
                         Location at) {
   Mbarrier& barrier = FindMbarrier(lane, place, at);

@@ -39,6 +39,7 @@ void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at);
 struct CopyWork {
   TensorMapSpec spec;  // used if `source` is null
   const char* source;  // of a bulk copy
+  bool is_value;       // of 16 bytes, that `coordinate` holds
   int32_t coordinate[5];
   uint16_t offset[3];  // of im2col
   uint32_t target;     // offset in the shared memory of the block that receives

@@ -39,6 +39,9 @@ struct HopperThread : LaneAccess {
     const cpu::Peer peer = cpu::FindPeer(self, bar, 8, at);
     cpu::MbarArrive(self, {peer.block, peer.offset, WordAt(peer.generic + peer.offset)}, 0, at);
   }
+  void MbarFreeRemote(uint32_t bar, Location at = Location::current()) const {
+    MbarArriveRemote(bar, at);
+  }
   void CpAsyncMbarArrive(uint32_t bar, Location at = Location::current()) const {
     const auto finish = [](cpu::CopyQueue& queue) { queue.Wait(0); };
     cpu::IssueCpAsyncArrive(self, Mbar(bar, at), finish, at);
@@ -63,21 +66,10 @@ struct HopperThread : LaneAccess {
     if (dst % 16 != 0 || src % 16 != 0 || bytes % 16 != 0 || bytes == 0) {
       cpu::Fail(self, at, "BulkCopyRemote: addresses and size are multiples of 16, not 0");
     }
-    const cpu::Peer to = cpu::FindPeer(self, dst, bytes, at);
-    const cpu::Peer peer_bar = cpu::FindPeer(self, bar, 8, at);
-    if (to.block != peer_bar.block) {
-      cpu::Fail(self, at, "BulkCopyRemote: the barrier is not of the block that receives");
-    }
     cpu::CopyWork work{};
     work.source = self->async_base + OffsetInWindow(src, bytes, at);
-    work.target = to.offset;
     work.bytes = bytes;
-    work.generic = to.generic;
-    work.async = to.async;
-    work.poison = &CopyEngine::Poison;
-    work.perform = &CopyEngine::Perform;
-    const uint64_t word = WordAt(peer_bar.generic + peer_bar.offset);
-    cpu::IssueCopy(self, {peer_bar.block, peer_bar.offset, word}, work, at);
+    IssueRemote(work, dst, bar, at);
   }
 
   template <int kRank>
@@ -200,6 +192,7 @@ struct HopperThread : LaneAccess {
   int cluster_rank() const { return cpu::ClusterRank(self); }
   int cluster_size() const { return cpu::ClusterSize(self); }
   void ClusterArrive(Location at = Location::current()) const { cpu::ClusterArrive(self, at); }
+  void ClusterArriveRelaxed(Location at = Location::current()) const { ClusterArrive(at); }
   void ClusterWait(Location at = Location::current()) const { cpu::ClusterWait(self, at); }
   void ClusterSync(Location at = Location::current()) const {
     cpu::ClusterArrive(self, at);
@@ -220,6 +213,19 @@ struct HopperThread : LaneAccess {
   template <class T>
   void StoreRemote(uint32_t addr, T v, Location at = Location::current()) const {
     *reinterpret_cast<T*>(RemotePointer<T>(addr, at)) = v;
+  }
+  template <class T>
+  void StoreRemoteAsync(uint32_t addr, T v, uint32_t bar, Location at = Location::current()) const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == 16);
+    RequireEngines(at);
+    if (addr % sizeof(T) != 0) {
+      cpu::Fail(self, at, "StoreRemoteAsync: the address is not a multiple of 16");
+    }
+    cpu::CopyWork work{};
+    work.is_value = true;
+    work.bytes = sizeof(T);
+    std::memcpy(work.coordinate, &v, sizeof(T));
+    IssueRemote(work, addr, bar, at);
   }
 
   // --- Programmatic dependent launch -------------------------------------------------------------
@@ -347,6 +353,21 @@ struct HopperThread : LaneAccess {
     cpu::SetMaxReg(self, kRegisters, increase, at);
   }
 
+  // To the cluster's address `to`, with a barrier of the same block.
+  void IssueRemote(cpu::CopyWork& work, uint32_t to, uint32_t bar, Location at) const {
+    const cpu::Peer peer = cpu::FindPeer(self, to, work.bytes, at);
+    const cpu::Peer peer_bar = cpu::FindPeer(self, bar, 8, at);
+    if (peer.block != peer_bar.block) {
+      cpu::Fail(self, at, "copy to a cluster: the barrier is not of the block that receives");
+    }
+    work.target = peer.offset;
+    work.generic = peer.generic;
+    work.async = peer.async;
+    work.poison = &CopyEngine::Poison;
+    work.perform = &CopyEngine::Perform;
+    const uint64_t word = WordAt(peer_bar.generic + peer_bar.offset);
+    cpu::IssueCopy(self, {peer_bar.block, peer_bar.offset, word}, work, at);
+  }
   template <int kMatrices>
   void Store(uint32_t addr, const uint32_t* r, bool transposed, Location at) const {
     static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);

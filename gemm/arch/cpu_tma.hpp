@@ -30,6 +30,11 @@ struct CopyEngine {
   }
 
   static void Perform(const Work& work) {
+    if (work.is_value) {
+      Chunk chunk;
+      for (int i = 0; i < 4; ++i) chunk.words[i] = static_cast<uint32_t>(work.coordinate[i]);
+      return Store(work, 0, chunk);
+    }
     const auto row_bytes = static_cast<int64_t>(RowBytes(work));
     ForEachRow(work, [&](int64_t row, const char* source, int64_t begin, int64_t end) {
       for (int64_t i = 0; i < row_bytes; i += sizeof(Chunk)) {
@@ -58,7 +63,8 @@ struct CopyEngine {
 
   // Byte `index` of the copy, a multiple of 16, lands where the swizzle says, in both images.
   static void Store(const Work& work, uint32_t index, const Chunk& chunk) {
-    const SwizzleSpan swizzle = work.source != nullptr ? SwizzleSpan::kNone : work.spec.swizzle;
+    const bool swizzled = work.source == nullptr && !work.is_value;
+    const SwizzleSpan swizzle = swizzled ? work.spec.swizzle : SwizzleSpan::kNone;
     const uint32_t address = cpu::kSharedWindow + work.target + index;
     const uint32_t offset = SwizzledAddress(swizzle, address) - cpu::kSharedWindow;
     *reinterpret_cast<Chunk*>(work.generic + offset) = chunk;

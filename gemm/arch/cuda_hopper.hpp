@@ -64,6 +64,11 @@ struct HopperThread {
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar)
                  : "memory");
   }
+  // The same, for who has only read: it orders no stores before it, and so waits for none.
+  WEFT_DEVICE static void MbarFreeRemote(uint32_t bar) {
+    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar)
+                 : "memory");
+  }
   // Arrives when the thread's CpAsyncs so far have landed.
   WEFT_DEVICE static void CpAsyncMbarArrive(uint32_t bar) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
@@ -324,6 +329,10 @@ struct HopperThread {
   WEFT_DEVICE static void ClusterArrive() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   }
+  // That orders nothing but the MbarInits before a FenceMbarInit, and so waits for no stores.
+  WEFT_DEVICE static void ClusterArriveRelaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  }
   WEFT_DEVICE static void ClusterWait() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   }
@@ -378,6 +387,22 @@ struct HopperThread {
                    "r"(w[1]), "r"(w[2]), "r"(w[3])
                    : "memory");
     }
+  }
+
+  // Sends 16 bytes to `addr` of the cluster; they have come when the phase of `bar`, a barrier of
+  // the block that receives, has ended, which expects them. The sender may return before. MbarWait
+  // acquires for the block, not for the cluster; that differs in what it does to cached global
+  // memory only.
+  template <class T>
+  WEFT_DEVICE static void StoreRemoteAsync(uint32_t addr, T v, uint32_t bar) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == 16);
+    uint32_t w[4];
+    __builtin_memcpy(w, &v, sizeof(T));
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+        "[%5];" ::"r"(addr),
+        "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(bar)
+        : "memory");
   }
 
   // --- Programmatic dependent launch (LaunchAttributes::dependent)

@@ -40,7 +40,8 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
   const auto tile = [](int m, int k, int last) { return absl::StrCat(m, "x", k, "x", last); };
   if (kind == "Nc32Sm75") return conv::PolicyName(P::config);
   if (kind == "Nc32Wgmma" || kind == "NhwcWgmma") {
-    return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5]);
+    return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
+                        n.size() > 6 ? absl::StrCat("_c", n[6]) : "");
   }
   if (kind.rfind("Nc4", 0) == 0) {
     return absl::StrCat("simt_", tile(n[0], n[1], n[2]), "_", tile(n[3], n[4], n[5]), "_", n[6],

@@ -27,15 +27,17 @@ struct Nc32 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config = conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kStages);
 };
 
-// The same through wgmma_sm90: threadblock (m, n, k), a warpgroup's share (m, n), and blocks of a
-// multiprocessor.
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks>
+// The same through wgmma_sm90: threadblock (m, n, k), a warpgroup's share (m, n), blocks of a
+// multiprocessor, and blocks of a cluster that share a tile's slices.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1>
 struct Nc32Wgmma : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
-  static constexpr auto config = conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks);
+  static constexpr auto config =
+      gemm::WithSplit(conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks), kSplit);
 };
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks>
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1>
 struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks);
+  static constexpr auto config =
+      gemm::WithSplit(conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks), kSplit);
 };
 
 // The same through mma_sm75, whose ring has two stages.

@@ -85,6 +85,9 @@ TEST(PolicyName, HasEveryNumber) {
   EXPECT_EQ(PolicyName(WithSrcAlignment(kMma128x64, 4)), "mma_sm80_128x64x64_w64x32x64_s4_a4_d8");
   EXPECT_EQ(PolicyName(kSimt32x32Deep), "simt_32x32x128_w32x16x32_t4x4_a4_d4");
   EXPECT_EQ(PolicyName(MmaSm75Tile64x32::config), "mma_sm75_64x32x64_w32x32x64_s2_a16_d8");
+  constexpr WgmmaSm90Config kWgmma({64, 128, 64}, {64, 64, 64}, 2);
+  EXPECT_EQ(PolicyName(kWgmma), "wgmma_sm90_64x128x64_w64x64x64_b2_a16_d16");
+  EXPECT_EQ(PolicyName(gemm::WithSplit(kWgmma, 4)), "wgmma_sm90_64x128x64_w64x64x64_b2_c4_a16_d16");
 }
 
 TEST(OperatorName, HasTypesLayoutsAndWhatTheEpilogueReads) {

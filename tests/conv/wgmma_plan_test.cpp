@@ -4,6 +4,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "weft/conv/convolution.hpp"
+#include "weft/conv/tile_model.hpp"
 
 namespace weft::conv {
 namespace {
@@ -50,6 +51,41 @@ TEST(WgmmaPlan, CountsPositionsOfTheWalk) {
   EXPECT_EQ(taps.engine.plan.last_steps, 3);
   EXPECT_THAT(Convolution<Nc32>::Create(SquareProblem(16, 96, 56, 128, 3, 1, 2))->Describe(),
               HasSubstr("a copy for each tap"));
+}
+
+struct Split4 : Nc32 {
+  static constexpr auto config = gemm::WithSplit(WgmmaSm90Config({64, 64, 256}, {64, 64, 256}), 4);
+};
+
+struct Alone : Nc32 {
+  static constexpr auto config = WgmmaSm90Config({64, 64, 256}, {64, 64, 256});
+};
+
+// Slices that a cluster shares are short enough for each block to have one, where there are channels.
+TEST(WgmmaPlan, SlicesForEachBlockOfACluster) {
+  const auto of = [](std::int64_t c) {
+    return MakeGeometry(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<Split4>())->counts.slices;
+  };
+  EXPECT_EQ(of(32), 1);
+  EXPECT_EQ(of(128), 4);
+  EXPECT_EQ(of(512), 4);
+  EXPECT_EQ(of(2048), 8);
+  EXPECT_THAT(Convolution<Split4>::Create(SquareProblem(1, 512, 8, 64, 1, 0, 1))->Describe(),
+              HasSubstr("1 x 1 clusters of 4 blocks of 256 threads"));
+}
+
+// Few tiles with long sums are worth an exchange, many tiles or short sums are not.
+TEST(WgmmaPlan, TheModelKnowsWhatAClusterIsFor) {
+  const auto gain = [](const Problem& p) {
+    return Predict(p, FactsOf<Alone>(), GpuFacts()).microseconds -
+           Predict(p, FactsOf<Split4>(), GpuFacts()).microseconds;
+  };
+  EXPECT_GT(gain(SquareProblem(1, 512, 7, 512, 3, 1, 1)), 1.0);
+  EXPECT_LT(gain(SquareProblem(64, 512, 7, 512, 3, 1, 1)), -1.0);
+  EXPECT_LT(gain(SquareProblem(1, 64, 56, 64, 1, 0, 1)), -0.5);
+  const Prediction p =
+      Predict(SquareProblem(1, 512, 7, 512, 3, 1, 1), FactsOf<Split4>(), GpuFacts());
+  EXPECT_EQ(p.blocks, 4 * 8);
 }
 
 // Chunks of NHWC are as wide as wastes least.

@@ -11,6 +11,10 @@ struct WgmmaTile {
   static constexpr auto config = WgmmaSm90Config(
       {block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst_alignment);
 };
+template <class TileT, int split>
+struct Split {
+  static constexpr auto config = gemm::WithSplit(TileT::config, split);
+};
 
 template <class Dst, class EpilogueT, class TileT, class PrologueT = prologues::SharedFilter>
 struct WgmmaPolicy {

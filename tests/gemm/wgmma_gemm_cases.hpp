@@ -11,10 +11,11 @@
 namespace weft::gemm {
 
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst,
-          int blocks_per_sm = 1>
+          int blocks_per_sm = 1, int split = 1>
 struct WgmmaTile {
-  static constexpr auto config =
-      WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst);
+  static constexpr auto config = WithSplit(
+      WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst),
+      split);
 };
 
 namespace {
@@ -66,6 +67,16 @@ TEST(GemmWgmma, HalfOfRaggedTiles) {
       600, true);
   ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, WgmmaTile<48, 64, 32, 24, 64, 4>>(610,
                                                                                              true);
+}
+// A tile's slices divided among the blocks of a cluster, which then need not be as many.
+TEST(GemmWgmma, Split) {
+  using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  ExpectRandom<S8<Chain<ToSums<std::int32_t>>, WgmmaTile<64, 64, 32, 64, 64, 4, 1, 8>>>(650);
+  ExpectRandom<S8<ToInt8, WgmmaTile<128, 64, 128, 64, 64, 1, 1, 4>, ColumnMajor>>(660);
+  ExpectSums<Half, float, ColumnMajor, RowMajor, RowMajor, WgmmaTile<64, 64, 32, 64, 64, 4, 2, 4>>(
+      670, true);
+  ExpectSums<Bfloat16, float, RowMajor, ColumnMajor, RowMajor,
+             WgmmaTile<96, 64, 32, 48, 64, 4, 1, 2>>(680, true);
 }
 TEST(GemmWgmma, SixteenBitOutputs) {
   using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;

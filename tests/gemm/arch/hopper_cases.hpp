@@ -221,6 +221,21 @@ TEST(Cluster, CopyEngineCrossesBlocks) {
       {.cluster = {kCluster}});
 }
 
+TEST(Cluster, StoresArriveAtABarrier) {
+  constexpr int kCluster = SendKernel::kRanks;
+  std::vector<uint32_t> expected;
+  for (uint32_t block = 0; block < 8; ++block) {
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      const uint32_t all = 100 * (0 + 1 + 2 + 3) + kCluster * lane;
+      const uint32_t sum = all - (100 * (block % kCluster) + lane);
+      expected.insert(expected.end(), {sum, sum * 3, sum * 5, sum * 7});
+    }
+  }
+  ExpectOutput<SendKernel>({8}, {0}, expected,
+                           [](const uint32_t*, uint32_t* out) { return SendKernel::Params{out}; },
+                           {.cluster = {kCluster}});
+}
+
 TEST(Registers, MoveBetweenWarpgroups) {
   const std::vector<uint32_t> in = Noise(25).Words(12);
   std::vector<uint32_t> expected = in;

@@ -247,6 +247,44 @@ struct PeerCopyKernel {
   }
 };
 
+// Every block of a cluster sends words from registers to all others, and returns as soon as it has
+// theirs.
+struct SendKernel {
+  static constexpr int kThreads = 32, kRanks = 4;
+  static constexpr arch::Requires kRequires{.min = 90};
+  struct Params {
+    uint32_t* out;  // [block][lane][4]: the sums of the others'
+  };
+  struct SharedStorage {
+    Word4 received[kRanks][32];
+    uint64_t bar;
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    const int rank = t.cluster_rank(), lane = t.lane();
+    const uint32_t bar = t.SharedAddress(&shared.bar);
+    if (t.tid() == 0) {
+      t.MbarInit(bar, 1);
+      t.FenceMbarInit();
+      t.MbarArriveTx(bar, (kRanks - 1) * 32 * 16);
+    }
+    t.ClusterArriveRelaxed();
+    t.ClusterWait();
+    const uint32_t own = static_cast<uint32_t>(100 * rank + lane);
+    for (int q = 1; q < kRanks; ++q) {
+      t.StoreRemoteAsync(t.MapToRank(t.SharedAddress(&shared.received[q][lane]), rank ^ q),
+                         Word4{{own, own * 3, own * 5, own * 7}}, t.MapToRank(bar, rank ^ q));
+    }
+    t.MbarWait(bar, 0);
+    uint32_t sum[4] = {};
+    for (int q = 1; q < kRanks; ++q) {
+      const Word4 sent = t.LoadShared(&shared.received[q][lane]);
+      for (int w = 0; w < 4; ++w) sum[w] += sent.w[w];
+    }
+    for (int w = 0; w < 4; ++w) p.out[(t.block_x() * 32 + lane) * 4 + w] = sum[w];
+  }
+};
+
 // One link of a chain of dependent launches: dst[i] = src[i] + table[i].
 struct DependentKernel {
   static constexpr int kThreads = 64;

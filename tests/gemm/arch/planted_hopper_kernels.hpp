@@ -30,6 +30,8 @@ enum class HopperBug {
   kReadOnlyLoad,
   kMissingFirstClusterSync,
   kMissingLastClusterSync,
+  kMissingWaitForWhatIsSent,
+  kMissingWaitBeforeSending,
   kCopyNobodyWaitsFor,
   kTooManyArrivals,
   kBarrierOverwritten,
@@ -233,6 +235,52 @@ struct PeerKernel {
         t.MapToRank(t.SharedAddress(&shared.value[t.lane()]), (rank + 1) % t.cluster_size());
     p.dst[t.block_x() * 32 + t.lane()] = t.template LoadRemote<uint32_t>(theirs);
     if constexpr (kBug != HopperBug::kMissingLastClusterSync) t.ClusterSync();
+  }
+};
+
+// Blocks of a cluster that send to their neighbours, round after round, into one place.
+template <HopperBug kBug>
+struct SendingKernel {
+  static constexpr int kThreads = 32, kRounds = 4;
+  static constexpr arch::Requires kRequires{.min = 90};
+  struct Params {
+    uint32_t*
+        dst;  // [block][32]: the sum over the rounds of (the left neighbour's rank, lane, round)
+  };
+  struct alignas(16) Packet {
+    uint32_t word[4];
+  };
+  struct SharedStorage {
+    Packet packet[32];
+    uint64_t full, empty;
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    const int rank = t.cluster_rank(), size = t.cluster_size();
+    const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    const uint32_t full = t.SharedAddress(&shared.full), empty = t.SharedAddress(&shared.empty);
+    const uint32_t packet = t.SharedAddress(&shared.packet[t.lane()]);
+    if (t.tid() == 0) {
+      t.MbarInit(full, 1);
+      t.MbarInit(empty, 1);
+      t.FenceMbarInit();
+    }
+    t.ClusterSync();
+    uint32_t sum = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      if (t.tid() == 0) t.MbarArriveTx(full, sizeof(shared.packet));
+      if (kBug != HopperBug::kMissingWaitBeforeSending && round > 0) {
+        t.MbarWait(empty, (round - 1) & 1);
+      }
+      const auto value = static_cast<uint32_t>(rank + t.lane() * 100 + round * 10000);
+      t.StoreRemoteAsync(t.MapToRank(packet, right), Packet{{value, 0, 0, 0}},
+                         t.MapToRank(full, right));
+      if constexpr (kBug != HopperBug::kMissingWaitForWhatIsSent) t.MbarWait(full, round & 1);
+      sum += t.LoadShared(&shared.packet[t.lane()]).word[0];
+      t.SyncWarp();
+      if (round + 1 < kRounds && t.tid() == 0) t.MbarFreeRemote(t.MapToRank(empty, left));
+    }
+    p.dst[t.block_x() * 32 + t.lane()] = sum;
   }
 };
 

@@ -109,6 +109,21 @@ Outcome RunPeers(const CpuOptions& options) {
 }
 
 template <HopperBug kBug>
+Outcome RunSending(const CpuOptions& options) {
+  constexpr uint32_t kBlocks = 8, kCluster = 4, kRounds = SendingKernel<kBug>::kRounds;
+  std::vector<uint32_t> dst(kBlocks * 32, 0xDEAD);
+  Outcome outcome;
+  outcome.error =
+      LaunchOnCpu<SendingKernel<kBug>>({kBlocks}, {dst.data()}, options, {.cluster = {kCluster}})
+          .error;
+  for (uint32_t i = 0; i < dst.size(); ++i) {
+    const uint32_t each = (i / 32 + kCluster - 1) % kCluster + i % 32 * 100;
+    outcome.wrong += dst[i] != kRounds * each + 10000 * (kRounds * (kRounds - 1) / 2);
+  }
+  return outcome;
+}
+
+template <HopperBug kBug>
 Outcome RunBulk(const CpuOptions& options) {
   alignas(16) static uint32_t src[64];
   for (uint32_t i = 0; i < 64; ++i) src[i] = i * 3;
@@ -125,7 +140,8 @@ TEST(HopperTwin, PassesUnderEverySchedule) {
     for (const Outcome& outcome :
          {RunRing<HopperBug::kNone>(options), RunProxy<HopperBug::kNone>(options),
           RunPhases<HopperBug::kNone>(options), RunLink<HopperBug::kNone>(options),
-          RunPeers<HopperBug::kNone>(options), RunBulk<HopperBug::kNone>(options)}) {
+          RunPeers<HopperBug::kNone>(options), RunSending<HopperBug::kNone>(options),
+          RunBulk<HopperBug::kNone>(options)}) {
       EXPECT_EQ(outcome.error, "");
       EXPECT_EQ(outcome.wrong, 0);
     }
@@ -276,6 +292,12 @@ TEST(HopperWrongValue, MissingFullWait) {
 }
 TEST(HopperWrongValue, SlotReleasedBeforeTheProductIsMade) {
   ExpectCaught(&RunRing<HopperBug::kEarlyRelease>, 2);
+}
+TEST(HopperWrongValue, MissingWaitForWhatIsSent) {
+  ExpectCaught(&RunSending<HopperBug::kMissingWaitForWhatIsSent>, 8);
+}
+TEST(HopperWrongValue, MissingWaitBeforeSending) {
+  ExpectCaught(&RunSending<HopperBug::kMissingWaitBeforeSending>, 4);
 }
 TEST(HopperWrongValue, WrongSwizzle) {
   ExpectCaught(&RunRing<HopperBug::kWrongSwizzle>, 8);
