@@ -1,6 +1,7 @@
 #include "weft/conv/wgmma_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 
@@ -164,20 +165,29 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
   return false;
 }
 
+// Clocks of a slice: of its products, and of what it brings, with filters or without.
+struct SliceClocks {
+  double products = 0.0, feed = 0.0;
+};
+SliceClocks ClocksOfSlice(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
+                          bool filters) {
+  const gemm::TileShape& tile = f.config.threadblock;
+  const auto steps = static_cast<double>(s.steps());
+  const double rows = static_cast<double>(s.slice_chunks * s.copies() * s.pixels);
+  const double bytes = rows * static_cast<double>(s.span) + (filters ? steps * tile.n * 32.0 : 0.0);
+  const double engine = rows * RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
+  // 4096 products a clock, 32 to a step.
+  return {steps * tile.m * tile.n / 128.0, std::max(bytes / kFabricBytes, engine)};
+}
+
 // Clocks of 32 channels and all taps, for one useful position of a tile.
 double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
-  const gemm::TileShape& tile = f.config.threadblock;
-  const auto chunks = static_cast<double>(s.slice_chunks);
-  const double steps = static_cast<double>(s.steps());
-  const double products = steps * tile.m * tile.n / 128.0;  // 4096 products a clock, 32 to a step
-  const double rows = chunks * static_cast<double>(s.copies() * s.pixels);
-  const double bytes = rows * static_cast<double>(s.span) + steps * tile.n * 32.0;
-  const double engine = rows * RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
-  const double feed = std::max(bytes / kFabricBytes, engine);
-  const double round = (products + feed + kLatency) / static_cast<double>(s.stages);
+  const SliceClocks clocks = ClocksOfSlice(p, f, s, true);
+  const double round = (clocks.products + clocks.feed + kLatency) / static_cast<double>(s.stages);
   const double useful = static_cast<double>(p.p() * p.q()) / double(s.pitch_w * s.pitch_h);
-  const double taps = static_cast<double>(p.r * p.s);
-  return std::max({products, feed, round}) * taps / steps / (tile.m * useful);
+  const double taps = static_cast<double>(p.r * p.s), steps = static_cast<double>(s.steps());
+  return std::max({clocks.products, clocks.feed, round}) * taps / steps /
+         (f.config.threadblock.m * useful);
 }
 
 SliceCopies CopiesOfSlices(std::int64_t all, std::int64_t of_slice) {
@@ -335,6 +345,14 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
     ring->stages = Int32(s.stages);
     ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes(f.config.threadblock.n));
     ring->b_offset = Int32(s.source_bytes());
+  }
+  // Where products take longer than what they need, as long as an epilogue takes.
+  constexpr double kEpilogue = 1600.0;
+  const SliceClocks clocks = ClocksOfSlice(p, f, s, ring->b_stays == 0);
+  if (clocks.products > clocks.feed) {
+    const double lead = std::ceil(kEpilogue / (clocks.products / 2));
+    ring->lead = std::max(0, std::min({static_cast<std::int32_t>(lead), ring->stages - 2,
+                                       Int32(slices) / f.config.split}));
   }
 }
 

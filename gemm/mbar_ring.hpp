@@ -39,6 +39,9 @@ struct MbarRingParams {
   std::int32_t b_offset = 0;     // where operand B begins, likewise
   std::int32_t b_stride = 0;     // from a slice of it to the next, likewise
   std::int32_t row_threads = 1;  // that copy operand A: no more than a slice has copies, at most 3
+  // Slices by which the first half of the warpgroups goes ahead of the others, so that one half
+  // multiplies while the other stores; 0, or at most stages - 2 and the slices of a tile.
+  std::int32_t lead = 0;
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
@@ -61,6 +64,7 @@ struct MbarRing {
   // Where a thread stands in the ring.
   struct Turn {
     int slot = 0, parity = 0;
+    int lead = 0;  // slices until the group's follower may start; 0: it has, or there is none
     WEFT_DEVICE void Next(int stages) {
       if (++slot == stages) {
         slot = 0;
@@ -123,6 +127,18 @@ struct MbarRing {
     }
   }
 
+  // By the threads that multiply, before the block's first tile.
+  WEFT_DEVICE static void Line(arch::Thread t, const Params& p, Turn& turn) {
+    if constexpr (M::kGroups % 2 == 0) {
+      if (p.lead == 0) return;
+      if (t.warp() / 4 < M::kGroups / 2) {
+        turn.lead = p.lead;
+      } else {
+        t.BarSync(LeadBarrier(t), 256);
+      }
+    }
+  }
+
   // By the threads that multiply: acc = A B over the slices.
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
@@ -135,6 +151,9 @@ struct MbarRing {
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);
+      if constexpr (M::kGroups % 2 == 0) {
+        if (turn.lead > 0 && --turn.lead == 0) t.BarArrive(LeadBarrier(t), 256);
+      }
       previous = turn.slot;
       turn.Next(p.stages);
     }
@@ -148,6 +167,10 @@ struct MbarRing {
   }
 
  private:
+  // Of a warpgroup that goes ahead and the one behind it; epilogues have those from 1 on.
+  WEFT_DEVICE static int LeadBarrier(arch::Thread t) {
+    return 1 + M::kGroups + t.warp() / 4 % (M::kGroups / 2);
+  }
   WEFT_DEVICE static std::uint32_t Stage(arch::Thread t, Stages& shared, const Params& p,
                                          int slot) {
     return t.SharedAddress(shared.bytes) + static_cast<std::uint32_t>(slot * p.stage_bytes);

@@ -203,6 +203,7 @@ struct TileKernel {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
+    Pipeline::Line(t, p.ring, turn);
     [[maybe_unused]] int round = 0;
     [[maybe_unused]] KeptOf<typename Parts::Epilogue> kept;
     WEFT_NO_UNROLL
