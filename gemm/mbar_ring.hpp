@@ -131,7 +131,7 @@ struct MbarRing {
   WEFT_DEVICE static void Line(arch::Thread t, const Params& p, Turn& turn) {
     if constexpr (M::kGroups % 2 == 0) {
       if (p.lead == 0) return;
-      if (t.warp() / 4 < M::kGroups / 2) {
+      if (t.WarpUniform(t.warp() / 4) < M::kGroups / 2) {
         turn.lead = p.lead;
       } else {
         t.BarSync(LeadBarrier(t), 256);
