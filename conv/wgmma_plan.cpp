@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/strip_plan.hpp"
 
 namespace weft::conv {
 namespace {
@@ -27,14 +28,8 @@ absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
       " of the copy engine, which the wgmma_sm90 mainloop uses; use an MmaSm80Config"));
 }
 
-absl::Status CheckLimits(const Problem& p, const gemm::TileFacts& f) {
+absl::Status CheckLimits(const Problem& p) {
   constexpr std::int64_t kMostStride = 8, kMostPad = 127, kMostReach = 255;
-  if (f.depends.OnPixel()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: prologue ", f.prologue,
-                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
-                     "take; use an MmaSm80Config"));
-  }
   if (p.stride_h > kMostStride) return Refuse("stride_h", p.stride_h, "the 8");
   if (p.stride_w > kMostStride) return Refuse("stride_w", p.stride_w, "the 8");
   const struct {
@@ -261,8 +256,8 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
       shift = from / p.s * p.dilation_h * s.pitch_w + from % p.s * p.dilation_w;
     }
     plan->step[i].a =
-        static_cast<std::uint16_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
-    plan->step[i].b = static_cast<std::uint16_t>(
+        static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
+    plan->step[i].b = static_cast<std::uint32_t>(
         ((chunk * s.chunk_taps + tap) * channels * s.span + part * 32) / 16);
   }
 }
@@ -270,7 +265,14 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
 }  // namespace
 
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFacts& f) {
-  if (absl::Status s = CheckLimits(p, f); !s.ok()) return s;
+  if (f.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
+  }
+  if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
+  if (absl::Status s = CheckLimits(p); !s.ok()) return s;
   Slicing slicing = ByTaps(p, f), patch;
   if (ByPatch(p, f, &patch) && ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) slicing = patch;
   EnginePlan plan;

@@ -35,6 +35,8 @@ struct MbarRing {
   using Mainloop = M;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;
+  static constexpr int kCopyThreads = 1;         // of them, that copy
+  static constexpr int kProducerRegisters = 24;  // of each
   static constexpr int kMostStages = Params::kMostStages;
 
   struct Stages {
@@ -53,11 +55,11 @@ struct MbarRing {
     }
   };
 
-  // By all threads of the block, first.
-  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared) {
+  // By all threads of the block, first. arrivals: that end a phase of `full`.
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, int arrivals = 1) {
     if (t.tid() == 0) {
       for (int i = 0; i < kMostStages; ++i) {
-        t.MbarInit(t.SharedAddress(&shared.full[i]), 1);
+        t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
         t.MbarInit(t.SharedAddress(&shared.empty[i]), M::kThreads / 32);
       }
       t.FenceMbarInit();
@@ -112,7 +114,10 @@ struct MbarRing {
     Release(t, shared, previous);
   }
 
- private:
+  // By the threads that copy, last.
+  WEFT_DEVICE static void End(arch::Thread) {}
+
+ protected:
   WEFT_DEVICE static std::uint32_t Stage(arch::Thread t, Stages& shared, const Params& p,
                                          int slot) {
     return t.SharedAddress(shared.bytes) + static_cast<std::uint32_t>(slot * p.stage_bytes);

@@ -149,7 +149,7 @@ struct TileKernel {
     typename Pipeline::Turn turn;
     if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (t.tid() != Mainloop::kThreads) return;
+      if (t.tid() >= Mainloop::kThreads + Pipeline::kCopyThreads) return;
       int early = p.early;  // slices of filters that are fetched before the wait
       WEFT_NO_UNROLL
       for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
@@ -159,6 +159,7 @@ struct TileKernel {
         Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, early, turn);
         early = -1;
       }
+      Pipeline::End(t);
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();

@@ -18,14 +18,17 @@
 #include "weft/gemm/arch/wgmma.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/resident_ring.hpp"
 
 namespace weft::gemm {
 
 // Offsets and starts are in units of 16 bytes, as descriptors have them.
 struct WgmmaPlan {
   static constexpr int kMostSteps = 64;
+  // Where the step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
+  // 16 on, how far the second 16 bytes of k lie from the first.
   struct Step {
-    std::uint16_t a = 0, b = 0;  // where the step's rows, its columns begin in the stage
+    std::uint32_t a = 0, b = 0;
   };
 
   std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
@@ -48,6 +51,7 @@ inline namespace WEFT_BACKEND {
 //     kPermuted    where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the
 //                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
 //                  channel c ^ (c / 8 % 4)
+//     kResident    optional: the pipeline is a ResidentRing
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
   static constexpr arch::WgmmaType kType = Spec::kType;
@@ -85,7 +89,9 @@ class WgmmaSm90Mainloop {
   static constexpr int kThreads = 128 * kGroups;  // that multiply
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
-  using Pipeline = MbarRing<WgmmaSm90Mainloop>;
+  static constexpr bool kResident = requires { requires Spec::kResident; };
+  using Pipeline =
+      std::conditional_t<kResident, ResidentRing<WgmmaSm90Mainloop>, MbarRing<WgmmaSm90Mainloop>>;
   using Sum = std::conditional_t<kS8, std::int32_t, float>;
   using Accumulators = Sum[kBlocks][kN / 2];
 
@@ -96,7 +102,7 @@ class WgmmaSm90Mainloop {
         65536 / (kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
     return even > 248 ? 248 : even;
   }();
-  static constexpr int kProducerRegisters = 24;
+  static constexpr int kProducerRegisters = Pipeline::kProducerRegisters;
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
