@@ -129,7 +129,7 @@ struct StripParts {
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
-  using OperandA = StripSource<Mainloop>;
+  using OperandA = StripSource<Mainloop, BatchTile<typename P::Prologue>>;
   using OperandB = ResidentFilter<Mainloop>;
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;

@@ -8,8 +8,8 @@
 // these are neighbours; at stride 2 (1) every second (fourth) pixel, of one parity of 2 (4). The
 // windows of another parity begin 8 (4) bytes later: it has a copy of its own.
 //
-// A strip is what 8 output columns of one parity and some output rows need. Each warpgroup of a tile
-// multiplies one; neighbouring warpgroups, and tiles, have the strips of the parities in turn.
+// A strip is what 8 output columns of one parity and some output rows need. The strips of a batch
+// are a list: parity, columns, rows, images; a tile is as many in a row as warpgroups share its rows.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,37 @@
 
 namespace weft::conv {
 
-// Rows of the product: (strip, output row, 8 columns). The divisors of PixelMap count tiles: of an
-// image, and of a row of tiles.
+// Rows of the product: (strip, output row, 8 columns). The divisors of PixelMap count strips: of an
+// image, and of a row of strips.
 struct StripRows : WalkMap {
+  std::int32_t images = 0;  // of a batch
   std::int32_t parity_bits = 0;
 
-  // Of a strip's first pixel.
-  constexpr std::int32_t Column(std::int32_t strip) const {
-    const std::int32_t parity = strip & ((1 << parity_bits) - 1);
-    return (strip - parity) * 8 + parity;
-  }
-  // Image and output row of a tile of strips of kRows output rows, and, as q, its first strip of
-  // kStrips.
-  template <int kStrips, int kRows, class Tile>
-  constexpr PixelPlace First(const Tile& tile) const {
+  // A strip's first pixel. kRows: output rows of a strip.
+  template <int kRows, class Tile>
+  constexpr PixelPlace Strip(const Tile& tile, std::int32_t strip) const {
     PixelPlace at;
     std::int32_t rest = 0;
-    at.n = image_pixels.Divmod(tile.m, rest);
-    at.p = row_pixels.Divmod(rest, at.q) * kRows;
-    at.q *= kStrips;
+    at.n = image_pixels.Divmod(strip, rest);
+    at.inside = at.n < images;
     if (kDependsOf<Tile>.image) at.n += tile.batch.n;
+    at.p = row_pixels.Divmod(rest, rest) * kRows;
+    const std::int32_t parity = rest & ((1 << parity_bits) - 1);
+    at.q = (rest - parity) * 8 + parity;
     return at;
   }
 };
 
-template <int kStrips, int kRows>
+template <int kRows>
 struct StripMap : StripRows {
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
-    const PixelPlace first = First<kStrips, kRows>(tile);
-    const auto row = static_cast<std::uint32_t>(m - tile.m * (kStrips * kRows * 8));
+    const auto row = static_cast<std::uint32_t>(m);
     const std::uint32_t strip = row / (kRows * 8), line = row / 8 - strip * kRows;
-    const std::int32_t at_p = first.p + static_cast<std::int32_t>(line);
-    const std::int32_t at_q = Column(first.q + static_cast<std::int32_t>(strip)) +
-                              (static_cast<std::int32_t>(row % 8) << parity_bits);
-    return {first.n, at_p * q + at_q, at_p < p && at_q < q};
+    PixelPlace at = Strip<kRows>(tile, static_cast<std::int32_t>(strip));
+    at.p += static_cast<std::int32_t>(line);
+    at.q += static_cast<std::int32_t>(row % 8) << parity_bits;
+    return {at.n, at.p * q + at.q, at.inside && at.p < p && at.q < q};
   }
 };
 
@@ -71,7 +67,10 @@ struct SourceStrips {
   std::int32_t line_bytes = 0;    // in shared memory
   std::int32_t widest = 0;        // bytes of a copy, 4, 8 or 16, that lines of the source allow
   gemm::FastDivmod pieces[3];     // of 4, 8, 16 bytes, of a line
-  std::int32_t together[3] = {};  // lines that all threads bring at once
+  std::int32_t together[3] = {};  // lines that a team brings at once
+
+  // Threads that bring a strip, of those that copy.
+  static constexpr int Team(int strips) { return strips % 2 == 0 ? 64 : 128; }
 };
 
 // The four words of a chunk: filter units (FilterParams) first_unit, first_unit + step, ...; those
@@ -92,11 +91,10 @@ struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 template <class P>
 struct StripParams {
-  static constexpr gemm::TileShape kTile = P::config.threadblock, kWarp = P::config.warp;
   typename BatchGrid<typename P::Prologue>::Params schedule;
   SourceStrips a;
   ResidentFilterParams b;
-  gemm::OutputParams<P, StripMap<kTile.m / kWarp.m, kWarp.m / 8>> output;
+  gemm::OutputParams<P, StripMap<P::config.warp.m / 8>> output;
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
   std::int32_t slices = 0;
@@ -106,67 +104,75 @@ struct StripParams {
 
 inline namespace WEFT_BACKEND {
 
-template <class M>
+template <class M, class Tile>
 class StripSource {
   static constexpr int kStrips = M::kGroups / M::kGroupsN, kRows = M::kN / 8;
+  // Threads that bring a strip: two teams share the arithmetic of a tile's.
+  static constexpr int kTeam = SourceStrips::Team(kStrips);
 
  public:
-  template <class Tile>
-  WEFT_DEVICE StripSource(const SourceStrips& p, const Tile& tile)
-      : p_(p), first_(p.rows.First<kStrips, kRows>(tile)) {
-    if constexpr (kDependsOf<Tile>.group) block_ = tile.batch.g * p.blocks;
-  }
+  WEFT_DEVICE StripSource(const SourceStrips& p, const Tile& tile) : p_(p), tile_(tile) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
+    const std::int64_t plane = std::int64_t{p_.h} * p_.w * 4;
+    const int team = kTeam == 128 ? 0 : t.WarpUniform((t.tid() - M::kThreads) / kTeam);
     const auto block_bytes = static_cast<std::uint32_t>(p_.lines * p_.line_bytes);
+    to += static_cast<std::uint32_t>(team * p_.blocks) * block_bytes;
     WEFT_NO_UNROLL
-    for (int strip = 0; strip < kStrips; ++strip) {
-      const std::int32_t w = p_.rows.Column(first_.q + strip) * p_.stride_w - p_.left;
+    for (int i = team; i < kStrips; i += 128 / kTeam) {
+      const PixelPlace at = p_.rows.Strip<kRows>(tile_, tile_.m * kStrips + i);
+      const std::int32_t w = at.q * p_.stride_w - p_.left;
+      const std::int32_t h = at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h;
       const std::int32_t bits = 4 * w | p_.widest;  // the lowest is the widest copy that w allows
+      std::int64_t first = std::int64_t{at.n} * p_.image_blocks;
+      if constexpr (kDependsOf<Tile>.group) first += tile_.batch.g * p_.blocks;
+      const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * plane;
       WEFT_NO_UNROLL
-      for (int block = 0; block < p_.blocks; ++block) {
+      for (int c = 0; c < p_.blocks; ++c) {
         if ((bits & 4) != 0) {
-          CopyLines<4>(t, to, w, block);
+          CopyLines<4>(t, to, block, h, w);
         } else if ((bits & 8) != 0) {
-          CopyLines<8>(t, to, w, block);
+          CopyLines<8>(t, to, block, h, w);
         } else {
-          CopyLines<16>(t, to, w, block);
+          CopyLines<16>(t, to, block, h, w);
         }
         to += block_bytes;
+        block += plane;
       }
+      to += static_cast<std::uint32_t>((128 / kTeam - 1) * p_.blocks) * block_bytes;
     }
   }
 
  private:
-  // The pieces of a line, and as many lines as threads remain, are brought at once.
+  // A team brings as many lines at once as it has threads for their pieces.
   template <int kBytes>
-  WEFT_DEVICE void CopyLines(arch::Thread t, std::uint32_t to, std::int32_t w, int block) const {
+  WEFT_DEVICE void CopyLines(arch::Thread t, std::uint32_t to, const std::uint8_t* block,
+                             std::int32_t h, std::int32_t w) const {
     constexpr int kIndex = kBytes / 8;
     std::int32_t piece;
-    const std::int32_t line = p_.pieces[kIndex].Divmod(t.tid() - M::kThreads, piece);
+    const std::int32_t line = p_.pieces[kIndex].Divmod((t.tid() - M::kThreads) % kTeam, piece);
     const std::int32_t step = p_.together[kIndex];
     if (line >= step) return;
     w += piece * (kBytes / 4);
-    std::int32_t h = first_.p * p_.stride_h - p_.pad_top + line;
-    const std::int32_t end = h - line + p_.lines;
-    const bool inside = static_cast<std::uint32_t>(w) < static_cast<std::uint32_t>(p_.w);
-    const auto* const src = static_cast<const std::uint8_t*>(p_.src);
-    const std::int64_t plane = std::int64_t{first_.n} * p_.image_blocks + block_ + block;
-    std::int64_t from = ((plane * p_.h + h) * p_.w + w) * 4;
+    const auto wide = static_cast<std::uint32_t>(p_.w);
+    // Rows that there are of this column.
+    const std::uint32_t rows = static_cast<std::uint32_t>(w) < wide ? p_.h : 0;
+    const std::int32_t end = h + p_.lines;
+    h += line;
+    auto pixel = static_cast<std::uint32_t>(h) * wide + static_cast<std::uint32_t>(w);
     to += static_cast<std::uint32_t>(line * p_.line_bytes + piece * kBytes);
     WEFT_NO_UNROLL
     for (; h < end; h += step) {
-      const bool wanted =
-          inside && static_cast<std::uint32_t>(h) < static_cast<std::uint32_t>(p_.h);
-      t.template CpAsync<kBytes>(to, wanted ? src + from : src, wanted ? kBytes : 0);
-      from += std::int64_t{step} * p_.w * 4;
+      const std::int64_t from = std::int64_t{4} * static_cast<std::int32_t>(pixel);
+      t.template CpAsync<kBytes>(to, block + from,
+                                 static_cast<std::uint32_t>(h) < rows ? kBytes : 0);
+      pixel += static_cast<std::uint32_t>(step) * wide;
       to += static_cast<std::uint32_t>(step * p_.line_bytes);
     }
   }
 
   const SourceStrips& p_;
-  PixelPlace first_;
-  std::int32_t block_ = 0;
+  const Tile& tile_;
 };
 
 // As wgmma reads it without swizzle: of each step 8 channels by 16 bytes of k, the second 16 bytes,
@@ -185,19 +191,25 @@ class ResidentFilter {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
     constexpr int kN = M::kBlockN;
-    const int thread = t.tid() - M::kThreads;
+    const std::int64_t unit = std::int64_t{p_.padded_k} * 4;
+    // A chunk of a channel, of the two that a step has.
     WEFT_NO_UNROLL
-    for (int i = 0; i < p_.chunks; ++i) {
-      const FilterChunk chunk = p_.chunk[i];
-      WEFT_UNROLL
-      for (int word = thread; word < 4 * kN; word += 128) {
-        const int tap = word / kN, k = word % kN;
-        const bool wanted = (chunk.taps >> tap & 1) != 0 && k_ + k < p_.padded_k;
-        const std::int64_t unit = chunk.first_unit + tap * p_.step;
-        const std::int64_t from = (unit * p_.padded_k + k_ + k) * 4;
-        const int place = i / 2 * (kN * 32) + k / 8 * 256 + i % 2 * 128 + k % 8 * 16 + tap * 4;
-        t.template CpAsync<4>(to + static_cast<std::uint32_t>(place),
-                              wanted ? filter_ + from : filter_, wanted ? 4 : 0);
+    for (int item = t.tid() - M::kThreads; item < 2 * kN; item += 128) {
+      const int half = item / kN, k = item % kN;
+      const bool exists = k_ + k < p_.padded_k;
+      const std::uint8_t* const column = filter_ + std::int64_t{k_ + k} * 4;
+      std::uint32_t place = to + static_cast<std::uint32_t>(k / 8 * 256 + half * 128 + k % 8 * 16);
+      WEFT_NO_UNROLL
+      for (int i = half; i < p_.chunks; i += 2) {
+        const FilterChunk chunk = p_.chunk[i];
+        const std::uint8_t* from = column + chunk.first_unit * unit;
+        WEFT_UNROLL
+        for (int tap = 0; tap < 4; ++tap) {
+          const bool wanted = exists && (chunk.taps >> tap & 1) != 0;
+          t.template CpAsync<4>(place + 4 * tap, from, wanted ? 4 : 0);
+          from += p_.step * unit;
+        }
+        place += kN * 32;
       }
     }
   }

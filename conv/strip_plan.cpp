@@ -97,13 +97,12 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   if (s.row_chunks * p.r * s.blocks == 1) s.row_chunks = 2;  // a step has two
   s.lead = LeadOf(p, s.row_chunks);
   const std::int64_t chunks = s.row_chunks * p.r * s.blocks;
-  constexpr std::int64_t kMostPieces = 128;  // of a line, one for each thread
-  if (chunks > FilterChunks::kMost || (7 + s.row_chunks) * 4 > kMostPieces) {
+  const std::int64_t team = SourceStrips::Team(Int32(strips));  // a thread for each piece of a line
+  if (chunks > FilterChunks::kMost || (7 + s.row_chunks) * 4 > team) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: c=", p.c / p.groups, " r=", p.r, " s=", p.s, " are ", chunks,
         " chunks of 4 channels and 4 taps of a row; with NCxHWx<4> the wgmma_sm90 mainloop takes ",
-        FilterChunks::kMost, ", and ", kMostPieces / 4 - 7, " of a row; use NCxHWx<32>, or ",
-        kInstead));
+        FilterChunks::kMost, ", and ", team / 4 - 7, " of a row; use NCxHWx<32>, or ", kInstead));
   }
   s.line_bytes = (7 + s.row_chunks) * 16;
   s.lines = (rows - 1) * p.stride_h + (p.r - 1) * (p.r == 1 ? 0 : p.dilation_h) + 1;
@@ -128,13 +127,15 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   plan.ring.b_offset = plan.ring.stages * plan.ring.stage_bytes;
 
   const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
-  const std::int64_t tiles_w = CeilDiv(row_strips, strips), tiles_h = CeilDiv(p.p(), rows);
-  plan.rows = (f.depends.image ? 1 : p.n) * tiles_w * tiles_h * tile.m;
+  const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
+  const std::int64_t images = f.depends.image ? 1 : p.n;
+  plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
 
   SourceStrips& a = plan.source_strips;
   a.rows.rows = Int32(plan.rows);
-  a.rows.image_pixels = gemm::FastDivmod(Int32(tiles_w * tiles_h));
-  a.rows.row_pixels = gemm::FastDivmod(Int32(tiles_w));
+  a.rows.images = Int32(images);
+  a.rows.image_pixels = gemm::FastDivmod(Int32(image_strips));
+  a.rows.row_pixels = gemm::FastDivmod(Int32(row_strips));
   a.rows.p = Int32(p.p());
   a.rows.q = Int32(p.q());
   a.rows.group_k = Int32(p.k / p.groups);
@@ -153,7 +154,7 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   for (int i = 0; i < 3; ++i) {
     const std::int32_t pieces = a.line_bytes >> (2 + i);
     a.pieces[i] = gemm::FastDivmod(pieces);
-    a.together[i] = Int32(kMostPieces) / pieces;
+    a.together[i] = Int32(team) / pieces;
   }
 
   const std::vector<Chunk> all = ChunksOf(p, s);

@@ -59,13 +59,14 @@ class WgmmaSm90Mainloop {
   static_assert(kS8 || kType == arch::WgmmaType::kF16 || kType == arch::WgmmaType::kBf16);
   static_assert(!kS8 || !(Spec::kRowsAcross || Spec::kColumnsAcross));
   static constexpr int kElementBytes = kS8 ? 1 : 2;
+  static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
                 "multiple of 16 up to 256, n a multiple of 64");
-  static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 && kTile.m <= 256 &&
-                    kTile.n <= 256,
+  static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 &&
+                    kTile.m <= (kResident ? 1024 : 256) && kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
@@ -89,7 +90,6 @@ class WgmmaSm90Mainloop {
   static constexpr int kThreads = 128 * kGroups;  // that multiply
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
-  static constexpr bool kResident = requires { requires Spec::kResident; };
   using Pipeline =
       std::conditional_t<kResident, ResidentRing<WgmmaSm90Mainloop>, MbarRing<WgmmaSm90Mainloop>>;
   using Sum = std::conditional_t<kS8, std::int32_t, float>;

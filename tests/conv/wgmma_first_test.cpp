@@ -88,7 +88,7 @@ TEST(WgmmaFirst, Limits) {
   EXPECT_THAT(ErrorOf(SquareProblem(1, 128, 40, 64, 3, 1, 1)), HasSubstr("two stages of"));
   p = SquareProblem(1, 1, 300, 64, 1, 0, 1);
   p.s = 120;
-  EXPECT_THAT(ErrorOf(p), HasSubstr("and 25 of a row"));
+  EXPECT_THAT(ErrorOf(p), HasSubstr("and 9 of a row"));
   using Local = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, Tile2x96, prologues::LocalFilter>;
   EXPECT_THAT(
       std::string(
