@@ -184,6 +184,9 @@ class Convolution {
   absl::Status StartDependent(const Arguments& args, std::int32_t early, Params* params,
                               const StartFunction& start) const {
     gemm::Launch launch = {0, params, geometry_.grid()};
+    if (geometry_.engine.ring.b_stays) {
+      launch.blocks_multiple = static_cast<int>(geometry_.counts.tiles_n);
+    }
     if (args.filter_is_constant) {
       params->early = early;
       launch.constant = {args.filter.data(),

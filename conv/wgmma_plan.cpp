@@ -262,6 +262,31 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
   }
 }
 
+// Filters stay in shared memory if all slices of a tile's columns leave room for a ring of sources
+// that is deep enough: a few stages, and the bytes that are under way between L2 and a
+// multiprocessor.
+void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std::int64_t slices,
+              gemm::MbarRingParams* ring) {
+  constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024, kMostColumnTiles = 16;
+  const std::int64_t filters = s.stage_bytes(f.config.threadblock.n) - s.source_bytes();
+  const std::int64_t left = f.stage_bytes - slices * filters;
+  const std::int64_t stages = std::min(left / s.source_bytes(), kMostStages);
+  const std::int64_t columns = RoundUp(p.k / p.groups, f.dst_interleave);
+  if (prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
+      stages >= kLeastStages && left >= kLeastBytes &&
+      CeilDiv(columns, std::int64_t{f.config.threadblock.n}) <= kMostColumnTiles) {
+    ring->b_stays = 1;
+    ring->stages = Int32(stages);
+    ring->stage_bytes = Int32(s.source_bytes());
+    ring->b_offset = Int32(stages * s.source_bytes());
+    ring->b_stride = Int32(filters);
+  } else {
+    ring->stages = Int32(s.stages);
+    ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes(f.config.threadblock.n));
+    ring->b_offset = Int32(s.source_bytes());
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFacts& f) {
@@ -282,9 +307,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillSource(p, f, slicing, &plan);
   FillFilter(p, f, slicing, &plan);
   FillSteps(p, f, slicing, &plan.plan);
-  plan.ring.stages = Int32(slicing.stages);
-  plan.ring.b_offset = Int32(slicing.source_bytes());
-  plan.ring.stage_bytes = Int32(slicing.stage_bytes(f.config.threadblock.n));
+  FillRing(p, f, slicing, plan.slices, &plan.ring);
   return plan;
 }
 

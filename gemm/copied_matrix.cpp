@@ -61,7 +61,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, st
 
   const auto bytes = [](const CopiedMatrix& x) { return x.params.copies * x.params.copy_bytes; };
   g.ring.b_offset = bytes(g.a);  // of whole lines of 8 rows: a multiple of 1024
-  g.ring.stage_bytes = bytes(g.a) + bytes(g.b);
+  g.ring.stage_bytes = g.ring.b_stride = bytes(g.a) + bytes(g.b);
   g.ring.stages = static_cast<std::int32_t>(
       std::min(stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
 

@@ -2,6 +2,8 @@
 // holds operators, and nvcc code, which holds GPU kernels.
 #pragma once
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/arch/backend.hpp"
@@ -23,6 +25,8 @@ struct Launch {
   const void* params = nullptr;
   arch::Dim3 grid;
   arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
+  // Blocks that take tiles in turn: their number is a multiple of this.
+  int blocks_multiple = 1;
 };
 
 // Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
@@ -56,8 +60,10 @@ inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMap
   return LaunchStatus(who, make(spec, map));
 }
 
-// A grid whose blocks stay and take tiles in turn, `blocks` of them at most.
-inline arch::Dim3 ResidentGrid(const TileFacts& facts, arch::Dim3 grid, int blocks) {
+// A grid whose blocks stay and take tiles in turn: `blocks` of them at most, or blocks_multiple.
+inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
+  arch::Dim3 grid = launch.grid;
+  blocks = std::max(blocks / launch.blocks_multiple, 1) * launch.blocks_multiple;
   if (facts.resident_blocks > 0 && grid.x > blocks) grid.x = blocks;
   return grid;
 }
@@ -80,7 +86,7 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   }
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
-      ResidentGrid(facts, launch.grid, device.limits.sm_count * facts.resident_blocks);
+      ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
   return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
                                           {.dependent = options.dependent}));
 }
@@ -111,7 +117,7 @@ absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& lau
     arch::LaunchAttributes attributes;
     attributes.dependent = Kernel::kDependent;  // so that every access is checked
     attributes.constant[0] = launch.constant;
-    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch.grid, kResidentBlocks),
+    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch, kResidentBlocks),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
                                        options);
   });

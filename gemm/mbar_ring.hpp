@@ -25,7 +25,11 @@ struct MbarRingParams {
   static constexpr int kMostStages = 16;
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
-  std::int32_t b_offset = 0;     // of operand B in a stage, likewise
+  std::int32_t b_offset = 0;     // where operand B begins, likewise
+  std::int32_t b_stride = 0;     // from a slice of it to the next, likewise
+  // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
+  // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
+  std::int32_t b_stays = 0;
 };
 
 inline namespace WEFT_BACKEND {
@@ -67,16 +71,18 @@ struct MbarRing {
     t.SyncThreads();
   }
 
-  // By the one thread that copies. early >= 0 in the first tile: that many slices of operand B (at
-  // most the ring's stages) are fetched before earlier kernels are waited for.
+  // By the one thread that copies. early >= 0 in the first tile, negative afterwards: that many
+  // slices of operand B (at most the ring's stages) are fetched before earlier kernels are waited
+  // for.
   template <CopiedOperand A, CopiedOperand B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
                                   int slices, int early, Turn& turn) {
+    const bool brings_b = early >= 0 || !p.b_stays;
     if (early >= 0) {
       for (int slice = 0; slice < early; ++slice) {
         const std::uint32_t full = t.SharedAddress(&shared.full[slice]);
         t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
-        b.Copy(t, Stage(t, shared, p, slice) + p.b_offset, full, slice);
+        b.Copy(t, SliceOfB(t, shared, p, slice, slice), full, slice);
       }
       t.WaitForEarlierGrids();
     }
@@ -86,8 +92,8 @@ struct MbarRing {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       if (slice >= early) {
         t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
-        t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
-        b.Copy(t, stage + p.b_offset, full, slice);
+        t.MbarArriveTx(full, a.Bytes(slice) + (brings_b ? b.Bytes(slice) : 0));
+        if (brings_b) b.Copy(t, SliceOfB(t, shared, p, turn.slot, slice), full, slice);
       }
       a.Copy(t, stage, full, slice);
       turn.Next(p.stages);
@@ -103,7 +109,7 @@ struct MbarRing {
     for (int slice = 0; slice < slices; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-      mainloop.Multiply(t, stage, stage + p.b_offset, slice, slices, acc);
+      mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);
       previous = turn.slot;
@@ -121,6 +127,11 @@ struct MbarRing {
   WEFT_DEVICE static std::uint32_t Stage(arch::Thread t, Stages& shared, const Params& p,
                                          int slot) {
     return t.SharedAddress(shared.bytes) + static_cast<std::uint32_t>(slot * p.stage_bytes);
+  }
+  WEFT_DEVICE static std::uint32_t SliceOfB(arch::Thread t, Stages& shared, const Params& p,
+                                            int slot, int slice) {
+    return t.SharedAddress(shared.bytes) +
+           static_cast<std::uint32_t>(p.b_offset + (p.b_stays ? slice : slot) * p.b_stride);
   }
   WEFT_DEVICE static void Release(arch::Thread t, Stages& shared, int slot) {
     t.SyncWarp();

@@ -51,12 +51,30 @@ class StagedStore {
  public:
   struct Shared {
     alignas(128) std::uint8_t chunk[M::kGroups][kPixels * kChunks][16];
+    // Where the row's pixel begins in the destination, in elements; negative if it is none.
+    std::int64_t offset[M::kGroups][kPixels];
+  };
+  // What a thread keeps from before the products until their epilogue.
+  struct Begun {
+    typename Math::Channels channels[Map::kGroups];
   };
 
-  // Before the tile's products: starts to bring its residual.
+  // Before the tile's products, while their operands are under way: starts to bring its residual,
+  // and works out what does not depend on the sums.
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n) {
+                                std::int32_t first_m, std::int32_t first_n, Begun& begun) {
+    const std::int64_t image = Dst::ImageStride(p.extents);
+    for (int row = t.tid() % 128; row < kPixels; row += 128) {
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
+      shared.offset[Map::Group(t)][row] =
+          pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
+    }
+    WEFT_UNROLL
+    for (int g = 0; g < Map::kGroups; ++g) {
+      Math::Load(t, p, p.rows.FirstChannel(tile) + first_n + Map::Channel(t, g),
+                 p.rows.EndChannel(tile, p.k), begun.channels[g]);
+    }
     if constexpr (kStagesResidual) {
       auto& staged = shared.chunk[Map::Group(t)];
       const std::int32_t end = p.rows.EndChannel(tile, p.k);
@@ -83,9 +101,12 @@ class StagedStore {
   // As DirectStore::Run; by all threads of the warpgroups that multiply.
   template <class Tile>
   WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                              std::int32_t first_m, std::int32_t first_n,
+                              std::int32_t first_m, std::int32_t first_n, const Begun& begun,
                               const typename Map::Accumulators& acc) {
     const int group = Map::Group(t);
+    const std::int32_t end = p.rows.EndChannel(tile, p.k);
+    const std::int32_t padded_end = end == p.k ? p.padded_k : end;
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t);
     auto& staged = shared.chunk[group];
     if constexpr (kStagesResidual) {
       t.template CpAsyncWait<0>();
@@ -100,12 +121,16 @@ class StagedStore {
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, staged, p, tile, first_m, first_n, acc);
+      Stage<false>(t, staged, p, tile, first_m, padded_end - first_k, begun.channels, acc);
     } else {
-      Stage<true>(t, staged, p, tile, first_m, first_n, acc);
+      Stage<true>(t, staged, p, tile, first_m, padded_end - first_k, begun.channels, acc);
     }
     t.BarSync(1 + group, 128);
-    Write(t, staged, p, tile, first_m + Map::FirstPixel(t), first_n + Map::FirstChannel(t));
+    if (end - first_k >= 16 * kChunks) {
+      Write<false>(t, shared, p, first_k, end, padded_end);
+    } else {
+      Write<true>(t, shared, p, first_k, end, padded_end);
+    }
     t.BarSync(1 + group, 128);  // the next tile's chunks take this one's place
   }
 
@@ -140,40 +165,36 @@ class StagedStore {
     }
   }
 
+  // count: of the group's channels those that the destination has.
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n,
+                                std::int32_t first_m, std::int32_t count,
+                                const typename Math::Channels (&channels)[Map::kGroups],
                                 const typename Map::Accumulators& acc) {
-    const std::int32_t end = p.rows.EndChannel(tile, p.k);
-    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    typename Math::Channels channels[Map::kGroups];
-    WEFT_UNROLL
-    for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
-    }
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
-    const auto stage = [&](auto count, int first) {
-      constexpr int kCount = count();
-      const int row = 8 * first + t.lane() % (8 * kCount);
+    const auto stage = [&](auto matrices, int first, int x) {
+      constexpr int kMatrices = matrices();
+      const int row = 8 * first + t.lane() % (8 * kMatrices);
+      const std::uint32_t place = t.SharedAddress(staged[Place(row, 4 * x + t.warp() % 4)]);
+      std::uint32_t words[kMatrices] = {};
+      if constexpr (kStagesResidual) t.template LdMatrixTrans<kMatrices>(words, place);
       WEFT_UNROLL
-      for (int x = 0; x < M::kBlocks; ++x) {
-        const std::uint32_t place = t.SharedAddress(staged[Place(row, 4 * x + t.warp() % 4)]);
-        std::uint32_t words[kCount] = {};
-        if constexpr (kStagesResidual) t.template LdMatrixTrans<kCount>(words, place);
-        WEFT_UNROLL
-        for (int j = 0; j < kCount; ++j) {
-          words[j] =
-              PackPair<kShift>(t, p, tile, first_m, 2 * (first + j), x, channels, words[j], acc);
-        }
-        t.template StMatrixTrans<kCount>(place, words);
+      for (int j = 0; j < kMatrices; ++j) {
+        words[j] =
+            PackPair<kShift>(t, p, tile, first_m, 2 * (first + j), x, channels, words[j], acc);
       }
+      t.template StMatrixTrans<kMatrices>(place, words);
     };
-    constexpr int kMatrices = kPixels / 8, kFours = kMatrices / 4 * 4;
+    constexpr int kAll = kPixels / 8, kFours = kAll / 4 * 4;
     WEFT_UNROLL
-    for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i);
-    if constexpr (kMatrices % 4 >= 2) stage(std::integral_constant<int, 2>(), kFours);
-    if constexpr (kMatrices % 2 == 1) stage(std::integral_constant<int, 1>(), kMatrices - 1);
+    for (int x = 0; x < M::kBlocks; ++x) {
+      if (64 * x + t.warp() % 4 * 16 >= count) return;
+      WEFT_UNROLL
+      for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i, x);
+      if constexpr (kAll % 4 >= 2) stage(std::integral_constant<int, 2>(), kFours, x);
+      if constexpr (kAll % 2 == 1) stage(std::integral_constant<int, 1>(), kAll - 1, x);
+    }
   }
 
   // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
@@ -227,41 +248,40 @@ class StagedStore {
     return word;
   }
 
-  template <class Tile>
-  WEFT_DEVICE static void Write(arch::Thread t, const Chunks& staged, const Output& p,
-                                const Tile& tile, std::int32_t first_m, std::int32_t first_n) {
-    const std::int32_t end = p.rows.EndChannel(tile, p.k);
-    const std::int32_t padded_end = end == p.k ? p.padded_k : end;
+  // The group's chunks to the destination; kMasked: some of their channels may be none.
+  template <bool kMasked>
+  WEFT_DEVICE static void Write(arch::Thread t, const Shared& shared, const Output& p,
+                                std::int32_t first_k, std::int32_t end, std::int32_t padded_end) {
+    const auto& staged = shared.chunk[Map::Group(t)];
+    const auto& offsets = shared.offset[Map::Group(t)];
     const Mine mine = MineOf(t);
-    const std::int32_t k = p.rows.FirstChannel(tile) + first_n + 16 * mine.chunk;
-    // Kept, or the compiler would work them out anew behind each pixel's branch.
-    Chunk keep = Mask(end - k);
+    const std::int32_t k = first_k + 16 * mine.chunk;
+    if (kMasked && k >= padded_end) return;
+    const Chunk keep = Mask(end - k);
     std::uint32_t order[2];
     InOrder(mine.chunk, order);
-    t.KeepInPlace(keep.word);
-    t.KeepInPlace(order);
-    const std::int64_t image = Dst::ImageStride(p.extents);
-    std::int64_t offset[16 / kRun];  // of its runs in an image
+    Element* to[16 / kRun];  // the first pixel's, for each of the chunk's runs
     WEFT_UNROLL
-    for (int j = 0; j < 16; j += kRun) offset[j / kRun] = Dst::ChannelOffset(p.extents, k + j);
+    for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
     ForEachPixel(mine, [&](int row) {
-      const OutputPixel pixel = p.rows.Pixel(tile, first_m + row);
+      const std::int64_t offset = t.LoadShared(&offsets[row]);
       const Chunk from =
           t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, mine.chunk)]));
       Chunk words;
       WEFT_UNROLL
       for (int w = 0; w < 4; ++w) {
         const int half = w % 2 * 2;  // of the chunk's words, that hold 4 of its lower 8 channels
-        words.word[w] =
-            t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]) & keep.word[w];
+        words.word[w] = t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]);
+        if constexpr (kMasked) words.word[w] &= keep.word[w];
       }
-      Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      t.KeepInPlace(words.word);  // or all of this would wait behind the next line's branch
+      if (offset < 0) return;
       WEFT_UNROLL
       for (int j = 0; j < 16; j += kRun) {
         Vector v;
         memcpy(&v, reinterpret_cast<const std::uint8_t*>(words.word) + j, sizeof(v));
-        if (pixel.inside && k + j < padded_end) {
-          t.StoreGlobal(reinterpret_cast<Vector*>(to + offset[j / kRun]), v);
+        if (!kMasked || k + j < padded_end) {
+          t.StoreGlobal(reinterpret_cast<Vector*>(to[j / kRun] + offset), v);
         }
       }
     });

@@ -138,7 +138,7 @@ struct TileKernel {
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
-    Store(p, shared, t, tile, acc);
+    Store(p, t, tile, acc);
   }
 
   // Producers are the last threads of the block, so that the others count from 0.
@@ -168,25 +168,25 @@ struct TileKernel {
     WEFT_NO_UNROLL
     for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
-      if constexpr (kStaged) {
-        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, tile.m * Mainloop::kBlockM,
-                               tile.n * Mainloop::kBlockN);
-      }
       typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
-      Store(p, shared, t, tile, acc);
+      if constexpr (kStaged) {
+        const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
+        typename Parts::Epilogue::Begun begun;
+        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n, begun);
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
+        Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, begun, acc);
+      } else {
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
+        Store(p, t, tile, acc);
+      }
     }
   }
 
   template <class Tile>
-  WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
-                                const Tile& tile, const typename Mainloop::Accumulators& acc) {
-    const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
-    if constexpr (kStaged) {
-      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, acc);
-    } else {
-      Parts::Epilogue::Run(t, p.output, tile, m, n, acc);
-    }
+  WEFT_DEVICE static void Store(const Params& p, arch::Thread t, const Tile& tile,
+                                const typename Mainloop::Accumulators& acc) {
+    Parts::Epilogue::Run(t, p.output, tile, tile.m * Mainloop::kBlockM, tile.n * Mainloop::kBlockN,
+                         acc);
   }
 };
 

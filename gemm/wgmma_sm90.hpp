@@ -117,11 +117,12 @@ class WgmmaSm90Mainloop {
                 "1");
 
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1. The epilogue
-  // stages a tile of bytes; 512 bytes hold barriers.
-  static constexpr int kStagedBytes =
-      sizeof(typename P::Epilogue::Output) == 1 ? kTile.m * kTile.n : 0;
+  // stages a tile of bytes and the places of its rows; another KB holds barriers.
+  static constexpr int kStagedBytes = sizeof(typename P::Epilogue::Output) == 1
+                                          ? kTile.m * kTile.n + 8 * kGroups * kN
+                                          : 0;
   static constexpr int kStageBytes =
-      ((228 / kConfig.blocks_per_sm - 1) * 1024 - kStagedBytes - 512) / 1024 * 1024;
+      (228 / kConfig.blocks_per_sm - 2 - (kStagedBytes + 1023) / 1024) * 1024;
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;

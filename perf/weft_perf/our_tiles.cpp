@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "perf/support/status.hpp"
@@ -69,18 +70,26 @@ Tile MakeTile(const std::string& name) {
         args.gamma = given.gamma;
       }
       args.dst = given.dst;
+      args.filter_is_constant = true;  // packed long before, as in a network
       return op.Run(args, stream);
     });
   };
   return tile;
 }
 
+template <class Format>
+const char* FormatName() {
+  if (std::is_same_v<Format, NHWC>) return "nhwc";
+  static_assert(std::is_same_v<Format, NHWC> || Format::kChannelRun == 4 ||
+                Format::kChannelRun == 32);
+  return Format::kChannelRun == 4 ? "nc4" : "nc32";
+}
+
 template <class P>
 void Add(const std::string& kind, const std::vector<int>& numbers, Tiles* tiles) {
-  static const std::map<std::string, std::string> layouts = {
-      {"Nc32", "nc32"},          {"Nc32Sm75", "nc32"}, {"Nhwc", "nhwc"},
-      {"NhwcTo32", "nhwc_nc32"}, {"Nc4", "nc4"},       {"Nc4To32", "nc4_nc32"}};
-  const std::string& layout = layouts.at(kind);
+  const std::string src = FormatName<typename P::SrcLayout>();
+  const std::string dst = FormatName<typename P::DstLayout>();
+  const std::string layout = src == dst ? src : absl::StrCat(src, "_", dst);
   Tile tile = MakeTile<P>(TileName<P>(kind, numbers));
   const std::vector<std::string> family = FamilyOf(layout);
   tile.in_family = std::find(family.begin(), family.end(), tile.policy) != family.end();
