@@ -118,9 +118,8 @@ class WgmmaSm90Mainloop {
 
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1. The epilogue
   // stages a tile of bytes and the places of its rows; another KB holds barriers.
-  static constexpr int kStagedBytes = sizeof(typename P::Epilogue::Output) == 1
-                                          ? kTile.m * kTile.n + 8 * kGroups * kN
-                                          : 0;
+  static constexpr int kStagedBytes =
+      sizeof(typename P::Epilogue::Output) == 1 ? kTile.m * kTile.n + 8 * kGroups * kN : 0;
   static constexpr int kStageBytes =
       (228 / kConfig.blocks_per_sm - 2 - (kStagedBytes + 1023) / 1024) * 1024;
 
@@ -152,7 +151,9 @@ class WgmmaSm90Mainloop {
   // Starts acc += (the slice at the shared addresses a and b), acc = ... for slice 0.
   WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice, int slices,
                             Accumulators& acc) const {
-    const std::uint64_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
+    // All that changes is in the descriptors' lower halves.
+    const auto rows = static_cast<std::uint32_t>(a_) + (a >> 4);
+    const auto columns = static_cast<std::uint32_t>(b_) + (b >> 4);
     const int steps = slice + 1 < slices ? plan_.steps : plan_.last_steps;
     Keep(t, acc);
     t.WgmmaFence();
@@ -161,7 +162,8 @@ class WgmmaSm90Mainloop {
       const WgmmaPlan::Step step = plan_.step[i];
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        Product(t, acc[x], columns + step.b + x * plan_.b_block, rows + step.a, slice > 0 || i > 0);
+        Product(t, acc[x], Whole(b_, columns + step.b + x * plan_.b_block),
+                Whole(a_, rows + step.a), slice > 0 || i > 0);
       }
     }
     t.WgmmaCommit();
@@ -173,6 +175,9 @@ class WgmmaSm90Mainloop {
   }
 
  private:
+  WEFT_DEVICE static std::uint64_t Whole(std::uint64_t descriptor, std::uint32_t low) {
+    return descriptor >> 32 << 32 | low;
+  }
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
                                   std::uint64_t rows, bool accumulate) {
     if constexpr (kS8) {
