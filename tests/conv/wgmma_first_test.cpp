@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/conv/run_schedules.hpp"
+#include "weft/conv/tile_model.hpp"
 
 namespace weft::conv {
 namespace {
@@ -31,7 +32,7 @@ TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
   const Geometry g = GeometryOf(p);
   EXPECT_TRUE(g.engine.strips);
-  EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of 16 x 12 pixels
+  EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of two strips of 8 x 12 pixels
   EXPECT_EQ(g.counts.slices, 1);
   EXPECT_EQ(g.engine.plan.steps, 7);  // one for a row of taps
   const SourceStrips& a = g.engine.source_strips;
@@ -42,6 +43,20 @@ TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   EXPECT_GE(g.engine.ring.stages, 4);
   EXPECT_LE(g.engine.ring.b_offset + 7 * 64 * 32, FactsOf<Nc4>().stage_bytes);
   EXPECT_THAT(Convolution<Nc4>::Create(p)->Describe(), HasSubstr("strips"));
+}
+
+struct Simt : Nc4 {
+  static constexpr auto config = WithDstAlignment(kSimt128x64, 4);
+};
+
+// Between what the memory allows and the dp4a kernel.
+TEST(WgmmaFirst, ModelOfTheFirstLayerOfResNet) {
+  const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
+  const GpuFacts gpu;
+  const Prediction strips = Predict(p, FactsOf<Nc4>(), gpu);
+  EXPECT_GT(strips.microseconds, GeometryOf(p).counts.bytes / gpu.bytes_per_us);
+  EXPECT_LT(strips.microseconds, 0.3 * Predict(p, FactsOf<Simt>(), gpu).microseconds);
+  EXPECT_LT(Predict(SquareProblem(1, 4, 224, 64, 7, 3, 2), FactsOf<Nc4>(), gpu).microseconds, 5.0);
 }
 
 // With an odd number of chunks a step has one of zeros; nothing lies outside of the strip.
