@@ -121,7 +121,7 @@ struct MbarRing {
   }
 
   // By the threads that copy, last.
-  WEFT_DEVICE static void End(arch::Thread) {}
+  WEFT_DEVICE static void End(arch::Thread, Stages&, const Params&, Turn&) {}
 
  protected:
   WEFT_DEVICE static std::uint32_t Stage(arch::Thread t, Stages& shared, const Params& p,

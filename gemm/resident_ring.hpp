@@ -4,8 +4,8 @@
 // A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
 // tile wants another one; it comes when the ring is empty, so tiles in a row should share it.
 //
-// The copies of a stage arrive at `full` by themselves, so that as many tiles are in flight as there
-// are stages.
+// Tensor cores see what threads have copied only after a fence of the thread that waited for it. So
+// that nobody waits long, a stage is handed over when the copies of the next one or two have begun.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,12 @@ struct ResidentRing : MbarRing<M> {
 
   struct Turn : Base::Turn {
     std::int64_t resident = -1;  // the Key of operand B that is there
+    int begun = 0;               // stages whose copies are under way
+    int oldest = 0;              // the first of them
   };
 
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared) {
-    Base::Begin(t, shared, kCopyThreads);
+    Base::Begin(t, shared, kCopyThreads / 32);
   }
 
   // By all threads that copy. early > 0 in the first tile: operand B is fetched before earlier
@@ -54,6 +56,7 @@ struct ResidentRing : MbarRing<M> {
                                   const B& b, int /*slices*/, int early, Turn& turn) {
     if (early == 0) t.WaitForEarlierGrids();
     if (turn.resident != b.Key()) {
+      End(t, shared, p, turn);
       typename Base::Turn all = turn;
       WEFT_NO_UNROLL
       for (int i = 0; i < p.stages; ++i) {  // until nobody reads the one that is there
@@ -66,8 +69,24 @@ struct ResidentRing : MbarRing<M> {
     if (early > 0) t.WaitForEarlierGrids();
     t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
     a.Copy(t, Base::Stage(t, shared, p, turn.slot));
-    t.CpAsyncMbarArrive(t.SharedAddress(&shared.full[turn.slot]));
+    t.CpAsyncCommit();
+    ++turn.begun;
     turn.Next(p.stages);
+    if (p.stages == 2) {  // the next stage's copies wait for this one's products
+      if (turn.begun > 1) {
+        t.template CpAsyncWait<1>();
+        HandOver(t, shared, p, turn);
+      }
+    } else if (turn.begun > 2) {
+      t.template CpAsyncWait<2>();
+      HandOver(t, shared, p, turn);
+    }
+  }
+
+  // By the threads that copy, last.
+  WEFT_DEVICE static void End(arch::Thread t, Stages& shared, const Params& p, Turn& turn) {
+    t.template CpAsyncWait<0>();
+    while (turn.begun > 0) HandOver(t, shared, p, turn);
   }
 
   // By the threads that multiply: acc = A B.
@@ -75,7 +94,6 @@ struct ResidentRing : MbarRing<M> {
                                   const M& mainloop, int /*slices*/, typename M::Accumulators& acc,
                                   Turn& turn) {
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-    t.FenceProxyAsync();  // who copied has not waited for the bytes, and could not do it
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, 1, acc);
     t.template WgmmaWait<0>();
@@ -84,9 +102,14 @@ struct ResidentRing : MbarRing<M> {
     turn.Next(p.stages);
   }
 
-  WEFT_DEVICE static void End(arch::Thread t) {
-    t.CpAsyncCommit();
-    t.template CpAsyncWait<0>();
+ private:
+  // The oldest stage, whose copies have come.
+  WEFT_DEVICE static void HandOver(arch::Thread t, Stages& shared, const Params& p, Turn& turn) {
+    t.FenceProxyAsync();
+    t.SyncWarp();
+    if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.full[turn.oldest]));
+    turn.oldest = turn.oldest + 1 == p.stages ? 0 : turn.oldest + 1;
+    --turn.begun;
   }
 };
 

@@ -159,7 +159,7 @@ struct TileKernel {
         Pipeline::Produce(t, shared.stages, p.ring, a, b, p.slices, early, turn);
         early = -1;
       }
-      Pipeline::End(t);
+      Pipeline::End(t, shared.stages, p.ring, turn);
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
