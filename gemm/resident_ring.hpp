@@ -5,7 +5,7 @@
 // tile wants another one; it comes when the ring is empty, so tiles in a row should share it.
 //
 // Tensor cores see what threads have copied only after a fence of the thread that waited for it. So
-// that nobody waits long, a stage is handed over when the copies of the next one or two have begun.
+// that nobody waits long, a stage is handed over two tiles later.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,12 @@ struct ResidentRing : MbarRing<M> {
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, const A& a,
                                   const B& b, int /*slices*/, int early, Turn& turn) {
     if (early == 0) t.WaitForEarlierGrids();
+    // Before further copies begin, for which the fence might wait, and before a wait for a stage, as
+    // all might be those that nobody has been handed.
+    if (turn.begun == 2) {
+      t.template CpAsyncWait<1>();
+      HandOver(t, shared, p, turn);
+    }
     if (turn.resident != b.Key()) {
       End(t, shared, p, turn);
       typename Base::Turn all = turn;
@@ -72,20 +78,12 @@ struct ResidentRing : MbarRing<M> {
     t.CpAsyncCommit();
     ++turn.begun;
     turn.Next(p.stages);
-    if (p.stages == 2) {  // the next stage's copies wait for this one's products
-      if (turn.begun > 1) {
-        t.template CpAsyncWait<1>();
-        HandOver(t, shared, p, turn);
-      }
-    } else if (turn.begun > 2) {
-      t.template CpAsyncWait<2>();
-      HandOver(t, shared, p, turn);
-    }
   }
 
   // By the threads that copy, last.
   WEFT_DEVICE static void End(arch::Thread t, Stages& shared, const Params& p, Turn& turn) {
     t.template CpAsyncWait<0>();
+    WEFT_NO_UNROLL
     while (turn.begun > 0) HandOver(t, shared, p, turn);
   }
 
