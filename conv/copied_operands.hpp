@@ -33,16 +33,23 @@ struct WalkMap : PixelMap {
 };
 
 // What a copy of either operand serves is a chunk: `span` channels (32 in NCxHWx<32>) of one tap, or
-// of all.
+// of all. Chunks of k: the taps of the first channels, then those of the next.
+struct SliceCopies {
+  std::int32_t of_slice = 0;
+  std::int32_t last = 0;  // the last slice of k
+  std::int32_t of_last = 0;
+  constexpr std::int32_t Count(int slice) const { return slice == last ? of_last : of_slice; }
+};
+
 struct SourceCopies {
   WalkMap rows;
   std::int32_t stride_h = 0, stride_w = 0, pad_top = 0, pad_left = 0;
-  gemm::FastDivmod taps, tap_columns;  // chunks of one block of channels; 1 with patches
-  std::int32_t step_h = 0, step_w = 0;
-  bool flip = false;                // Mode::kConvolution
-  std::int32_t chunks = 0;          // of k
-  std::int32_t slice_chunks = 0;    // of a slice
-  std::int32_t chunk_bytes = 0;     // in shared memory
+  // Copies of one block of channels: rows and columns of them, and where they begin, in pixels from
+  // the walk's corner.
+  std::int32_t taps_h = 1, taps_w = 1;
+  std::int32_t first_h = 0, first_w = 0, step_h = 0, step_w = 0;
+  SliceCopies copies;
+  std::int32_t copy_bytes = 0;      // in shared memory
   std::int32_t span = 0;            // in coordinates: 1 block of channels, or their number in NHWC
   std::int32_t group_channels = 0;  // likewise, from a channel group to the next
 };
@@ -52,9 +59,8 @@ struct CopiedSourceParams : SourceCopies {
 };
 
 struct FilterCopies {
-  gemm::FastDivmod taps;
-  std::int32_t copies = 0;       // to a slice
-  std::int32_t chunks = 0;       // of k; KRSC
+  std::int32_t taps = 1;  // KRSC: copies of one block of channels
+  SliceCopies copies;
   std::int32_t copy_bytes = 0;   // in shared memory
   std::int32_t span = 0;         // KRSC: channels of a chunk
   std::int32_t slice_steps = 0;  // CxRSKx<32>: taps of a slice
@@ -86,7 +92,8 @@ class CopiedSource {
 
  public:
   template <class Tile>
-  WEFT_DEVICE CopiedSource(const CopiedSourceParams& p, const Tile& tile) : p_(p) {
+  WEFT_DEVICE CopiedSource(const CopiedSourceParams& p, const Tile& tile)
+      : p_(p), tap_h_(p.first_h), tap_w_(p.first_w) {
     const PixelPlace at = p.rows.Place(tile, tile.m * M::kBlockM);
     n_ = at.n;
     h_ = at.p * p.stride_h - p.pad_top;
@@ -94,35 +101,42 @@ class CopiedSource {
     if constexpr (kDependsOf<Tile>.group) channel_ = tile.batch.g * p.group_channels;
   }
 
-  WEFT_DEVICE int Bytes(int slice) const { return Count(slice) * p_.chunk_bytes; }
+  WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share) const {
+    return share.Count(p_.copies.Count(slice)) * p_.copy_bytes;
+  }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice) const {
-    const int count = Count(slice);
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
+                        gemm::CopyShare share) {
+    const int count = p_.copies.Count(slice);
+    int next = share.mine;
     WEFT_NO_UNROLL
-    for (int i = 0; i < count; ++i) {
-      std::int32_t tap, s;
-      const std::int32_t block = p_.taps.Divmod(slice * p_.slice_chunks + i, tap);
-      if (p_.flip) tap = p_.taps.divisor() - 1 - tap;
-      const std::int32_t r = p_.tap_columns.Divmod(tap, s);
-      const std::int32_t c = channel_ + block * p_.span;
-      const std::uint16_t offset[2] = {static_cast<std::uint16_t>(s * p_.step_w),
-                                       static_cast<std::uint16_t>(r * p_.step_h)};
+    for (int i = 0; i < count; ++i, to += p_.copy_bytes, Next()) {
+      if (i != next) continue;
+      next += share.of;
+      const std::uint16_t offset[2] = {static_cast<std::uint16_t>(tap_w_),
+                                       static_cast<std::uint16_t>(tap_h_)};
       if constexpr (kNhwc) {
-        t.TmaLoadIm2col(to + i * p_.chunk_bytes, p_.map, bar, {c, w_, h_, n_}, offset);
+        t.TmaLoadIm2col(to, p_.map, bar, {channel_, w_, h_, n_}, offset);
       } else {
-        t.TmaLoadIm2col(to + i * p_.chunk_bytes, p_.map, bar, {w_, h_, c, n_}, offset);
+        t.TmaLoadIm2col(to, p_.map, bar, {w_, h_, channel_, n_}, offset);
       }
     }
   }
 
  private:
-  WEFT_DEVICE int Count(int slice) const {
-    const int left = p_.chunks - slice * p_.slice_chunks;
-    return left < p_.slice_chunks ? left : p_.slice_chunks;
+  WEFT_DEVICE void Next() {
+    tap_w_ += p_.step_w;
+    if (++column_ < p_.taps_w) return;
+    column_ = 0, tap_w_ = p_.first_w;
+    tap_h_ += p_.step_h;
+    if (++row_ < p_.taps_h) return;
+    row_ = 0, tap_h_ = p_.first_h;
+    channel_ += p_.span;
   }
 
   const CopiedSourceParams& p_;
   std::int32_t n_, h_, w_, channel_ = 0;
+  std::int32_t row_ = 0, column_ = 0, tap_h_, tap_w_;
 };
 
 template <class P, class M>
@@ -137,16 +151,18 @@ class CopiedFilter {
     if constexpr (requires { tile.filter; }) filter_ = static_cast<std::int32_t>(tile.filter);
   }
 
-  WEFT_DEVICE int Bytes(int slice) const { return Count(slice) * p_.copy_bytes; }
+  WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share) const {
+    return share.Count(p_.copies.Count(slice)) * p_.copy_bytes;
+  }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice) const {
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
+                        gemm::CopyShare) {
     if constexpr (kNhwc) {
-      const int count = Count(slice);
       WEFT_NO_UNROLL
-      for (int i = 0; i < count; ++i) {
-        std::int32_t tap;
-        const std::int32_t block = p_.taps.Divmod(slice * p_.copies + i, tap);
-        t.TmaLoad(to + i * p_.copy_bytes, p_.map, bar, {block * p_.span, k_, tap, filter_});
+      for (int left = p_.copies.Count(slice); left > 0; --left) {
+        t.TmaLoad(to, p_.map, bar, {channel_, k_, tap_, filter_});
+        to += p_.copy_bytes;
+        if (++tap_ == p_.taps) tap_ = 0, channel_ += p_.span;
       }
     } else {
       t.TmaLoad(to, p_.map, bar, {0, k_, slice * p_.slice_steps, filter_});
@@ -154,14 +170,8 @@ class CopiedFilter {
   }
 
  private:
-  WEFT_DEVICE int Count(int slice) const {
-    if constexpr (!kNhwc) return 1;
-    const int left = p_.chunks - slice * p_.copies;
-    return left < p_.copies ? left : p_.copies;
-  }
-
   const CopiedFilterParams& p_;
-  std::int32_t k_, filter_ = 0;
+  std::int32_t k_, filter_ = 0, tap_ = 0, channel_ = 0;
 };
 
 }  // namespace WEFT_BACKEND

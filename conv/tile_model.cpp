@@ -127,7 +127,10 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   const double steps = (counts.plan.slices - 1.0) * e.plan.steps + e.plan.last_steps;
   // Strips come by the instructions of threads, and their filters stay.
   const double source =
-      e.strips ? e.ring.stage_bytes : double(e.source.chunks) * e.source.chunk_bytes;
+      e.strips
+          ? e.ring.stage_bytes
+          : (double(counts.plan.slices - 1) * e.source.copies.of_slice + e.source.copies.of_last) *
+                e.source.copy_bytes;
   const double filters = e.strips ? 0.0 : steps * t.n * 32.0;
   const double copies = e.strips ? (kStrip * t.m / tile.config.warp.m + kStripByte * source) : 0.0;
   const double products = steps * t.m * t.n * 32.0 / kMacs;

@@ -13,10 +13,20 @@ using arch::TensorMapSpec;
 using gemm::CeilDiv;
 using gemm::WgmmaPlan;
 
-// Measured on an H200 (shared/probes/hopper2): bytes a clock that a multiprocessor gets from L2, all
-// of them reading, with filters among them; and of rows of 32 bytes of a patch alone.
+// Measured on an H200 (shared/probes/hopper2, perf/results): bytes a clock that a multiprocessor gets
+// from L2, all of them reading, and clocks from the start of a large copy to its end.
 constexpr double kFabricBytes = 40.0;
-constexpr double kPatchBytes = 28.0;
+constexpr double kLatency = 3000.0;
+
+// Clocks of the copy engine for one row of the source, a position's channels of a chunk. Rows that
+// do not lie side by side are requests of their own to L2; a patch asks for each only once, so that
+// none of them is still near.
+double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
+  if (bytes == 128) return 3.6;
+  if (bytes == 64) return strided ? 4.0 : 2.3;
+  if (nhwc) return strided ? 6.0 : 2.0;
+  return !strided ? 1.15 : patch ? 3.6 : 2.3;
+}
 
 std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
@@ -57,14 +67,17 @@ absl::Status CheckLimits(const Problem& p) {
 struct Slicing {
   bool patch = false;
   std::int64_t span = 32;       // channels of a chunk
-  std::int64_t pixels = 0;      // of a copy
-  std::int64_t chunk_taps = 1;  // that a copy of the source serves
+  std::int64_t chunk_taps = 1;  // and how many of the filter's taps
   std::int64_t chunks = 0;      // of k
   std::int64_t slice_chunks = 1;
-  std::int64_t pitch_w = 0, pitch_h = 0;  // of the walk
+  std::int64_t copies_h = 1, copies_w = 1;  // of the source, for a chunk
+  std::int64_t pixels = 0;                  // of a copy
+  std::int64_t pitch_w = 0, pitch_h = 0;    // of the walk
   std::int64_t stages = 0;
 
-  std::int64_t chunk_bytes() const { return pixels * span; }
+  std::int64_t copies() const { return copies_h * copies_w; }
+  std::int64_t copy_bytes() const { return pixels * span; }
+  std::int64_t chunk_bytes() const { return copies() * copy_bytes(); }
   std::int64_t steps() const { return slice_chunks * chunk_taps * (span / 32); }
   std::int64_t source_bytes() const { return RoundUp(slice_chunks * chunk_bytes(), 1024); }
   std::int64_t stage_bytes(std::int64_t channels) const {
@@ -106,15 +119,34 @@ Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
   return s;
 }
 
-// False if the problem has no patch.
+// Positions of the walk from one row of it to the next: the fewest that have all output columns, and
+// where the positions behind a row's last, which are the next row's first, are zeros in both.
+// extent, taps: of the source and the filter along the row, or along the column of rows.
+std::int64_t Pitch(std::int64_t extent, std::int64_t outputs, std::int64_t taps,
+                   std::int64_t stride, std::int64_t dilation, std::int64_t pad) {
+  const std::int64_t last = outputs - 1 + (taps - 1) * dilation / stride;
+  std::int64_t pitch = std::max(outputs, CeilDiv(extent + pad, stride));
+  while (pitch <= last && (last - pitch + 1) * stride > pad) ++pitch;
+  return pitch;
+}
+
+// Copies of the source for its pixels between one position of the walk and the next, as far as taps
+// begin there.
+std::int64_t CopiesOf(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
+  return dilation % stride == 0 ? 1 : std::min(stride, (taps - 1) * dilation + 1);
+}
+
+// One copy with stride 1, four for 3x3 with stride 2. False if the problem has no patch.
 bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
-  if (p.stride_h != 1 || p.stride_w != 1 || p.r * p.s == 1) return false;
+  if (p.r * p.s == 1) return false;
   const std::int64_t c = p.c / p.groups;
   s->patch = true;
-  s->pitch_w = p.w + std::max(p.pad_left, p.pad_right);
-  s->pitch_h = p.h + std::max(p.pad_top, p.pad_bottom);
-  if (p.q() > s->pitch_w || p.p() > s->pitch_h) return false;
-  const std::int64_t shift = (p.r - 1) * p.dilation_h * s->pitch_w + (p.s - 1) * p.dilation_w;
+  s->pitch_w = Pitch(p.w, p.q(), p.s, p.stride_w, p.dilation_w, p.pad_left);
+  s->pitch_h = Pitch(p.h, p.p(), p.r, p.stride_h, p.dilation_h, p.pad_top);
+  s->copies_h = CopiesOf(p.r, p.stride_h, p.dilation_h);
+  s->copies_w = CopiesOf(p.s, p.stride_w, p.dilation_w);
+  const std::int64_t shift =
+      (p.r - 1) * p.dilation_h / p.stride_h * s->pitch_w + (p.s - 1) * p.dilation_w / p.stride_w;
   s->pixels = RoundUp(f.config.threadblock.m + shift, 8);
   if (s->pixels > 1024) return false;
   s->chunk_taps = p.r * p.s;
@@ -126,17 +158,25 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
   return false;
 }
 
-// Clocks of a chunk of 32 channels and all taps, for one useful position of a tile.
+// Clocks of 32 channels and all taps, for one useful position of a tile.
 double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
   const gemm::TileShape& tile = f.config.threadblock;
-  const double taps = static_cast<double>(p.r * p.s);
-  const double products = taps * tile.m * tile.n / 128.0;  // 4096 products a clock, 32 to a step
-  const double filters = taps * tile.n * 32.0;
-  const double copies = taps / static_cast<double>(s.chunk_taps);
-  const double source = 32.0 * copies * static_cast<double>(s.pixels);
-  const double feed = std::max((source + filters) / kFabricBytes, source / kPatchBytes);
+  const auto chunks = static_cast<double>(s.slice_chunks);
+  const double steps = static_cast<double>(s.steps());
+  const double products = steps * tile.m * tile.n / 128.0;  // 4096 products a clock, 32 to a step
+  const double rows = chunks * static_cast<double>(s.copies() * s.pixels);
+  const double bytes = rows * static_cast<double>(s.span) + steps * tile.n * 32.0;
+  const double engine = rows * RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
+  const double feed = std::max(bytes / kFabricBytes, engine);
+  const double round = (products + feed + kLatency) / static_cast<double>(s.stages);
   const double useful = static_cast<double>(p.p() * p.q()) / double(s.pitch_w * s.pitch_h);
-  return std::max(products, feed) / (tile.m * useful);
+  const double taps = static_cast<double>(p.r * p.s);
+  return std::max({products, feed, round}) * taps / steps / (tile.m * useful);
+}
+
+SliceCopies CopiesOfSlices(std::int64_t all, std::int64_t of_slice) {
+  const std::int64_t slices = CeilDiv(all, of_slice);
+  return {Int32(of_slice), Int32(slices - 1), Int32(all - (slices - 1) * of_slice)};
 }
 
 void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
@@ -170,10 +210,10 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   spec.step[first + 1] = static_cast<std::uint16_t>(p.stride_h);
   spec.lower[0] = static_cast<std::int16_t>(-p.pad_left);
   spec.lower[1] = static_cast<std::int16_t>(-p.pad_top);
-  const std::int64_t last_w =
-      s.patch ? s.pitch_w - p.w - p.pad_left : p.pad_right - (p.s - 1) * p.dilation_w;
-  const std::int64_t last_h =
-      s.patch ? s.pitch_h - p.h - p.pad_top : p.pad_bottom - (p.r - 1) * p.dilation_h;
+  const std::int64_t last_w = s.patch ? (s.pitch_w - 1) * p.stride_w - p.pad_left - (p.w - 1)
+                                      : p.pad_right - (p.s - 1) * p.dilation_w;
+  const std::int64_t last_h = s.patch ? (s.pitch_h - 1) * p.stride_h - p.pad_top - (p.h - 1)
+                                      : p.pad_bottom - (p.r - 1) * p.dilation_h;
   spec.upper[0] = static_cast<std::int16_t>(last_w);
   spec.upper[1] = static_cast<std::int16_t>(last_h);
 
@@ -186,14 +226,17 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   a.rows.group_k = Int32(p.k / p.groups);
   a.stride_h = Int32(p.stride_h), a.stride_w = Int32(p.stride_w);
   a.pad_top = Int32(p.pad_top), a.pad_left = Int32(p.pad_left);
-  a.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
-  a.tap_columns = gemm::FastDivmod(s.patch ? 1 : Int32(p.s));
-  a.step_h = p.r == 1 ? 0 : Int32(p.dilation_h);
-  a.step_w = p.s == 1 ? 0 : Int32(p.dilation_w);
-  a.flip = p.mode == Mode::kConvolution && !s.patch;
-  a.chunks = Int32(s.chunks);
-  a.slice_chunks = Int32(s.slice_chunks);
-  a.chunk_bytes = Int32(s.chunk_bytes());
+  // With a patch, copies begin one pixel apart, else a tap.
+  a.taps_h = Int32(s.patch ? s.copies_h : p.r);
+  a.taps_w = Int32(s.patch ? s.copies_w : p.s);
+  a.step_h = s.patch ? 1 : Int32(p.dilation_h);
+  a.step_w = s.patch ? 1 : Int32(p.dilation_w);
+  if (p.mode == Mode::kConvolution && !s.patch) {
+    a.first_h = (a.taps_h - 1) * a.step_h, a.step_h = -a.step_h;
+    a.first_w = (a.taps_w - 1) * a.step_w, a.step_w = -a.step_w;
+  }
+  a.copies = CopiesOfSlices(s.chunks * s.copies(), s.slice_chunks * s.copies());
+  a.copy_bytes = Int32(s.copy_bytes());
   a.span = f.nhwc ? Int32(s.span) : 1;
   a.group_channels = Int32(f.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
 }
@@ -208,8 +251,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   spec.rank = 4;
   spec.dim[3] = 1;  // the bank's count comes with its address
   spec.box[3] = 1;
-  b.taps = plan->source.taps;
-  b.chunks = Int32(s.chunks);
+  b.taps = s.patch ? 1 : Int32(p.r * p.s);
   b.slice_steps = Int32(s.steps());
   if (f.nhwc) {
     const auto c = static_cast<std::uint64_t>(e.c);
@@ -218,7 +260,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
     spec.box[0] = static_cast<std::uint16_t>(s.span), spec.box[1] = channels;
     spec.box[2] = static_cast<std::uint16_t>(s.chunk_taps);
     spec.swizzle = static_cast<SwizzleSpan>(s.span);
-    b.copies = Int32(s.slice_chunks);
+    b.copies = CopiesOfSlices(s.chunks, s.slice_chunks);
     b.span = Int32(s.span);
   } else {
     // Lines of four output channels.
@@ -229,7 +271,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
     spec.box[0] = 128, spec.box[1] = channels / 4;
     spec.box[2] = static_cast<std::uint16_t>(s.steps());
     spec.swizzle = SwizzleSpan::k128;
-    b.copies = 1;
+    b.copies = {.of_slice = 1, .of_last = 1};
   }
   b.copy_bytes = Int32(spec.Bytes());
 }
@@ -253,7 +295,9 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
     std::int64_t shift = 0;
     if (s.patch) {
       const std::int64_t from = p.mode == Mode::kConvolution ? s.chunk_taps - 1 - tap : tap;
-      shift = from / p.s * p.dilation_h * s.pitch_w + from % p.s * p.dilation_w;
+      const std::int64_t h = from / p.s * p.dilation_h, w = from % p.s * p.dilation_w;
+      const std::int64_t copy = h % p.stride_h * s.copies_w + w % p.stride_w;
+      shift = copy * s.pixels + h / p.stride_h * s.pitch_w + w / p.stride_w;
     }
     plan->step[i].a =
         static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
@@ -308,6 +352,8 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillFilter(p, f, slicing, &plan);
   FillSteps(p, f, slicing, &plan.plan);
   FillRing(p, f, slicing, plan.slices, &plan.ring);
+  plan.ring.row_threads =
+      std::min(plan.source.copies.of_slice, +gemm::MbarRingParams::kMostRowThreads);
   return plan;
 }
 

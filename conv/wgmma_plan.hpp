@@ -4,10 +4,12 @@
 // Two ways to bring the source of a tile of positions:
 //   taps   one copy for each tap and 32 channels (or 32 to 128 in NHWC): any stride and dilation, no
 //          position is wasted, but each source pixel comes R * S times.
-//   patch  one copy for all taps of 32 channels: stride 1. The walk's rows are W + max(left, right
-//          padding) long: the zeros before a row are those after the one above it, and likewise with
-//          images. Tap (r, s) is the same patch from position r * dilation * pitch + s * dilation
-//          on, so that a source pixel comes once; the positions between rows and images are wasted.
+//   patch  one copy for all taps of 32 channels, or with strides one for each pixel between two
+//          positions. Rows of the walk are so long that the zeros before a row are those after the
+//          one above it, and likewise with images; with stride 1 that is W + max(left, right
+//          padding). Tap (r, s) is the same copy from position r * dilation / stride * pitch + s *
+//          dilation / stride on, so that a source pixel comes once; the positions between rows and
+//          images are wasted.
 //
 // Over NCxHWx<4> there are strips instead (conv/strip_plan.hpp), which the copy engine does not bring.
 #pragma once

@@ -37,10 +37,10 @@ arch::WgmmaLayout LayoutOfCopies(const CopiedMatrix& m, bool lines) {
 }
 
 // Where step i, of 32 bytes of k, begins in a slice.
-std::uint16_t StepOffset(const CopiedMatrix& m, int i, int element_bytes, bool lines) {
+std::uint32_t StepOffset(const CopiedMatrix& m, int i, int element_bytes, bool lines) {
   const int bytes = lines ? i / 4 * m.params.copy_bytes + i % 4 * 32  //
                           : i * (32 / element_bytes) * kLine;
-  return static_cast<std::uint16_t>(bytes / 16);
+  return static_cast<std::uint32_t>(bytes / 16);
 }
 
 // From one row to the one `rows` further, a multiple of 64 where rows run along memory.
@@ -64,6 +64,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, st
   g.ring.stage_bytes = g.ring.b_stride = bytes(g.a) + bytes(g.b);
   g.ring.stages = static_cast<std::int32_t>(
       std::min(stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
+
+  g.ring.row_threads = std::min(g.a.params.copies, +MbarRingParams::kMostRowThreads);
 
   WgmmaPlan& plan = g.plan;
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, lines_a));

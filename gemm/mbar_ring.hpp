@@ -1,7 +1,8 @@
-// The pipeline whose stages the copy engine of sm_90 fills: one thread of a warpgroup of its own
-// brings the slices of both operands, the others multiply them.
+// The pipeline whose stages the copy engine of sm_90 fills: threads of a warpgroup of its own bring
+// the slices, one thread those of operand B, the others together those of A; the other warpgroups
+// multiply them.
 //
-// Each stage has two mbarriers: `full` ends a phase when the bytes of a slice have come, `empty`
+// Each stage has two mbarriers: `full` ends a phase when the bytes of both slices have come, `empty`
 // when every warp has multiplied them. The ring goes on from tile to tile, so that the next tile's
 // first slices arrive during this one's epilogue.
 #pragma once
@@ -12,21 +13,30 @@
 
 namespace weft::gemm {
 
-// Brought by the copy engine, for MbarRing: one thread starts the copies of a slice to the shared
-// address `to`; they report Bytes(slice) to the mbarrier at `bar`.
+// Which of a slice's copies a thread starts: every `of`-th from number `mine` on.
+struct CopyShare {
+  int mine = 0, of = 1;
+  constexpr int Count(int all) const { return all > mine ? (all - mine + of - 1) / of : 0; }
+};
+
+// Brought by the copy engine, for MbarRing: threads start their shares of the copies of a slice to
+// the shared address `to`, one slice after the other; they report Bytes(slice, share) to the
+// mbarrier at `bar`.
 template <class T>
-concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::uint32_t bar) {
-  { op.Bytes(0) } -> std::convertible_to<int>;
-  op.Copy(t, to, bar, 0);
+concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::uint32_t bar,
+                                 CopyShare share) {
+  { op.Bytes(0, share) } -> std::convertible_to<int>;
+  op.Copy(t, to, bar, 0, share);
 };
 
 // How a ring is laid out: made on the host.
 struct MbarRingParams {
-  static constexpr int kMostStages = 16;
+  static constexpr int kMostStages = 16, kMostRowThreads = 3;
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
   std::int32_t b_offset = 0;     // where operand B begins, likewise
   std::int32_t b_stride = 0;     // from a slice of it to the next, likewise
+  std::int32_t row_threads = 1;  // that copy operand A: no more than a slice has copies, at most 3
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
@@ -39,7 +49,6 @@ struct MbarRing {
   using Mainloop = M;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;
-  static constexpr int kCopyThreads = 1;         // of them, that copy
   static constexpr int kProducerRegisters = 24;  // of each
   static constexpr int kMostStages = Params::kMostStages;
 
@@ -59,8 +68,12 @@ struct MbarRing {
     }
   };
 
-  // By all threads of the block, first. arrivals: that end a phase of `full`.
-  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, int arrivals = 1) {
+  // By all threads of the block, first.
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
+    Begin(t, shared, 1 + p.row_threads);
+  }
+  // arrivals: that end a phase of `full`.
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, int arrivals) {
     if (t.tid() == 0) {
       for (int i = 0; i < kMostStages; ++i) {
         t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
@@ -71,31 +84,40 @@ struct MbarRing {
     t.SyncThreads();
   }
 
-  // By the one thread that copies. early >= 0 in the first tile, negative afterwards: that many
+  static_assert(32 * (1 + Params::kMostRowThreads) <= kProducerThreads);
+  // Whether a producer copies, by its number: the first threads of warps, of the first one those of
+  // operand B.
+  WEFT_DEVICE static bool Copies(int producer, const Params& p) {
+    return producer % 32 == 0 && producer / 32 <= p.row_threads;
+  }
+
+  // By the threads that copy. early >= 0 in the block's first tile, negative afterwards: that many
   // slices of operand B (at most the ring's stages) are fetched before earlier kernels are waited
   // for.
   template <CopiedOperand A, CopiedOperand B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
                                   int slices, int early, Turn& turn) {
-    const bool brings_b = early >= 0 || !p.b_stays;
-    if (early >= 0) {
-      for (int slice = 0; slice < early; ++slice) {
-        const std::uint32_t full = t.SharedAddress(&shared.full[slice]);
-        t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
-        b.Copy(t, SliceOfB(t, shared, p, slice, slice), full, slice);
-      }
-      t.WaitForEarlierGrids();
-    }
+    const int producer = t.WarpUniform(t.warp()) - M::kThreads / 32;
+    const bool rows = producer > 0;
+    const CopyShare share = {producer - 1, p.row_threads};
+    const bool brings = early >= 0 || !p.b_stays;
     WEFT_NO_UNROLL
     for (int slice = 0; slice < slices; ++slice) {
+      if (slice == (rows && early >= 0 ? 0 : early)) t.WaitForEarlierGrids();
       const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
-      const std::uint32_t stage = Stage(t, shared, p, turn.slot);
-      if (slice >= early) {
-        t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
-        t.MbarArriveTx(full, a.Bytes(slice) + (brings_b ? b.Bytes(slice) : 0));
-        if (brings_b) b.Copy(t, SliceOfB(t, shared, p, turn.slot, slice), full, slice);
+      t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
+      // Who copies nothing arrives, too: the ring would leave it behind, to lose count of phases.
+      const int bytes = rows ? a.Bytes(slice, share) : brings ? b.Bytes(slice, CopyShare()) : 0;
+      if (bytes == 0) {
+        t.MbarArrive(full);
+      } else {
+        t.MbarArriveTx(full, bytes);
+        if (rows) {
+          a.Copy(t, Stage(t, shared, p, turn.slot), full, slice, share);
+        } else {
+          b.Copy(t, SliceOfB(t, shared, p, turn.slot, slice), full, slice, CopyShare());
+        }
       }
-      a.Copy(t, stage, full, slice);
       turn.Next(p.stages);
     }
   }

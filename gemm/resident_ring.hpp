@@ -36,7 +36,7 @@ struct ResidentRing : MbarRing<M> {
   using Base = MbarRing<M>;
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
-  static constexpr int kCopyThreads = 128;
+  static constexpr int kCopyThreads = Base::kProducerThreads;
   static constexpr int kProducerRegisters = 32;
 
   struct Turn : Base::Turn {
@@ -45,9 +45,10 @@ struct ResidentRing : MbarRing<M> {
     int oldest = 0;              // the first of them
   };
 
-  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared) {
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params&) {
     Base::Begin(t, shared, kCopyThreads / 32);
   }
+  WEFT_DEVICE static bool Copies(int /*producer*/, const Params&) { return true; }
 
   // By all threads that copy. early > 0 in the first tile: operand B is fetched before earlier
   // kernels are waited for.

@@ -54,8 +54,9 @@ class StagedStore {
     // Where the row's pixel begins in the destination, in elements; negative if it is none.
     std::int64_t offset[M::kGroups][kPixels];
   };
-  // What a thread keeps from before the products until their epilogue.
-  struct Begun {
+  // What a thread keeps from one tile to the next.
+  struct Kept {
+    std::int32_t first_k = -1;  // whose channels these are
     typename Math::Channels channels[Map::kGroups];
   };
 
@@ -63,17 +64,21 @@ class StagedStore {
   // and works out what does not depend on the sums.
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n, Begun& begun) {
+                                std::int32_t first_m, std::int32_t first_n, Kept& kept) {
     const std::int64_t image = Dst::ImageStride(p.extents);
     for (int row = t.tid() % 128; row < kPixels; row += 128) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
       shared.offset[Map::Group(t)][row] =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
     }
-    WEFT_UNROLL
-    for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, p.rows.FirstChannel(tile) + first_n + Map::Channel(t, g),
-                 p.rows.EndChannel(tile, p.k), begun.channels[g]);
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    if (first_k != kept.first_k) {
+      kept.first_k = first_k;
+      WEFT_UNROLL
+      for (int g = 0; g < Map::kGroups; ++g) {
+        Math::Load(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
+                   kept.channels[g]);
+      }
     }
     if constexpr (kStagesResidual) {
       auto& staged = shared.chunk[Map::Group(t)];
@@ -101,7 +106,7 @@ class StagedStore {
   // As DirectStore::Run; by all threads of the warpgroups that multiply.
   template <class Tile>
   WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                              std::int32_t first_m, std::int32_t first_n, const Begun& begun,
+                              std::int32_t first_m, std::int32_t first_n, const Kept& kept,
                               const typename Map::Accumulators& acc) {
     const int group = Map::Group(t);
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
@@ -121,9 +126,9 @@ class StagedStore {
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, staged, p, tile, first_m, padded_end - first_k, begun.channels, acc);
+      Stage<false>(t, staged, p, tile, first_m, padded_end - first_k, kept.channels, acc);
     } else {
-      Stage<true>(t, staged, p, tile, first_m, padded_end - first_k, begun.channels, acc);
+      Stage<true>(t, staged, p, tile, first_m, padded_end - first_k, kept.channels, acc);
     }
     t.BarSync(1 + group, 128);
     if (end - first_k >= 16 * kChunks) {

@@ -116,6 +116,18 @@ struct TileKernel {
     typename Pipeline::Stages stages;
     typename Parts::Epilogue::Shared epilogue;
   };
+  // What a staged epilogue's threads keep from tile to tile.
+  struct Nothing {};
+  template <class E>
+  static auto KeptFor() {
+    if constexpr (kStaged) {
+      return typename E::Kept();
+    } else {
+      return Nothing();
+    }
+  }
+  template <class E>
+  using KeptOf = decltype(KeptFor<E>());
   using SharedStorage = Storage<kHasScratch, kStaged, Mainloop>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
@@ -144,12 +156,12 @@ struct TileKernel {
   // Producers are the last threads of the block, so that the others count from 0.
   WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
     constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
-    Pipeline::Begin(t, shared.stages);
+    Pipeline::Begin(t, shared.stages, p.ring);
     t.LetLaterGridsStart();
     typename Pipeline::Turn turn;
     if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (t.tid() >= Mainloop::kThreads + Pipeline::kCopyThreads) return;
+      if (!Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) return;
       int early = p.early;  // slices of filters that are fetched before the wait
       WEFT_NO_UNROLL
       for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
@@ -165,16 +177,16 @@ struct TileKernel {
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
+    [[maybe_unused]] KeptOf<typename Parts::Epilogue> kept;
     WEFT_NO_UNROLL
     for (int i = t.block_x(); i < p.tiles; i += t.grid_x()) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
       typename Mainloop::Accumulators acc;
       if constexpr (kStaged) {
         const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
-        typename Parts::Epilogue::Begun begun;
-        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n, begun);
+        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n, kept);
         Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
-        Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, begun, acc);
+        Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, kept, acc);
       } else {
         Pipeline::Consume(t, shared.stages, p.ring, mainloop, p.slices, acc, turn);
         Store(p, t, tile, acc);

@@ -151,21 +151,20 @@ class WgmmaSm90Mainloop {
   // Starts acc += (the slice at the shared addresses a and b), acc = ... for slice 0.
   WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice, int slices,
                             Accumulators& acc) const {
-    // All that changes is in the descriptors' lower halves.
-    const auto rows = static_cast<std::uint32_t>(a_) + (a >> 4);
-    const auto columns = static_cast<std::uint32_t>(b_) + (b >> 4);
+    const std::uint64_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
     const int steps = slice + 1 < slices ? plan_.steps : plan_.last_steps;
     Keep(t, acc);
     t.WgmmaFence();
+    // Fours, so that the next steps' descriptors are made while a step's product runs.
+    int i = 0;
     WEFT_NO_UNROLL
-    for (int i = 0; i < steps; ++i) {
-      const WgmmaPlan::Step step = plan_.step[i];
+    for (; i + 4 <= steps; i += 4) {
+      Step(t, i, rows, columns, slice > 0 || i > 0, acc);
       WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) {
-        Product(t, acc[x], Whole(b_, columns + step.b + x * plan_.b_block),
-                Whole(a_, rows + step.a), slice > 0 || i > 0);
-      }
+      for (int j = 1; j < 4; ++j) Step(t, i + j, rows, columns, true, acc);
     }
+    WEFT_NO_UNROLL
+    for (; i < steps; ++i) Step(t, i, rows, columns, slice > 0 || i > 0, acc);
     t.WgmmaCommit();
   }
 
@@ -175,9 +174,21 @@ class WgmmaSm90Mainloop {
   }
 
  private:
-  WEFT_DEVICE static std::uint64_t Whole(std::uint64_t descriptor, std::uint32_t low) {
-    return descriptor >> 32 << 32 | low;
+  WEFT_DEVICE void Step(arch::Thread t, int i, std::uint64_t rows, std::uint64_t columns,
+                        bool accumulate, Accumulators& acc) const {
+    const WgmmaPlan::Step step = plan_.step[i];
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) {
+      Product(t, acc[x], Moved(columns, step.b + x * plan_.b_block), Moved(rows, step.a),
+              accumulate);
+    }
   }
+  // Starts lie in a descriptor's lower half, and no sum of them leaves it.
+  WEFT_DEVICE static std::uint64_t Moved(std::uint64_t descriptor, std::uint32_t by) {
+    const auto low = static_cast<std::uint32_t>(descriptor) + by;
+    return (descriptor & 0xffffffff00000000u) | low;
+  }
+
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
                                   std::uint64_t rows, bool accumulate) {
     if constexpr (kS8) {
