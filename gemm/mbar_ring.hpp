@@ -49,7 +49,7 @@ struct MbarRing {
   using Mainloop = M;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;
-  static constexpr int kProducerRegisters = 24;  // of each
+  static constexpr int ProducerRegisters(int /*start*/) { return 24; }
   static constexpr int kMostStages = Params::kMostStages;
 
   struct Stages {

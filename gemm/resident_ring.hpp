@@ -37,12 +37,12 @@ struct ResidentRing : MbarRing<M> {
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
   static constexpr int kCopyThreads = Base::kProducerThreads;
-  static constexpr int kProducerRegisters = 32;
+  // Of each, where all threads have `start` at first.
+  static constexpr int ProducerRegisters(int start) { return start >= 128 ? 40 : 32; }
 
   struct Turn : Base::Turn {
     std::int64_t resident = -1;  // the Key of operand B that is there
-    int begun = 0;               // stages whose copies are under way
-    int oldest = 0;              // the first of them
+    int begun = 0;               // stages before `slot` whose copies are under way
   };
 
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params&) {
@@ -106,8 +106,9 @@ struct ResidentRing : MbarRing<M> {
   WEFT_DEVICE static void HandOver(arch::Thread t, Stages& shared, const Params& p, Turn& turn) {
     t.FenceProxyAsync();
     t.SyncWarp();
-    if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.full[turn.oldest]));
-    turn.oldest = turn.oldest + 1 == p.stages ? 0 : turn.oldest + 1;
+    int oldest = turn.slot - turn.begun;
+    if (oldest < 0) oldest += p.stages;
+    if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.full[oldest]));
     --turn.begun;
   }
 };

@@ -102,7 +102,7 @@ class WgmmaSm90Mainloop {
         65536 / (kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
     return even > 248 ? 248 : even;
   }();
-  static constexpr int kProducerRegisters = Pipeline::kProducerRegisters;
+  static constexpr int kProducerRegisters = Pipeline::ProducerRegisters(kStartRegisters);
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
