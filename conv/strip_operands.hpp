@@ -115,7 +115,8 @@ class StripSource {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
     const std::int64_t plane = std::int64_t{p_.h} * p_.w * 4;
-    const int team = kTeam == 128 ? 0 : t.WarpUniform((t.tid() - M::kThreads) / kTeam);
+    // Also where it is 0: ptxas then keeps all of this in uniform registers.
+    const int team = t.WarpUniform((t.tid() - M::kThreads) / kTeam);
     const auto block_bytes = static_cast<std::uint32_t>(p_.lines * p_.line_bytes);
     to += static_cast<std::uint32_t>(team * p_.blocks) * block_bytes;
     WEFT_NO_UNROLL
