@@ -130,7 +130,9 @@ class Convolution {
   absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
                      const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    if constexpr (CheckedPolicy<P>::kWgmma) {
+    if constexpr (CheckedPolicy<P>::kStrips) {
+      return StartStrips(args, start);
+    } else if constexpr (CheckedPolicy<P>::kWgmma) {
       return StartEngine(args, make, start);
     } else {
       switch (geometry_.kind) {
@@ -161,15 +163,33 @@ class Convolution {
       return s;
     }
     gemm::FillOutput(args, args.dst, &params.output);
-    gemm::Launch launch = {0, &params, geometry_.grid()};
-    if (engine.ring.b_stays) {
+    // More would delay the source of kernels whose blocks cannot share a multiprocessor.
+    constexpr std::int32_t kEarly = 2;
+    return StartDependent(args, std::min(kEarly, params.slices), &params, start);
+  }
+
+  template <class StartFunction>
+  absl::Status StartStrips(const Arguments& args, const StartFunction& start) const {
+    StripParams<P> params = MakeStripParams<P>(geometry_, args.prologue);
+    params.a.src = args.src;
+    const auto address = reinterpret_cast<std::uintptr_t>(params.a.src) | params.a.widest;
+    params.a.widest = static_cast<std::int32_t>(address & -address);
+    params.b.filter = args.filter.data();
+    gemm::FillOutput(args, args.dst, &params.output);
+    return StartDependent(args, 1, &params, start);
+  }
+
+  // early: slices of filters that may be fetched before earlier kernels have ended.
+  template <class Params, class StartFunction>
+  absl::Status StartDependent(const Arguments& args, std::int32_t early, Params* params,
+                              const StartFunction& start) const {
+    gemm::Launch launch = {0, params, geometry_.grid()};
+    if (geometry_.engine.ring.b_stays) {
       launch.blocks_multiple = static_cast<int>(geometry_.counts.tiles_n);
     }
     if (args.filter_is_constant) {
-      // More would delay the source of kernels whose blocks cannot share a multiprocessor.
-      constexpr std::int32_t kEarly = 2;
-      params.early = std::min(kEarly, params.slices);
-      launch.constant = {filter,
+      params->early = early;
+      launch.constant = {args.filter.data(),
                          static_cast<std::size_t>(args.filter.count() *
                                                   P::FilterLayout::Size(problem().filter()))};
     }
@@ -192,7 +212,7 @@ template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
   // The copy engine wants whole blocks of NCxHWx<32>.
-  constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads;
+  constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads && !CheckedPolicy<P>::kStrips;
   const gemm::TensorArgument operands[] = {
       {.field = "src",
        .address = args.src,

@@ -5,6 +5,7 @@
 
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/kernel_params.hpp"
+#include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/mma_sm75.hpp"
@@ -116,9 +117,29 @@ struct WgmmaParts {
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 
+// The same over NCxHWx<4>.
+template <class P>
+struct StripParts {
+  using Params = StripParams<P>;
+  using Scheduler = BatchGrid<typename P::Prologue>;
+  struct Spec {
+    static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
+    static constexpr bool kRowsAcross = false, kColumnsAcross = false, kPermuted = false;
+    static constexpr bool kResident = true;
+  };
+  using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
+  using Pipeline = typename Mainloop::Pipeline;
+  using OperandA = StripSource<Mainloop, BatchTile<typename P::Prologue>>;
+  using OperandB = ResidentFilter<Mainloop>;
+  using Output = decltype(Params::output);
+  using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
+  static constexpr int kRegisters = Mainloop::kStartRegisters;
+};
+
 template <class P, SourceKind kind>
-using Kernel =
-    gemm::TileKernel<std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, kind>>>;
+using Kernel = gemm::TileKernel<std::conditional_t<
+    CheckedPolicy<P>::kStrips, StripParts<P>,
+    std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, kind>>>>;
 
 }  // namespace WEFT_BACKEND
 

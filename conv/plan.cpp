@@ -244,10 +244,11 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
           ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
                             c.instruction.k, engine ? g.engine.ring.stages : c.stages);
-  const char* path = g.kind == SourceKind::kPointwise ? "pointwise"
-                     : !engine                        ? "im2col"
-                     : g.engine.patch                 ? "a patch for all taps"
-                                                      : "a copy for each tap";
+  const char* path = g.engine.strips                    ? "strips"
+                     : g.kind == SourceKind::kPointwise ? "pointwise"
+                     : !engine                          ? "im2col"
+                     : g.engine.patch                   ? "a patch for all taps"
+                                                        : "a copy for each tap";
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";

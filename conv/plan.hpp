@@ -136,6 +136,21 @@ WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& pr
   return params;
 }
 
+// Of wgmma_sm90 over NCxHWx<4>, but for the addresses.
+template <class P>
+StripParams<P> MakeStripParams(const Geometry& g, const typename P::Prologue& prologue) {
+  StripParams<P> params;
+  FillParams<P>(g, prologue, &params);
+  params.a = g.engine.source_strips;
+  static_cast<FilterParams&>(params.b) = g.filter;
+  static_cast<FilterChunks&>(params.b) = g.engine.filter_chunks;
+  static_cast<StripRows&>(params.output.rows) = g.engine.source_strips.rows;
+  params.ring = g.engine.ring;
+  params.plan = g.engine.plan;
+  params.tiles = static_cast<std::int32_t>(g.counts.blocks());
+  return params;
+}
+
 // One line for people: tile, path, grid, shared memory, layouts.
 std::string DescribeGeometry(const Geometry& geometry, const TileFacts& facts);
 

@@ -113,13 +113,17 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
                 "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
-  static_assert(kSimt ||
-                    (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
-                     std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
-                    (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
-                     (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
-                "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
-                "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC");
+  // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
+  static constexpr bool kStrips = kWgmma && std::is_same_v<typename P::SrcLayout, NCxHWx<4>>;
+  static_assert(
+      kSimt || (kStrips && std::is_same_v<typename P::FilterLayout, CxRSKx<4>>) ||
+          (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
+           std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
+          (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
+           (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
+      "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
+      "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
+      "also NCxHWx<4> with CxRSKx<4>");
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
@@ -128,8 +132,11 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
       !kSimt || config.alignment.src == 4,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
       "so 4 is the only choice");
+  static_assert(!kStrips || config.alignment.src == 4,
+                "weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>, whose pixels are "
+                "4 bytes; give the policy WithSrcAlignment(config, 4)");
   static_assert(
-      kSimt || config.alignment.src == 16 ||
+      kSimt || kStrips || config.alignment.src == 16 ||
           (kNhwc && !kWgmma && (config.alignment.src == 8 || config.alignment.src == 4)),
       "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
       "whose C is not a multiple of 16");

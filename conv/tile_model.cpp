@@ -118,7 +118,11 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   constexpr double kPatch = 28.0;    // of a patch's rows of 32 bytes
   constexpr double kMacs = 4096.0;   // a clock of a multiprocessor
   constexpr double kEpilogue = 4.6;  // instructions of an output
-  constexpr double kNext = 0.15;     // of the second largest cost that the largest does not hide
+  constexpr double kStrip = 6400.0;  // instructions of a strip, and of a byte of it (from the SASS)
+  constexpr double kStripByte = 1.2;
+  constexpr double kStripMemory =
+      0.88;                       // of the memory's rate, with stores of 32 bytes here and there
+  constexpr double kNext = 0.15;  // of the second largest cost that the largest does not hide
   // Of a cluster that adds up its sums: 2.0 thousand clocks for 16 KB of them, 3.1 for 57 KB. The
   // probe pulled them behind barriers, so that this is a bound of what SplitSums takes.
   constexpr double kExchange = 1500.0, kExchangedBytes = 35.0;
@@ -129,18 +133,22 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
   const double slices = std::max(1, counts.plan.slices);
   const double share = std::ceil(slices / split) / slices;
   const double steps = share * ((slices - 1.0) * e.plan.steps + e.plan.last_steps);
-  const double source = share *
-                        ((slices - 1.0) * e.source.copies.of_slice + e.source.copies.of_last) *
-                        e.source.copy_bytes;
-  const double filters = steps * t.n * 32.0;
+  // Strips come by the instructions of threads, and their filters stay.
+  const double source =
+      e.strips ? e.ring.stage_bytes
+               : share * ((slices - 1.0) * e.source.copies.of_slice + e.source.copies.of_last) *
+                     e.source.copy_bytes;
+  const double filters = e.strips ? 0.0 : steps * t.n * 32.0;
+  const double copies = e.strips ? (kStrip * t.m / tile.config.warp.m + kStripByte * source) : 0.0;
   const double products = steps * t.m * t.n * 32.0 / kMacs;
   const double feed = std::max((source + filters) / kFeed, e.patch ? source / kPatch : 0.0);
   const double epilogue = kEpilogue * t.m * t.n / split / kLanesPerClock;
+  const double issue = epilogue + copies / kLanesPerClock;
   const double exchange = split == 1 ? 0.0 : kExchange + 4.0 * t.m * t.n / kExchangedBytes;
   const double busiest = counts.per_sm;  // tiles of the busiest multiprocessor
-  const double memory = counts.plan.bytes / gpu.bytes_per_us;
+  const double memory = counts.plan.bytes / (gpu.bytes_per_us * (e.strips ? kStripMemory : 1.0));
   double costs[] = {busiest * products / gpu.clock_mhz, busiest * feed / gpu.clock_mhz,
-                    busiest * epilogue / gpu.clock_mhz, memory};
+                    busiest * issue / gpu.clock_mhz, memory};
   std::sort(std::begin(costs), std::end(costs));
   result->memory_bound = costs[3] == memory;
   // The last tile's stores have no products beside them.
@@ -212,9 +220,10 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
 // The executor walks through what each thread does: a thread costs more than its arithmetic.
 Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu) {
   const TileDescription& config = tile.config;
-  const gemm::TileShape& t = config.threadblock;
+  gemm::TileShape t = config.threadblock;
   // A cluster's blocks run on one thread.
   const Counts counts = Count(problem, tile, std::max(1, cpu.threads), 1);
+  if (counts.engine.strips) t.k = 32 * counts.engine.plan.steps;
   Prediction result = counts.prediction;
   result.blocks_per_sm = 1;
   result.waves = result.blocks / double(result.processors);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/strip_plan.hpp"
 
 namespace weft::conv {
 namespace {
@@ -38,14 +39,8 @@ absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
       " of the copy engine, which the wgmma_sm90 mainloop uses; use an MmaSm80Config"));
 }
 
-absl::Status CheckLimits(const Problem& p, const gemm::TileFacts& f) {
+absl::Status CheckLimits(const Problem& p) {
   constexpr std::int64_t kMostStride = 8, kMostPad = 127, kMostReach = 255;
-  if (f.depends.OnPixel()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: prologue ", f.prologue,
-                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
-                     "take; use an MmaSm80Config"));
-  }
   if (p.stride_h > kMostStride) return Refuse("stride_h", p.stride_h, "the 8");
   if (p.stride_w > kMostStride) return Refuse("stride_w", p.stride_w, "the 8");
   const struct {
@@ -359,7 +354,14 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
 }  // namespace
 
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFacts& f) {
-  if (absl::Status s = CheckLimits(p, f); !s.ok()) return s;
+  if (f.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
+  }
+  if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
+  if (absl::Status s = CheckLimits(p); !s.ok()) return s;
   Slicing slicing = ByTaps(p, f), patch;
   if (ByPatch(p, f, &patch) && ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) slicing = patch;
   EnginePlan plan;

@@ -10,6 +10,8 @@
 //          padding). Tap (r, s) is the same copy from position r * dilation / stride * pitch + s *
 //          dilation / stride on, so that a source pixel comes once; the positions between rows and
 //          images are wasted.
+//
+// Over NCxHWx<4> there are strips instead (conv/strip_plan.hpp), which the copy engine does not bring.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/problem.hpp"
+#include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/gemm/facts.hpp"
 
@@ -32,11 +35,14 @@ struct EnginePlan {
   std::int64_t rows = 0;  // positions of one product
   std::int32_t slices = 0;
   bool patch = false;
+  bool strips = false;  // the following instead of source_spec, filter_spec, source and filter
+  SourceStrips source_strips;
+  FilterChunks filter_chunks;
 };
 
 // For a checked problem. InvalidArgument where the copy engine's limits do not admit it: strides
-// above 8, paddings above 127, taps more than 255 pixels apart; or where the prologue's filter
-// depends on the position, or the source is no multiple of 16 channels.
+// above 8, paddings above 127, taps more than 255 pixels apart; where the prologue's filter
+// depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan.
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
 
 }  // namespace weft::conv

@@ -54,6 +54,7 @@ struct MbarRing {
   using Mainloop = M;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;
+  static constexpr int ProducerRegisters(int /*start*/) { return 24; }
   static constexpr int kMostStages = Params::kMostStages;
 
   struct Stages {
@@ -75,9 +76,13 @@ struct MbarRing {
 
   // By all threads of the block, first.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
+    Begin(t, shared, 1 + p.row_threads);
+  }
+  // arrivals: that end a phase of `full`.
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, int arrivals) {
     if (t.tid() == 0) {
       for (int i = 0; i < kMostStages; ++i) {
-        t.MbarInit(t.SharedAddress(&shared.full[i]), 1 + p.row_threads);
+        t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
         t.MbarInit(t.SharedAddress(&shared.empty[i]), M::kThreads / 32);
       }
       t.FenceMbarInit();
@@ -166,7 +171,10 @@ struct MbarRing {
     }
   }
 
- private:
+  // By the threads that copy, last.
+  WEFT_DEVICE static void End(arch::Thread, Stages&, const Params&, Turn&) {}
+
+ protected:
   // Of a warpgroup that goes ahead and the one behind it; epilogues have those from 1 on.
   WEFT_DEVICE static int LeadBarrier(arch::Thread t) {
     return 1 + M::kGroups + t.warp() / 4 % (M::kGroups / 2);

@@ -66,7 +66,7 @@ class StagedStore {
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n, Kept& kept) {
     const std::int64_t image = Dst::ImageStride(p.extents);
-    for (int row = t.tid() % 128; row < kPixels; row += 128) {
+    for (int row = static_cast<int>(t.tid() % 128u); row < kPixels; row += 128) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
       shared.offset[Map::Group(t)][row] =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;

@@ -197,6 +197,7 @@ struct TileKernel {
         t.SyncWarp();
         t.ClusterWait();
       }
+      Pipeline::End(t, shared.stages, p.ring, turn);
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();

@@ -18,14 +18,17 @@
 #include "weft/gemm/arch/wgmma.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/resident_ring.hpp"
 
 namespace weft::gemm {
 
 // Offsets and starts are in units of 16 bytes, as descriptors have them.
 struct WgmmaPlan {
   static constexpr int kMostSteps = 64;
+  // Where the step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
+  // 16 on, how far the second 16 bytes of k lie from the first.
   struct Step {
-    std::uint32_t a = 0, b = 0;  // where the step's rows, its columns begin in the stage
+    std::uint32_t a = 0, b = 0;
   };
 
   std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
@@ -48,6 +51,7 @@ inline namespace WEFT_BACKEND {
 //     kPermuted    where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the
 //                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
 //                  channel c ^ (c / 8 % 4)
+//     kResident    optional: the pipeline is a ResidentRing
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
   static constexpr arch::WgmmaType kType = Spec::kType;
@@ -55,13 +59,14 @@ class WgmmaSm90Mainloop {
   static_assert(kS8 || kType == arch::WgmmaType::kF16 || kType == arch::WgmmaType::kBf16);
   static_assert(!kS8 || !(Spec::kRowsAcross || Spec::kColumnsAcross));
   static constexpr int kElementBytes = kS8 ? 1 : 2;
+  static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
                 "multiple of 16 up to 256, n a multiple of 64");
-  static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 && kTile.m <= 256 &&
-                    kTile.n <= 256,
+  static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 &&
+                    kTile.m <= (kResident ? 1024 : 256) && kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
@@ -79,6 +84,8 @@ class WgmmaSm90Mainloop {
                     kWarp.m % (8 * kSplit) == 0,
                 "weft: config.split of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
                 "8 times as many, of which each block of a cluster stores its part");
+  static_assert(kSplit == 1 || !kResident,
+                "weft: config.split of wgmma_sm90 over NCxHWx<4> is 1: a tile has one slice");
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
   static constexpr int kOwnN = kN / kSplit;  // rows of a warpgroup that are a block's to store
   static constexpr int kGroupsN = kTile.n / kWarp.n;
@@ -91,7 +98,8 @@ class WgmmaSm90Mainloop {
   static constexpr int kThreads = 128 * kGroups;  // that multiply
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
-  using Pipeline = MbarRing<WgmmaSm90Mainloop>;
+  using Pipeline =
+      std::conditional_t<kResident, ResidentRing<WgmmaSm90Mainloop>, MbarRing<WgmmaSm90Mainloop>>;
   using Sum = std::conditional_t<kS8, std::int32_t, float>;
   using Accumulators = Sum[kBlocks][kN / 2];
   using OwnSums = Sum[kBlocks][kOwnN / 2];
@@ -103,7 +111,8 @@ class WgmmaSm90Mainloop {
         65536 / (kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
     return even > 248 ? 248 : even;
   }();
-  static constexpr int kProducerRegisters = kSplit == 1 ? 24 : 32;
+  static constexpr int kProducerRegisters =
+      kSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32;
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;

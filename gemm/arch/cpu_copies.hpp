@@ -52,11 +52,13 @@ class CopyQueue {
     if (deferred_) groups_.push_back(copies_.size());
   }
 
-  // Performs the oldest groups until at most `in_flight` remain.
-  void Wait(size_t in_flight) {
+  // Performs the oldest groups until at most `in_flight` remain; landed(to, bytes) for each copy.
+  template <class Landed>
+  void Wait(size_t in_flight, const Landed& landed) {
     while (groups_.size() - groups_done_ > in_flight) {
       for (const size_t end = groups_[groups_done_++]; copies_done_ < end; ++copies_done_) {
         Perform(copies_[copies_done_]);
+        landed(copies_[copies_done_].dst, copies_[copies_done_].bytes);
       }
     }
     if (copies_done_ == copies_.size() && copies_done_ > 0) {  // only empty groups may be left
@@ -64,6 +66,9 @@ class CopyQueue {
       copies_.clear();
       copies_done_ = groups_done_ = 0;
     }
+  }
+  void Wait(size_t in_flight) {
+    Wait(in_flight, [](char*, int) {});
   }
 
  private:

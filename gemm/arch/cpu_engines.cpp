@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "weft/gemm/arch/cpu_async.hpp"
@@ -218,6 +219,14 @@ void TakeHandedOver(Lane* lane) {
   auto& all = lane->async->handed_over;
   lane->unfenced.insert(lane->unfenced.end(), all.begin(), all.end());
   all.clear();
+}
+
+void PublishHandedOver(Lane* lane) {
+  const Unseen unseen;
+  for (const SharedRange range : lane->async->handed_over) {
+    std::memcpy(lane->async_base + range.offset, lane->shared_base + range.offset, range.bytes);
+  }
+  lane->async->handed_over.clear();
 }
 
 void IssueCopy(Lane* lane, const MbarPlace& place, const CopyWork& work, Location at) {

@@ -65,6 +65,9 @@ inline void HandOver(Lane* lane) {
 }
 // The lane now answers for the bytes that others wrote, did not fence and handed over.
 void TakeHandedOver(Lane* lane);
+// Hands those bytes to the engines without a race being seen: a lane that fences what it has just
+// written itself need not have synchronised with others.
+void PublishHandedOver(Lane* lane);
 
 // --- Tensor cores: by whole warps
 // -----------------------------------------------------------------

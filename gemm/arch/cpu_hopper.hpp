@@ -107,8 +107,13 @@ struct HopperThread : LaneAccess {
   void FenceProxyAsync() const {
     if (self->async == nullptr) return;
     if (self->preemptive) cpu::Preempt(self);
-    cpu::TakeHandedOver(self);
-    Publish(&self->unfenced);
+    if (self->unfenced.empty()) {
+      cpu::TakeHandedOver(self);
+      Publish(&self->unfenced);
+    } else {
+      Publish(&self->unfenced);
+      cpu::PublishHandedOver(self);
+    }
     cpu::FenceMbarInit(self);
   }
 

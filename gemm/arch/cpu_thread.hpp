@@ -153,7 +153,10 @@ struct Thread : HopperThread {
   template <int N>
   void CpAsyncWait() const {
     static_assert(N >= 0);
-    self->copies.Wait(N);
+    // Written now, whatever the lane has fenced since it began the copies.
+    self->copies.Wait(N, [this](char* to, int bytes) {
+      NoteWrite(static_cast<uint32_t>(to - self->shared_base), static_cast<size_t>(bytes));
+    });
     if (self->preemptive) cpu::Preempt(self);
   }
 

@@ -43,6 +43,9 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
     return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
                         n.size() > 6 ? absl::StrCat("_c", n[6]) : "");
   }
+  if (kind == "Nc4To32Wgmma") {
+    return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);
+  }
   if (kind.rfind("Nc4", 0) == 0) {
     return absl::StrCat("simt_", tile(n[0], n[1], n[2]), "_", tile(n[3], n[4], n[5]), "_", n[6],
                         "x", n[7]);

@@ -72,6 +72,14 @@ struct Nc4To32 : Nc4<kM, kN, kK, kWarpM, kWarpN, kWarpK, kThreadM, kThreadN> {
   using DstLayout = NCxHWx<32>;
 };
 
+// The same through wgmma_sm90: threadblock (m, n), a warpgroup's share (m, n), and blocks of a
+// multiprocessor.
+template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks>
+struct Nc4To32Wgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
+  static constexpr auto config =
+      conv::WithSrcAlignment(conv::WgmmaSm90Config({kM, kN, 32}, {kWarpM, kWarpN, 32}, kBlocks), 4);
+};
+
 // A tile's operator with another epilogue.
 template <class Tile>
 using WithRelu = Tile;

@@ -33,6 +33,18 @@ struct WgmmaNhwcPolicy : WgmmaPolicy<Dst, EpilogueT, TileT, PrologueT> {
   using FilterLayout = KRSC;
 };
 
+// Over NCxHWx<4>; a stage holds all of k, whatever the tile's k.
+template <class Dst, class EpilogueT, class TileT, class PrologueT = prologues::SharedFilter>
+struct WgmmaFirstPolicy : WgmmaPolicy<Dst, EpilogueT, TileT, PrologueT> {
+  using SrcLayout = NCxHWx<4>;
+  using FilterLayout = CxRSKx<4>;
+  static constexpr auto config = WithSrcAlignment(TileT::config, 4);
+};
+template <class PrologueT, class Dst, class TileT>
+struct WgmmaFirstPrologue : WgmmaFirstPolicy<Dst, epilogues::BiasRelu<>, TileT, PrologueT> {
+  static constexpr int kChannelsOfLoad = 4, kChannelsOfStore = TileT::config.alignment.dst;
+};
+
 using SmallTile64 = WgmmaTile<64, 64, 64, 64, 64>;
 
 template <class PrologueT, class Dst, class TileT>

@@ -53,6 +53,10 @@ TEST(TileLists, BasicTilesAreExactWithEveryEpilogue) {
 #undef BASIC
 
 // The first layer of a network.
+TEST(TileLists, WgmmaOf4ChannelsToNc32IsExact) {
+  Exact<Nc4To32Wgmma<192, 64, 96, 64, 2>>(conv::SquareProblem(2, 4, 26, 68, 7, 3, 2));
+}
+
 TEST(TileLists, NhwcOf4ChannelsToNc32IsExact) {
   Exact<NhwcTo32<4, 64, 64, 64, 32, 32, 4>>(conv::SquareProblem(2, 4, 12, 36, 7, 3, 2));
 }

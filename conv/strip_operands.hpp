@@ -1,0 +1,226 @@
+// Operands of wgmma_sm90 for a first layer, over NCxHWx<4>: strips of the source, and a filter that
+// stays in shared memory (gemm/resident_ring.hpp).
+//
+// A chunk of k is 16 bytes: four pixels side by side, of one block of 4 channels and one row of taps.
+// Without swizzle the 8 rows of a core matrix, here output pixels, lie 16 bytes apart. So output
+// pixels whose windows begin 16 bytes apart read their chunks in place, as sliding windows of a line
+// of the source, and the chunks of other taps are further windows, that many bytes on. At stride 4
+// these are neighbours; at stride 2 (1) every second (fourth) pixel, of one parity of 2 (4). The
+// windows of another parity begin 8 (4) bytes later: it has a copy of its own.
+//
+// A strip is what 8 output columns of one parity and some output rows need. The strips of a batch
+// are a list: parity, columns, rows, images; a tile is as many in a row as warpgroups share its rows.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/conv/copied_operands.hpp"
+#include "weft/conv/kernel_params.hpp"
+#include "weft/gemm/resident_ring.hpp"
+
+namespace weft::conv {
+
+// Rows of the product: (strip, output row, 8 columns). The divisors of PixelMap count strips: of an
+// image, and of a row of strips.
+struct StripRows : WalkMap {
+  std::int32_t images = 0;  // of a batch
+  std::int32_t parity_bits = 0;
+
+  // A strip's first pixel. kRows: output rows of a strip.
+  template <int kRows, class Tile>
+  constexpr PixelPlace Strip(const Tile& tile, std::int32_t strip) const {
+    PixelPlace at;
+    std::int32_t rest = 0;
+    at.n = image_pixels.Divmod(strip, rest);
+    at.inside = at.n < images;
+    if (kDependsOf<Tile>.image) at.n += tile.batch.n;
+    at.p = row_pixels.Divmod(rest, rest) * kRows;
+    const std::int32_t parity = rest & ((1 << parity_bits) - 1);
+    at.q = (rest - parity) * 8 + parity;
+    return at;
+  }
+};
+
+template <int kRows>
+struct StripMap : StripRows {
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    const auto row = static_cast<std::uint32_t>(m);
+    const std::uint32_t strip = row / (kRows * 8), line = row / 8 - strip * kRows;
+    PixelPlace at = Strip<kRows>(tile, static_cast<std::int32_t>(strip));
+    at.p += static_cast<std::int32_t>(line);
+    at.q += static_cast<std::int32_t>(row % 8) << parity_bits;
+    return {at.n, at.p * q + at.q, at.inside && at.p < p && at.q < q};
+  }
+};
+
+struct SourceStrips {
+  StripRows rows;
+  const void* src = nullptr;
+  std::int32_t h = 0, w = 0;
+  std::int32_t stride_h = 0, stride_w = 0;
+  std::int32_t pad_top = 0;
+  std::int32_t left = 0;    // from a window's first pixel to its output column's, times stride
+  std::int32_t blocks = 0;  // of channels, of a product
+  std::int32_t image_blocks = 0;  // of an image
+  std::int32_t lines = 0;         // of a strip and block of channels
+  std::int32_t line_bytes = 0;    // in shared memory
+  std::int32_t widest = 0;        // bytes of a copy, 4, 8 or 16, that lines of the source allow
+  gemm::FastDivmod pieces[3];     // of 4, 8, 16 bytes, of a line
+  std::int32_t together[3] = {};  // lines that a team brings at once
+
+  // Threads that bring a strip, of those that copy.
+  static constexpr int Team(int strips) { return strips % 2 == 0 ? 64 : 128; }
+};
+
+// The four words of a chunk: filter units (FilterParams) first_unit, first_unit + step, ...; those
+// whose bit of `taps` is 0 are zeros.
+struct FilterChunk {
+  std::int16_t first_unit = 0;
+  std::uint16_t taps = 0;
+};
+
+struct FilterChunks {
+  static constexpr int kMost = 2 * gemm::WgmmaPlan::kMostSteps;
+  std::int32_t chunks = 0;
+  std::int32_t step = 1;  // -1: Mode::kConvolution
+  FilterChunk chunk[kMost] = {};
+};
+
+struct ResidentFilterParams : FilterParams, FilterChunks {};
+
+template <class P>
+struct StripParams {
+  typename BatchGrid<typename P::Prologue>::Params schedule;
+  SourceStrips a;
+  ResidentFilterParams b;
+  gemm::OutputParams<P, StripMap<P::config.warp.m / 8>> output;
+  gemm::MbarRingParams ring;
+  gemm::WgmmaPlan plan;
+  std::int32_t slices = 0;
+  std::int32_t tiles = 0;
+  std::int32_t early = 0;  // not 0: the filter is fetched before earlier kernels have ended
+};
+
+inline namespace WEFT_BACKEND {
+
+template <class M, class Tile>
+class StripSource {
+  static constexpr int kStrips = M::kGroups / M::kGroupsN, kRows = M::kN / 8;
+  // Threads that bring a strip: two teams share the arithmetic of a tile's.
+  static constexpr int kTeam = SourceStrips::Team(kStrips);
+
+ public:
+  WEFT_DEVICE StripSource(const SourceStrips& p, const Tile& tile) : p_(p), tile_(tile) {}
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
+    const std::int64_t plane = std::int64_t{p_.h} * p_.w * 4;
+    // Also where it is 0: ptxas then keeps all of this in uniform registers.
+    const int team = t.WarpUniform((t.tid() - M::kThreads) / kTeam);
+    const auto block_bytes = static_cast<std::uint32_t>(p_.lines * p_.line_bytes);
+    to += static_cast<std::uint32_t>(team * p_.blocks) * block_bytes;
+    WEFT_NO_UNROLL
+    for (int i = team; i < kStrips; i += 128 / kTeam) {
+      const PixelPlace at = p_.rows.Strip<kRows>(tile_, tile_.m * kStrips + i);
+      const std::int32_t w = at.q * p_.stride_w - p_.left;
+      const std::int32_t h = at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h;
+      const std::int32_t bits = 4 * w | p_.widest;  // the lowest is the widest copy that w allows
+      std::int64_t first = std::int64_t{at.n} * p_.image_blocks;
+      if constexpr (kDependsOf<Tile>.group) first += tile_.batch.g * p_.blocks;
+      const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * plane;
+      WEFT_NO_UNROLL
+      for (int c = 0; c < p_.blocks; ++c) {
+        if ((bits & 4) != 0) {
+          CopyLines<4>(t, to, block, h, w);
+        } else if ((bits & 8) != 0) {
+          CopyLines<8>(t, to, block, h, w);
+        } else {
+          CopyLines<16>(t, to, block, h, w);
+        }
+        to += block_bytes;
+        block += plane;
+      }
+      to += static_cast<std::uint32_t>((128 / kTeam - 1) * p_.blocks) * block_bytes;
+    }
+  }
+
+ private:
+  // A team brings as many lines at once as it has threads for their pieces.
+  template <int kBytes>
+  WEFT_DEVICE void CopyLines(arch::Thread t, std::uint32_t to, const std::uint8_t* block,
+                             std::int32_t h, std::int32_t w) const {
+    constexpr int kIndex = kBytes / 8;
+    std::int32_t piece;
+    const std::int32_t line = p_.pieces[kIndex].Divmod((t.tid() - M::kThreads) % kTeam, piece);
+    const std::int32_t step = p_.together[kIndex];
+    if (line >= step) return;
+    w += piece * (kBytes / 4);
+    const auto wide = static_cast<std::uint32_t>(p_.w);
+    // Rows that there are of this column.
+    const std::uint32_t rows = static_cast<std::uint32_t>(w) < wide ? p_.h : 0;
+    const std::int32_t end = h + p_.lines;
+    h += line;
+    auto pixel = static_cast<std::uint32_t>(h) * wide + static_cast<std::uint32_t>(w);
+    to += static_cast<std::uint32_t>(line * p_.line_bytes + piece * kBytes);
+    WEFT_NO_UNROLL
+    for (; h < end; h += step) {
+      const std::int64_t from = std::int64_t{4} * static_cast<std::int32_t>(pixel);
+      t.template CpAsync<kBytes>(to, block + from,
+                                 static_cast<std::uint32_t>(h) < rows ? kBytes : 0);
+      pixel += static_cast<std::uint32_t>(step) * wide;
+      to += static_cast<std::uint32_t>(step * p_.line_bytes);
+    }
+  }
+
+  const SourceStrips& p_;
+  const Tile& tile_;
+};
+
+// As wgmma reads it without swizzle: of each step 8 channels by 16 bytes of k, the second 16 bytes,
+// the next 8 channels.
+template <class M>
+class ResidentFilter {
+ public:
+  template <class Tile>
+  WEFT_DEVICE ResidentFilter(const ResidentFilterParams& p, const Tile& tile)
+      : p_(p),
+        filter_(static_cast<const std::uint8_t*>(p.Data(tile))),
+        k_(tile.n * M::kBlockN),
+        key_(tile.filter << 32 | static_cast<std::uint32_t>(tile.n)) {}
+
+  WEFT_DEVICE std::int64_t Key() const { return key_; }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
+    constexpr int kN = M::kBlockN;
+    const std::int64_t unit = std::int64_t{p_.padded_k} * 4;
+    // A chunk of a channel, of the two that a step has.
+    WEFT_NO_UNROLL
+    for (int item = t.tid() - M::kThreads; item < 2 * kN; item += 128) {
+      const int half = item / kN, k = item % kN;
+      const bool exists = k_ + k < p_.padded_k;
+      const std::uint8_t* const column = filter_ + std::int64_t{k_ + k} * 4;
+      std::uint32_t place = to + static_cast<std::uint32_t>(k / 8 * 256 + half * 128 + k % 8 * 16);
+      WEFT_NO_UNROLL
+      for (int i = half; i < p_.chunks; i += 2) {
+        const FilterChunk chunk = p_.chunk[i];
+        const std::uint8_t* from = column + chunk.first_unit * unit;
+        WEFT_UNROLL
+        for (int tap = 0; tap < 4; ++tap) {
+          const bool wanted = exists && (chunk.taps >> tap & 1) != 0;
+          t.template CpAsync<4>(place + 4 * tap, from, wanted ? 4 : 0);
+          from += p_.step * unit;
+        }
+        place += kN * 32;
+      }
+    }
+  }
+
+ private:
+  const ResidentFilterParams& p_;
+  const std::uint8_t* filter_;
+  std::int32_t k_;
+  std::int64_t key_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

@@ -1,0 +1,18 @@
+// The host's part of wgmma_sm90 convolutions over NCxHWx<4>: which strips of the source a tile needs
+// and where the products find their chunks (conv/strip_operands.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "weft/conv/strip_operands.hpp"
+#include "weft/conv/wgmma_plan.hpp"
+
+namespace weft::conv {
+
+// For a checked problem whose prologue does not depend on the output's position. InvalidArgument for
+// strides other than 1, 2 and 4 and dilations other than 1 along a row, and for filters whose strips
+// do not fit in shared memory or which have more chunks than a plan has room for.
+absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& problem, const gemm::TileFacts& facts);
+
+}  // namespace weft::conv
