@@ -110,18 +110,16 @@ class CopiedSource {
     channel_ += block * p_.span;
   }
 
-  WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share) const {
+  WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share = {}) const {
     return share.Count(p_.copies.Count(slice)) * p_.copy_bytes;
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
-                        gemm::CopyShare share) {
+                        gemm::CopyShare share = {}) {
     const int count = p_.copies.Count(slice);
-    int next = share.mine;
     WEFT_NO_UNROLL
     for (int i = 0; i < count; ++i, to += p_.copy_bytes, Next()) {
-      if (i != next) continue;
-      next += share.of;
+      if (!share.Has(i)) continue;
       const std::uint16_t offset[2] = {static_cast<std::uint16_t>(tap_w_),
                                        static_cast<std::uint16_t>(tap_h_)};
       if constexpr (kNhwc) {
@@ -168,12 +166,12 @@ class CopiedFilter {
     }
   }
 
-  WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share) const {
+  WEFT_DEVICE int Bytes(int slice, gemm::CopyShare share = {}) const {
     return share.Count(p_.copies.Count(slice)) * p_.copy_bytes;
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
-                        gemm::CopyShare) {
+                        gemm::CopyShare = {}) {
     if constexpr (kNhwc) {
       WEFT_NO_UNROLL
       for (int left = p_.copies.Count(slice); left > 0; --left) {

@@ -372,8 +372,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillFilter(p, f, slicing, &plan);
   FillSteps(p, f, slicing, &plan.plan);
   FillRing(p, f, slicing, plan.slices, &plan.ring);
-  plan.ring.row_threads =
-      std::min(plan.source.copies.of_slice, +gemm::MbarRingParams::kMostRowThreads);
+  plan.ring.ShareCopies(plan.source.copies.of_slice);
   return plan;
 }
 

@@ -65,7 +65,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, st
   g.ring.stages = static_cast<std::int32_t>(
       std::min(stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
 
-  g.ring.row_threads = std::min(g.a.params.copies, +MbarRingParams::kMostRowThreads);
+  g.ring.ShareCopies(g.a.params.copies);
 
   WgmmaPlan& plan = g.plan;
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, lines_a));

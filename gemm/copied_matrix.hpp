@@ -60,15 +60,15 @@ class CopiedMatrixOperand {
       : p_(p), first_(Rows::Index(tile) * kRows) {}
 
   WEFT_DEVICE void Seek(int) {}
-  WEFT_DEVICE int Bytes(int, CopyShare share) const {
+  WEFT_DEVICE int Bytes(int, CopyShare share = {}) const {
     return share.Count(p_.copies) * p_.copy_bytes;
   }
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
-                        CopyShare share) const {
+                        CopyShare share = {}) const {
     const std::int32_t k = slice * p_.slice_k;
     WEFT_NO_UNROLL
-    for (int i = share.mine; i < p_.copies; i += share.of) {
+    for (int i = share.begin; i < p_.copies && i < share.end; ++i) {
       const std::int32_t step = i * p_.line;
       const std::uint32_t at = to + static_cast<std::uint32_t>(i * p_.copy_bytes);
       if constexpr (kLines) {

@@ -14,31 +14,42 @@
 
 namespace weft::gemm {
 
-// Which of a slice's copies a thread starts: every `of`-th from number `mine` on.
+// Which of a slice's copies a thread starts: number `begin` to `end`, as far as there are so many.
 struct CopyShare {
-  int mine = 0, of = 1;
-  constexpr int Count(int all) const { return all > mine ? (all - mine + of - 1) / of : 0; }
+  int begin = 0, end = 1 << 30;
+  constexpr int Count(int all) const {
+    const int last = all < end ? all : end;
+    return last > begin ? last - begin : 0;
+  }
+  constexpr bool Has(int copy) const { return copy >= begin && copy < end; }
 };
 
 // Brought by the copy engine, for MbarRing: threads start their shares of the copies of a slice to
-// the shared address `to`, one slice after the other from 0 or Seek on; they report Bytes(slice, share) to the
-// mbarrier at `bar`.
+// the shared address `to`, one slice after the other from 0 or Seek on; they report Bytes(slice,
+// share) to the mbarrier at `bar`. By default all copies are one thread's.
 template <class T>
 concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::uint32_t bar,
                                  CopyShare share) {
   op.Seek(0);
   { op.Bytes(0, share) } -> std::convertible_to<int>;
   op.Copy(t, to, bar, 0, share);
+  op.Copy(t, to, bar, 0);
 };
 
 // How a ring is laid out: made on the host.
 struct MbarRingParams {
   static constexpr int kMostStages = 16, kMostRowThreads = 3;
-  std::int32_t stages = 0;       // 2 to kMostStages
-  std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
-  std::int32_t b_offset = 0;     // where operand B begins, likewise
-  std::int32_t b_stride = 0;     // from a slice of it to the next, likewise
-  std::int32_t row_threads = 1;  // that copy operand A: no more than a slice has copies, at most 3
+  std::int32_t stages = 0;         // 2 to kMostStages
+  std::int32_t stage_bytes = 0;    // a multiple of 1024, as swizzles need
+  std::int32_t b_offset = 0;       // where operand B begins, likewise
+  std::int32_t b_stride = 0;       // from a slice of it to the next, likewise
+  std::int32_t row_threads = 1;    // that copy operand A, 1 to kMostRowThreads
+  std::int32_t thread_copies = 1;  // of a slice's, each of them; together at least all
+  // For slices of `copies` of operand A.
+  constexpr void ShareCopies(std::int32_t copies) {
+    thread_copies = (copies + kMostRowThreads - 1) / kMostRowThreads;
+    row_threads = (copies + thread_copies - 1) / thread_copies;
+  }
   // Slices by which the first half of the warpgroups goes ahead of the others, so that one half
   // multiplies while the other stores; 0, or at most stages - 2 and the slices of a tile.
   std::int32_t lead = 0;
@@ -99,36 +110,42 @@ struct MbarRing {
 
   // By the threads that copy. early >= 0 in the block's first tile, negative afterwards: that many
   // slices of operand B (at most the ring's stages) are fetched before earlier kernels are waited
-  // for.
+  // for. producer: the thread's warp's number among the producers.
   template <CopiedOperand A, CopiedOperand B>
-  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, A& a, B& b,
-                                  const SliceRange& slices, int early, Turn& turn) {
-    const int producer = t.warp() - M::kThreads / 32;
-    const bool rows = producer > 0;
-    const CopyShare share = {producer - 1, p.row_threads};
-    const bool brings = early >= 0 || !p.b_stays;
-    if constexpr (M::kSplit > 1) {
-      if (rows) a.Seek(slices.begin);
-      if (!rows) b.Seek(slices.begin);
-    }
-    WEFT_NO_UNROLL
-    for (int slice = slices.begin; slice < slices.end; ++slice) {
-      if (slice - slices.begin == (rows && early >= 0 ? 0 : early)) t.WaitForEarlierGrids();
-      const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
-      t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
-      // Who copies nothing arrives, too: the ring would leave it behind, to lose count of phases.
-      const int bytes = rows ? a.Bytes(slice, share) : brings ? b.Bytes(slice, CopyShare()) : 0;
-      if (bytes == 0) {
-        t.MbarArrive(full);
-      } else {
-        t.MbarArriveTx(full, bytes);
-        if (rows) {
-          a.Copy(t, Stage(t, shared, p, turn.slot), full, slice, share);
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
+                                  A& a, B& b, const SliceRange& slices, int early, Turn& turn) {
+    if (producer == 0) {
+      if constexpr (M::kSplit > 1) b.Seek(slices.begin);
+      const bool brings = early >= 0 || !p.b_stays;
+      WEFT_NO_UNROLL
+      for (int slice = slices.begin; slice < slices.end; ++slice) {
+        if (slice - slices.begin == early) t.WaitForEarlierGrids();
+        const std::uint32_t full = Free(t, shared, turn);
+        if (brings) {
+          t.MbarArriveTx(full, b.Bytes(slice));
+          b.Copy(t, SliceOfB(t, shared, p, turn.slot, slice), full, slice);
         } else {
-          b.Copy(t, SliceOfB(t, shared, p, turn.slot, slice), full, slice, CopyShare());
+          t.MbarArrive(full);
         }
+        turn.Next(p.stages);
       }
-      turn.Next(p.stages);
+    } else {
+      if constexpr (M::kSplit > 1) a.Seek(slices.begin);
+      if (early >= 0) t.WaitForEarlierGrids();
+      const CopyShare share = {(producer - 1) * p.thread_copies, producer * p.thread_copies};
+      WEFT_NO_UNROLL
+      for (int slice = slices.begin; slice < slices.end; ++slice) {
+        const std::uint32_t full = Free(t, shared, turn);
+        const int bytes = a.Bytes(slice, share);
+        // Who copies nothing arrives, too: the ring would leave it behind, to lose count of phases.
+        if (bytes == 0) {
+          t.MbarArrive(full);
+        } else {
+          t.MbarArriveTx(full, bytes);
+          a.Copy(t, Stage(t, shared, p, turn.slot), full, slice, share);
+        }
+        turn.Next(p.stages);
+      }
     }
   }
 
@@ -175,6 +192,11 @@ struct MbarRing {
   WEFT_DEVICE static void End(arch::Thread, Stages&, const Params&, Turn&) {}
 
  protected:
+  // Waits until the stage is free; its `full`.
+  WEFT_DEVICE static std::uint32_t Free(arch::Thread t, Stages& shared, const Turn& turn) {
+    t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
+    return t.SharedAddress(&shared.full[turn.slot]);
+  }
   // Of a warpgroup that goes ahead and the one behind it; epilogues have those from 1 on.
   WEFT_DEVICE static int LeadBarrier(arch::Thread t) {
     return 1 + M::kGroups + t.warp() / 4 % (M::kGroups / 2);

@@ -53,8 +53,9 @@ struct ResidentRing : MbarRing<M> {
   // By all threads that copy. early > 0 in the first tile: operand B is fetched before earlier
   // kernels are waited for.
   template <ThreadCopiedOperand A, ResidentOperand B>
-  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, const A& a,
-                                  const B& b, const SliceRange&, int early, Turn& turn) {
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
+                                  const A& a, const B& b, const SliceRange&, int early,
+                                  Turn& turn) {
     if (early == 0) t.WaitForEarlierGrids();
     // Before further copies begin, for which the fence might wait, and before a wait for a stage, as
     // all might be those that nobody has been handed.

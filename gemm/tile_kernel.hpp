@@ -180,7 +180,8 @@ struct TileKernel {
     t.LetLaterGridsStart();
     const auto slices = Mainloop::SlicesOf(t, p.slices);
     typename Pipeline::Turn turn;
-    if (t.WarpUniform(t.warp()) >= Mainloop::kThreads / 32) {
+    const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
+    if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if (Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) {
         int early = p.early;  // slices of filters that are fetched before the wait
@@ -189,7 +190,7 @@ struct TileKernel {
           const auto tile = Parts::Scheduler::At(p.schedule, i);
           typename Parts::OperandA a(p.a, tile);
           typename Parts::OperandB b(p.b, tile);
-          Pipeline::Produce(t, shared.stages, p.ring, a, b, slices, early, turn);
+          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, slices, early, turn);
           early = -1;
         }
       }
