@@ -109,50 +109,72 @@ Counts Count(const Problem& p, const TileFacts& tile, int processors, int togeth
   return c;
 }
 
-// Microseconds of a wgmma_sm90 kernel, from what probes of an H200 measured (shared/HOPPER.md): its
-// blocks stay and take one tile after the other, their stores beside the next tile's products.
+// Microseconds of a wgmma_sm90 kernel whose threads bring strips (conv/strip_plan.hpp); their filters
+// stay. Instructions are counted in the SASS; the rates are fitted to an H200.
+double StripMicroseconds(const TileFacts& tile, const Counts& counts, const GpuFacts& gpu,
+                         Prediction* result) {
+  constexpr double kLaunch = 1.9;
+  constexpr double kStrip = 6400.0, kStripByte = 1.2, kOutput = 4.6;  // instructions
+  constexpr double kIssued = 0.62;  // of the lanes, while threads wait for one another
+  const gemm::TileShape& t = tile.config.threadblock;
+  const double products = counts.engine.plan.last_steps * t.m * t.n / 128.0;
+  const double instructions = kOutput * t.m * t.n + kStrip * t.m / tile.config.warp.m +
+                              kStripByte * counts.engine.ring.stage_bytes;
+  const double issue = instructions / kLanesPerClock / kIssued;
+  const double compute = counts.per_sm * std::max(products, issue) / gpu.clock_mhz;
+  const double memory = counts.plan.bytes / gpu.bytes_per_us;
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory);
+}
+
+// Microseconds of a wgmma_sm90 kernel whose operands the copy engine brings. Its blocks stay and take
+// one tile after the other. The constants are fitted to the anchors on an H200, every tile of
+// perf/tiles.def, all batches; docs/performance.md says how well it chooses.
 double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuFacts& gpu,
                          Prediction* result) {
-  constexpr double kOverhead = 2.0;  // microseconds, launched before earlier kernels have ended
-  constexpr double kFeed = 40.0;     // bytes a clock of a multiprocessor, all of them reading
-  constexpr double kPatch = 28.0;    // of a patch's rows of 32 bytes
-  constexpr double kMacs = 4096.0;   // a clock of a multiprocessor
-  constexpr double kEpilogue = 4.6;  // instructions of an output
-  constexpr double kStrip = 6400.0;  // instructions of a strip, and of a byte of it (from the SASS)
-  constexpr double kStripByte = 1.2;
-  constexpr double kStripMemory =
-      0.88;                       // of the memory's rate, with stores of 32 bytes here and there
-  constexpr double kNext = 0.15;  // of the second largest cost that the largest does not hide
-  // Of a cluster that adds up its sums: 2.0 thousand clocks for 16 KB of them, 3.1 for 57 KB. The
-  // probe pulled them behind barriers, so that this is a bound of what SplitSums takes.
-  constexpr double kExchange = 1500.0, kExchangedBytes = 35.0;
-  const gemm::TileShape& t = tile.config.threadblock;
+  constexpr double kLaunch = 1.95;                 // microseconds, with the first bytes' way
+  constexpr double kFeed = 93.0, kEngine = 0.755;  // bytes a clock; of EnginePlan::row_clocks
+  // Clocks of a step and of a slice that a warpgroup waits for itself, and of starting a copy.
+  constexpr double kStep = 60.0, kSlice = 322.0, kCopy = 29.0;
+  constexpr double kRoundTrip = 1700.0;  // of a stage from its copies' start, beside its own time
+  constexpr double kFixed = 472.0,
+                   kOutput = 2.37;     // of an epilogue: clocks; instructions an output
+  constexpr double kHidden = 0.48;     // of an epilogue, behind another warpgroup's products
+  constexpr double kNext = 0.92;       // of what the larger of computing and memory does not hide
+  constexpr double kExchanged = 13.0;  // bytes a clock between the blocks of a cluster
+  const TileDescription& config = tile.config;
+  const gemm::TileShape& t = config.threadblock;
   const EnginePlan& e = counts.engine;
-  // A cluster's blocks share the slices and the outputs of a tile.
-  const int split = tile.config.split;
-  const double slices = std::max(1, counts.plan.slices);
-  const double share = std::ceil(slices / split) / slices;
-  const double steps = share * ((slices - 1.0) * e.plan.steps + e.plan.last_steps);
-  // Strips come by the instructions of threads, and their filters stay.
-  const double source =
-      e.strips ? e.ring.stage_bytes
-               : share * ((slices - 1.0) * e.source.copies.of_slice + e.source.copies.of_last) *
-                     e.source.copy_bytes;
-  const double filters = e.strips ? 0.0 : steps * t.n * 32.0;
-  const double copies = e.strips ? (kStrip * t.m / tile.config.warp.m + kStripByte * source) : 0.0;
-  const double products = steps * t.m * t.n * 32.0 / kMacs;
-  const double feed = std::max((source + filters) / kFeed, e.patch ? source / kPatch : 0.0);
-  const double epilogue = kEpilogue * t.m * t.n / split / kLanesPerClock;
-  const double issue = epilogue + copies / kLanesPerClock;
-  const double exchange = split == 1 ? 0.0 : kExchange + 4.0 * t.m * t.n / kExchangedBytes;
-  const double busiest = counts.per_sm;  // tiles of the busiest multiprocessor
-  const double memory = counts.plan.bytes / (gpu.bytes_per_us * (e.strips ? kStripMemory : 1.0));
-  double costs[] = {busiest * products / gpu.clock_mhz, busiest * feed / gpu.clock_mhz,
-                    busiest * issue / gpu.clock_mhz, memory};
-  std::sort(std::begin(costs), std::end(costs));
-  result->memory_bound = costs[3] == memory;
-  // The last tile's stores have no products beside them.
-  return kOverhead + costs[3] + kNext * costs[2] + (epilogue + busiest * exchange) / gpu.clock_mhz;
+  const double tiles = counts.plan.blocks(), together = config.blocks_per_sm;
+  // Clusters of 4 and 8 find less room than there are multiprocessors.
+  const int split = config.split;
+  const double room = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
+  const double rounds = std::ceil(tiles / (room * gpu.limits.sm_count / 132.0 * together));
+  const double per_sm = split == 1 ? std::ceil(tiles / gpu.limits.sm_count) : rounds * together;
+
+  const double all = std::max(1, counts.plan.slices), slices = std::ceil(all / split);
+  const double share = slices / all;
+  const double steps = share * ((all - 1.0) * e.plan.steps + e.plan.last_steps);
+  const double copies = share * ((all - 1.0) * e.source.copies.of_slice + e.source.copies.of_last);
+  const double filters = steps * t.n * 32.0 / (e.ring.b_stays ? std::max(1.0, rounds) : 1.0);
+  const double products = steps * t.m * t.n / 128.0;  // 4096 a clock, 32 to a step
+  const double feed = std::max((copies * e.source.copy_bytes + filters) / kFeed,
+                               kEngine * copies * e.source_spec.pixels * e.row_clocks);
+  const double shared = std::max(products, feed);
+  const double threads = std::min<double>(e.ring.kMostRowThreads, e.source.copies.of_slice);
+  const double own =
+      std::max({steps * kStep + slices * kSlice, slices * kSlice + copies * kCopy / threads,
+                (products + feed + slices * kRoundTrip) / e.ring.stages, shared});
+  const double epilogue = kOutput * t.m * t.n / split / kLanesPerClock;
+  const bool overlaps = e.ring.lead > 0 || together > 1;
+  const double alone =
+      std::ceil(per_sm / together) * (own + (kFixed + epilogue) * (1.0 - (overlaps ? kHidden : 0)));
+  const double exchange = split == 1 ? 0.0 : rounds * 4.0 * t.m * t.n / kExchanged;
+  const double compute = std::max(per_sm * std::max(shared, epilogue), alone) / gpu.clock_mhz;
+  const double memory = counts.plan.bytes / (1.07 * gpu.bytes_per_us);
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory) + kNext * std::min(compute, memory) +
+         exchange / gpu.clock_mhz;
 }
 
 }  // namespace
@@ -184,7 +206,8 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
   result.waves = result.blocks / (double(result.processors) * result.blocks_per_sm);
 
   if (config.mainloop == gemm::Mainloop::kWgmmaSm90) {
-    result.microseconds = WgmmaMicroseconds(tile, counts, gpu, &result);
+    result.microseconds = counts.engine.strips ? StripMicroseconds(tile, counts, gpu, &result)
+                                               : WgmmaMicroseconds(tile, counts, gpu, &result);
     return result;
   }
   const bool simt = IsSimt(config);

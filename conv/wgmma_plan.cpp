@@ -366,6 +366,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   if (ByPatch(p, f, &patch) && ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) slicing = patch;
   EnginePlan plan;
   plan.patch = slicing.patch;
+  plan.row_clocks = RowClocks(slicing.span, f.nhwc, p.stride_w > 1, slicing.patch);
   plan.rows = (f.depends.image ? 1 : p.n) * slicing.pitch_w * slicing.pitch_h;
   plan.slices = Int32(CeilDiv(slicing.chunks, slicing.slice_chunks));
   FillSource(p, f, slicing, &plan);
