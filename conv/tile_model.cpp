@@ -115,12 +115,14 @@ double StripMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
                          Prediction* result) {
   constexpr double kLaunch = 1.9;
   constexpr double kStrip = 6400.0, kStripByte = 1.2, kOutput = 4.6;  // instructions
-  constexpr double kIssued = 0.62;  // of the lanes, while threads wait for one another
+  // Of the lanes, while threads wait for one another: with 24 warps to a multiprocessor, or fewer.
+  constexpr double kIssued = 0.285, kIssuedByFew = 0.24;
   const gemm::TileShape& t = tile.config.threadblock;
   const double products = counts.engine.plan.last_steps * t.m * t.n / 128.0;
   const double instructions = kOutput * t.m * t.n + kStrip * t.m / tile.config.warp.m +
                               kStripByte * counts.engine.ring.stage_bytes;
-  const double issue = instructions / kLanesPerClock / kIssued;
+  const bool many = tile.config.blocks_per_sm * tile.threads >= 24 * 32;
+  const double issue = instructions / kLanesPerClock / (many ? kIssued : kIssuedByFew);
   const double compute = counts.per_sm * std::max(products, issue) / gpu.clock_mhz;
   const double memory = counts.plan.bytes / gpu.bytes_per_us;
   result->memory_bound = memory > compute;
