@@ -66,6 +66,10 @@ function(weft_add_instances caller target header folder macro)
   endforeach()
   # 20011 to 20014: a functor that lacks constexpr, of which nvcc only warns.
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -diag-error=20011,20012,20013,20014)
+  # Kernels of wgmma_sm90 are for sm_90a alone; without it there is nothing to launch.
+  set(archs $<TARGET_PROPERTY:CUDA_ARCHITECTURES>)
+  set(without_sm90a $<AND:$<BOOL:${archs}>,$<STREQUAL:$<FILTER:${archs},INCLUDE,90a>,>>)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_DEFINITIONS $<${without_sm90a}:WEFT_NO_SM90A>)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
     set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_CURRENT_SOURCE_DIR})
   endif()

@@ -68,6 +68,16 @@ int Cheapest(const std::vector<Candidate>& candidates) {
   return best;
 }
 
+int LessStrict(const std::vector<Candidate>& candidates, int chosen) {
+  constexpr auto kStrict = gemm::Mainloop::kWgmmaSm90;
+  if (candidates[chosen].facts.config.mainloop != kStrict) return -1;
+  std::vector<Candidate> others = candidates;
+  for (Candidate& c : others) {
+    if (c.facts.config.mainloop == kStrict) c.status = absl::CancelledError();
+  }
+  return Cheapest(others);
+}
+
 std::string TileName(const TileDescription& c) {
   std::string name = absl::StrFormat("%s %dx%dx%d", gemm::MainloopName(c.mainloop), c.threadblock.m,
                                      c.threadblock.n, c.threadblock.k);
@@ -146,6 +156,8 @@ std::string AccessNote(const Problem& problem, const std::vector<Candidate>& can
                        int chosen) {
   int widest_src = 0, widest_dst = 0;
   for (const Candidate& c : candidates) {
+    // Padding does not help where the machine is refused.
+    if (!c.status.ok() && !absl::IsInvalidArgument(c.status)) continue;
     widest_src = std::max(widest_src, c.facts.config.alignment.src);
     widest_dst = std::max(widest_dst, c.facts.config.alignment.dst);
   }
@@ -158,7 +170,8 @@ std::string AccessNote(const Problem& problem, const std::vector<Candidate>& can
                     "-byte loads, pad C to ", RoundUp(problem.c, widest_src), " for ", widest_src,
                     "-byte ones; ");
   }
-  if (dst < widest_dst && problem.k % dst_channels != 0) {
+  const bool ragged = facts.dst_channel_run == 0;  // blocked layouts pad K by themselves
+  if (ragged && dst < widest_dst && problem.k % dst_channels != 0) {
     absl::StrAppend(&note, "k=", problem.k, " is not a multiple of ", dst_channels, ": ", dst,
                     "-byte stores, pad K to ", RoundUp(problem.k, dst_channels), " for ",
                     widest_dst, "-byte ones; ");

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -55,6 +56,10 @@ int Cheapest(const std::vector<Candidate>& candidates);
 
 // "mma_sm80 128x64x64, 3 stages"
 std::string TileName(const TileDescription& config);
+
+// The accepted candidate with the least prediction among those that ask less of addresses than
+// `chosen` does; -1 if there is none. A wgmma_sm90 tile asks for more than the others.
+int LessStrict(const std::vector<Candidate>& candidates, int chosen);
 
 // Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
 // multiprocessors".
@@ -187,22 +192,23 @@ class Dispatch<Family<Policies...>> {
   // The second half of it.
   const std::string& why() const { return why_; }
 
-  // As Convolution's.
+  // As Convolution's. Where a wgmma_sm90 tile was chosen and its addresses are not aligned as the
+  // copy engine wants them, the best of the other tiles runs; Describe names it.
   absl::Status Run(const Arguments& args, Stream stream) const {
-    return Visit([&](const auto& op) { return op.Run(args, stream); });
+    return Try([&](const auto& op) { return op.Run(args, stream); });
   }
 #if defined(WEFT_CPU_BACKEND)
   absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
                                                    arch::CpuOptions::FromEnvironment()) const {
-    return Visit([&](const auto& op) { return op.RunOnCpu(args, options); });
+    return Try([&](const auto& op) { return op.RunOnCpu(args, options); });
   }
   absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options,
                         arch::CpuStats* stats) const {
-    return Visit([&](const auto& op) { return op.RunOnCpu(args, options, stats); });
+    return Try([&](const auto& op) { return op.RunOnCpu(args, options, stats); });
   }
 #endif
   absl::Status CheckArguments(const Arguments& args) const {
-    return Visit([&](const auto& op) { return op.CheckArguments(args); });
+    return Try([&](const auto& op) { return op.CheckArguments(args); });
   }
 
  private:
@@ -215,6 +221,14 @@ class Dispatch<Family<Policies...>> {
   template <class Function>
   decltype(auto) Visit(Function&& function) const {
     return std::visit(std::forward<Function>(function), op_);
+  }
+
+  // run(op): an InvalidArgument is one of arguments, before anything was started.
+  template <class Function>
+  absl::Status Try(const Function& run) const {
+    const absl::Status status = Visit(run);
+    if (!other_.has_value() || !absl::IsInvalidArgument(status)) return status;
+    return std::visit(run, *other_);
   }
 
   template <class Machine, class Check>
@@ -246,7 +260,17 @@ class Dispatch<Family<Policies...>> {
     absl::StatusOr<AnyOp> op = Make(problem, chosen, std::index_sequence_for<Policies...>());
     if (!op.ok()) return op.status();
     why = internal::AccessNote(problem, candidates, chosen) + why;
-    return Dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
+    std::optional<AnyOp> other;
+    if (const int index = internal::LessStrict(candidates, chosen); index >= 0) {
+      absl::StatusOr<AnyOp> made = Make(problem, index, std::index_sequence_for<Policies...>());
+      if (!made.ok()) return made.status();
+      other = *std::move(made);
+      absl::StrAppend(&why, "; addresses that it refuses go to ",
+                      internal::TileName(Configs()[index]));
+    }
+    Dispatch dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
+    dispatch.other_ = std::move(other);
+    return dispatch;
   }
 
   template <std::size_t kIndex>
@@ -264,6 +288,7 @@ class Dispatch<Family<Policies...>> {
   }
 
   AnyOp op_;
+  std::optional<AnyOp> other_;  // for arguments that op_ refuses
   std::vector<Candidate> candidates_;
   bool measured_ = false;
   std::string why_;

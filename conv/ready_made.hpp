@@ -11,6 +11,9 @@
 // weft_add_family() for all tiles of a family.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
 
@@ -102,8 +105,85 @@ struct MmaSm75Tile64x32 {
   static constexpr auto config = gemm::MmaSm75Config({64, 32, 64}, {32, 32, 64});
 };
 
-// int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75. Dst is any layout that
-// Epilogue's output type fits (NCxHWx<4>, NCxHWx<32>, NHWC with K a multiple of 4, NCHW in float).
+// And for wgmma_sm90, which Hopper alone runs.
+struct Wgmma128x256 {
+  static constexpr auto config = kWgmma128x256;
+};
+struct Wgmma208x128 {
+  static constexpr auto config = kWgmma208x128;
+};
+struct Wgmma192x128 {
+  static constexpr auto config = kWgmma192x128;
+};
+struct Wgmma128x128 {
+  static constexpr auto config = kWgmma128x128;
+};
+struct Wgmma64x128 {
+  static constexpr auto config = kWgmma64x128;
+};
+struct Wgmma192x64 {
+  static constexpr auto config = kWgmma192x64;
+};
+struct Wgmma112x64 {
+  static constexpr auto config = kWgmma112x64;
+};
+struct Wgmma96x128 {
+  static constexpr auto config = kWgmma96x128;
+};
+struct Wgmma64x64 {
+  static constexpr auto config = kWgmma64x64;
+};
+struct Wgmma32x64 {
+  static constexpr auto config = kWgmma32x64;
+};
+struct Wgmma64x64Split4 {
+  static constexpr auto config = kWgmma64x64Split4;
+};
+struct Wgmma32x64Split4 {
+  static constexpr auto config = kWgmma32x64Split4;
+};
+// The same for a first layer, over NCxHWx<4>.
+struct WgmmaFirst448x64 {
+  static constexpr auto config = kWgmmaFirst448x64;
+};
+struct WgmmaFirst192x64 {
+  static constexpr auto config = kWgmmaFirst192x64;
+};
+struct WgmmaFirst128x64 {
+  static constexpr auto config = kWgmmaFirst128x64;
+};
+struct WgmmaFirst64x64 {
+  static constexpr auto config = kWgmmaFirst64x64;
+};
+
+namespace internal {
+
+// Bytes of the widest store of wgmma_sm90, which stages whole channels: a run of Dst, 16 at most.
+template <class Epilogue, class Dst>
+inline constexpr int kStagedStore = [] {
+  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
+  return kRun == 0 || kRun > 16 ? 16 : kRun;
+}();
+
+template <class TileT>
+inline constexpr bool kIsWgmma =
+    std::remove_cvref_t<decltype(TileT::config)>::kMainloop == gemm::Mainloop::kWgmmaSm90;
+
+// `config` for the stores of a wgmma tile, others as they are.
+template <class TileT, class Epilogue, class Dst>
+constexpr auto WithStagedStore() {
+  if constexpr (kIsWgmma<TileT>) {
+    return WithDstAlignment(TileT::config, kStagedStore<Epilogue, Dst>);
+  } else {
+    return TileT::config;
+  }
+}
+
+}  // namespace internal
+
+// int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75; with a WgmmaFirst tile through
+// the tensor cores of Hopper. Dst is any layout that Epilogue's output type fits (NCxHWx<4>,
+// NCxHWx<32>, NHWC with K a multiple of 4, of a WgmmaFirst tile's 16 bytes, NCHW in float).
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 struct S8Conv4 {
   using Element = std::int8_t;
@@ -112,11 +192,13 @@ struct S8Conv4 {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr auto config = TileT::config;
+  static constexpr auto config =
+      WithSrcAlignment(internal::WithStagedStore<TileT, EpilogueT, Dst>(), 4);
 };
 
 // int8 convolution over NCxHWx<32> through the tensor cores, any GPU from sm_80 (from sm_75 with a
-// MmaSm75Tile). Dst as above; the store is as wide as Dst allows, 4 bytes for NHWC.
+// MmaSm75Tile; Hopper alone with a Wgmma tile). Dst as above; the store is as wide as Dst allows, 4
+// bytes for NHWC and 16 of a Wgmma tile.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
 struct S8Conv32 {
   using Element = std::int8_t;
@@ -127,16 +209,20 @@ struct S8Conv32 {
   using Epilogue = EpilogueT;
   static constexpr int kRunBytes = Dst::kChannelRun * sizeof(typename EpilogueT::Output);
   static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
-  static constexpr auto config = WithDstAlignment(TileT::config, kRunBytes >= 8   ? kWidest
-                                                                 : kRunBytes == 1 ? 1
-                                                                                  : 4);
+  static constexpr int kStoreBytes = internal::kIsWgmma<TileT>
+                                         ? internal::kStagedStore<EpilogueT, Dst>
+                                     : kRunBytes >= 8 ? kWidest
+                                     : kRunBytes == 1 ? 1
+                                                      : 4;
+  static constexpr auto config = WithDstAlignment(TileT::config, kStoreBytes);
 };
 
-// int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80. C is a
-// multiple of kSrcBytes (16, 8 or 4), the width of a load. Dst as above; where it is NHWC, K is a
-// multiple of kDstChannels (8, 4 or 1), the channels of one store of at most 16 bytes.
+// int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80, or of
+// Hopper with a Wgmma tile. C is a multiple of kSrcBytes (16, 8 or 4; of a Wgmma tile 16), the width
+// of a load. Dst as above; where it is NHWC, K is a multiple of kDstChannels (16 of a Wgmma tile, 8,
+// 4 or 1), the channels of one store of at most 16 bytes.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Mma128x64,
-          int kSrcBytes = 16, int kDstChannels = 8>
+          int kSrcBytes = 16, int kDstChannels = internal::kIsWgmma<TileT> ? 16 : 8>
 struct S8ConvNhwc {
   using Element = std::int8_t;
   using SrcLayout = NHWC;
@@ -151,24 +237,71 @@ struct S8ConvNhwc {
       WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
 };
 
+namespace internal {
+
+template <class... Families>
+struct Joined;
+template <class... P>
+struct Joined<Family<P...>> {
+  using type = Family<P...>;
+};
+template <class... P, class... Q, class... Others>
+struct Joined<Family<P...>, Family<Q...>, Others...> : Joined<Family<P..., Q...>, Others...> {};
+
+// Family<Policies...> where wgmma_sm90 stores as it was measured, 16 bytes of a pixel at once; an
+// empty one elsewhere, for which the model would be wrong.
+template <class Epilogue, class Dst, class... Policies>
+using IfStaged =
+    std::conditional_t<sizeof(typename Epilogue::Output) == 1 && kStagedStore<Epilogue, Dst> == 16,
+                       Family<Policies...>, Family<>>;
+
+template <class E, class Dst>
+using WgmmaFirst =
+    IfStaged<E, Dst, S8Conv4<E, Dst, WgmmaFirst448x64>, S8Conv4<E, Dst, WgmmaFirst192x64>,
+             S8Conv4<E, Dst, WgmmaFirst128x64>, S8Conv4<E, Dst, WgmmaFirst64x64>>;
+
+// Of S8Conv32 and S8ConvNhwc.
+template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
+using Wgmma = IfStaged<E, Dst,                          //
+                       Conv<E, Dst, Wgmma128x256>,      //
+                       Conv<E, Dst, Wgmma208x128>,      //
+                       Conv<E, Dst, Wgmma192x128>,      //
+                       Conv<E, Dst, Wgmma128x128>,      //
+                       Conv<E, Dst, Wgmma64x128>,       //
+                       Conv<E, Dst, Wgmma192x64>,       //
+                       Conv<E, Dst, Wgmma112x64>,       //
+                       Conv<E, Dst, Wgmma96x128>,       //
+                       Conv<E, Dst, Wgmma64x64Split4>,  //
+                       Conv<E, Dst, Wgmma32x64Split4>,  //
+                       Conv<E, Dst, Wgmma64x64>,        //
+                       Conv<E, Dst, Wgmma32x64>>;
+
+template <class E, class Dst, class TileT>
+using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
+
+}  // namespace internal
+
 // What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/.
 // Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
-// that all refuse.
+// that all refuse. GPUs other than Hopper, and problems that the copy engine does not serve, pass
+// over the wgmma_sm90 tiles, which write int8 or uint8 to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
-using S8Conv4Family =
+using S8Conv4Family = typename internal::Joined<
     Family<S8Conv4<Epilogue, Dst, Tile64x64>, S8Conv4<Epilogue, Dst, Tile128x128>,
            S8Conv4<Epilogue, Dst, Tile64x128>, S8Conv4<Epilogue, Dst, Tile128x32>,
            S8Conv4<Epilogue, Dst, Tile64x32>, S8Conv4<Epilogue, Dst, Tile32x32>,
-           S8Conv4<Epilogue, Dst, Tile32x32Wide>, S8Conv4<Epilogue, Dst, Tile32x32Deepest>>;
+           S8Conv4<Epilogue, Dst, Tile32x32Wide>, S8Conv4<Epilogue, Dst, Tile32x32Deepest>>,
+    internal::WgmmaFirst<Epilogue, Dst>>::type;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
-using S8Conv32Family =
+using S8Conv32Family = typename internal::Joined<
     Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128Wide>,
            S8Conv32<Epilogue, Dst, Mma128x128>, S8Conv32<Epilogue, Dst, Mma128x256>,
            S8Conv32<Epilogue, Dst, Mma256x64>, S8Conv32<Epilogue, Dst, Mma64x64>,
            S8Conv32<Epilogue, Dst, Mma64x64Deep>, S8Conv32<Epilogue, Dst, Mma128x32>,
            S8Conv32<Epilogue, Dst, Mma32x32Deep>, S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>,
-           S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>;
+           S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>,
+    internal::Wgmma<S8Conv32, Epilogue, Dst>>::type;
 
 namespace internal {
 
@@ -200,6 +333,8 @@ struct NhwcFamily<E, Dst, true> {
 // allow, unless a narrower tile is quicker, and Describe says what padding would make possible. The
 // first policy has the narrowest of both, so that its errors say what no policy accepts.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8ConvNhwcFamily = typename internal::NhwcFamily<Epilogue, Dst>::type;
+using S8ConvNhwcFamily =
+    typename internal::Joined<typename internal::NhwcFamily<Epilogue, Dst>::type,
+                              internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>::type;
 
 }  // namespace weft::conv

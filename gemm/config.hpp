@@ -167,6 +167,12 @@ constexpr C WithRegisters(C config, int registers) {
   return config;
 }
 
+// `config` for clusters of `split` blocks to a tile.
+constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
+  config.split = split;
+  return config;
+}
+
 // Tiles that suit most layers, ready to be named in a policy.
 inline constexpr SimtConfig kSimt128x128({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
 inline constexpr SimtConfig kSimt128x64({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
@@ -180,6 +186,33 @@ inline constexpr MmaSm80Config kMma128x64({128, 64, 64}, {64, 32, 64}, 4);
 inline constexpr MmaSm80Config kMma64x64({64, 64, 64}, {32, 32, 64}, 4);
 inline constexpr MmaSm80Config kMma128x32({128, 32, 64}, {32, 32, 64}, 4);
 
+// For Hopper alone: those of the tiles of perf/tiles.def that were quickest on some layer. Blocks
+// of the large ones have a multiprocessor for themselves; two of the others share one.
+inline constexpr WgmmaSm90Config kWgmma128x256({128, 256, 128}, {128, 128, 128});
+inline constexpr WgmmaSm90Config kWgmma208x128({208, 128, 128}, {208, 64, 128});
+inline constexpr WgmmaSm90Config kWgmma192x128({192, 128, 128}, {192, 64, 128});
+inline constexpr WgmmaSm90Config kWgmma128x128({128, 128, 128}, {128, 64, 128});
+inline constexpr WgmmaSm90Config kWgmma64x128({64, 128, 128}, {64, 64, 128});
+inline constexpr WgmmaSm90Config kWgmma192x64({192, 64, 128}, {96, 64, 128}, 2);
+inline constexpr WgmmaSm90Config kWgmma112x64({112, 64, 128}, {112, 64, 128}, 2);
+inline constexpr WgmmaSm90Config kWgmma96x128({96, 128, 64}, {96, 64, 64}, 2);
+inline constexpr WgmmaSm90Config kWgmma64x64({64, 64, 128}, {64, 64, 128}, 2);
+inline constexpr WgmmaSm90Config kWgmma32x64({32, 64, 256}, {32, 64, 256}, 2);
+// For few outputs of long sums: clusters of 4 blocks share a tile's slices.
+inline constexpr WgmmaSm90Config kWgmma64x64Split4 =
+    WithSplit(WgmmaSm90Config({64, 64, 128}, {64, 64, 128}), 4);
+inline constexpr WgmmaSm90Config kWgmma32x64Split4 =
+    WithSplit(WgmmaSm90Config({32, 64, 256}, {32, 64, 256}), 4);
+// For a network's first layer, over NCxHWx<4>.
+inline constexpr WgmmaSm90Config kWgmmaFirst448x64 =
+    WithSrcAlignment(WgmmaSm90Config({448, 64, 32}, {112, 64, 32}), 4);
+inline constexpr WgmmaSm90Config kWgmmaFirst192x64 =
+    WithSrcAlignment(WgmmaSm90Config({192, 64, 32}, {96, 64, 32}, 2), 4);
+inline constexpr WgmmaSm90Config kWgmmaFirst128x64 =
+    WithSrcAlignment(WgmmaSm90Config({128, 64, 32}, {64, 64, 32}, 2), 4);
+inline constexpr WgmmaSm90Config kWgmmaFirst64x64 =
+    WithSrcAlignment(WgmmaSm90Config({64, 64, 32}, {32, 64, 32}, 2), 4);
+
 // Of matrix products: float and double, one element a step of k.
 inline constexpr SimtConfig kSimtFloat128x128({128, 128, 8}, {64, 32, 8}, {8, 8, 1},
                                               Alignment{16, 16});
@@ -192,12 +225,6 @@ inline constexpr SimtAsyncConfig kSimtFloat128x256({128, 256, 16}, {64, 64, 16},
 // 16-bit floats.
 inline constexpr MmaSm80Config kMmaHalf128x128({128, 128, 32}, {64, 32, 32}, 3);
 inline constexpr MmaSm80Config kMmaHalf64x64({64, 64, 32}, {32, 32, 32}, 4);
-
-// `config` for clusters of `split` blocks to a tile.
-constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
-  config.split = split;
-  return config;
-}
 
 namespace internal {
 

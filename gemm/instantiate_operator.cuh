@@ -2,6 +2,8 @@
 // gemm/instantiate.cuh, which know the kernels.
 #pragma once
 
+#include <type_traits>
+
 #include "weft/epilogues/device_check.cuh"
 #include "weft/gemm/arch/cuda_launch.cuh"
 #include "weft/gemm/kernel_list.hpp"
@@ -19,22 +21,43 @@ __device__ void CheckFunctorsOnDevice() {
   }
 }
 
+// In P's place where a file is compiled without sm_90a (WEFT_NO_SM90A, which weft_add_operators
+// sets) and P's kernels could only trap: the program then holds no GPU code for P, and
+// conv::Dispatch chooses among the others.
+template <class P>
+struct NotCompiled {};
+template <class P>
+struct KernelList<NotCompiled<P>> {
+  static constexpr int kCount = 0;
+};
+#if defined(WEFT_NO_SM90A)
+template <class P>
+using Compiled =
+    std::conditional_t<std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90,
+                       NotCompiled<P>, P>;
+#else
+template <class P>
+using Compiled = P;
+#endif
+
 template <class P>
 arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, Stream stream,
                                const arch::LaunchAttributes& attributes) {
   arch::LaunchResult result;
-  VisitKernel<P>(index, [&]<class Kernel>() {
-    arch::LaunchAttributes own = attributes;
-    own.dependent = own.dependent && Kernel::kDependent;
-    result = arch::LaunchOnCuda<Kernel>(grid, *static_cast<const typename Kernel::Params*>(params),
-                                        stream, own);
-  });
+  if constexpr (KernelList<P>::kCount > 0) {
+    VisitKernel<P>(index, [&]<class Kernel>() {
+      arch::LaunchAttributes own = attributes;
+      own.dependent = own.dependent && Kernel::kDependent;
+      result = arch::LaunchOnCuda<Kernel>(
+          grid, *static_cast<const typename Kernel::Params*>(params), stream, own);
+    });
+  }
   return result;
 }
 
 }  // namespace weft::gemm
 
-#define WEFT_INSTANTIATE_OPERATOR(...)                                       \
-  template __device__ void weft::gemm::CheckFunctorsOnDevice<__VA_ARGS__>(); \
-  template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<__VA_ARGS__>(    \
+#define WEFT_INSTANTIATE_OPERATOR(...)                                                          \
+  template __device__ void weft::gemm::CheckFunctorsOnDevice<__VA_ARGS__>();                    \
+  template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<weft::gemm::Compiled<__VA_ARGS__>>( \
       int, const void*, weft::arch::Dim3, weft::Stream, const weft::arch::LaunchAttributes&)

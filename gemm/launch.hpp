@@ -75,10 +75,11 @@ template <class P>
 absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch, Stream stream,
                       const LaunchOptions& options = {}) {
   if (!HasGpuCode<P>()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(who, ": this program holds no GPU code for the policy; put ",
-                     "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call ",
-                     "weft_add_operators() in CMake, or use RunOnCpu"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        who, ": this program holds no GPU code for the policy; put ",
+        "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call ", "weft_add_operators() in CMake",
+        facts.hardware.exact ? ", with 90a-real among CUDA_ARCHITECTURES" : "",
+        ", or use RunOnCpu"));
   }
   const arch::DeviceQuery device = arch::QueryDevice();
   if (!device.result.ok()) {

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/conv/harness.hpp"
@@ -22,12 +24,15 @@ namespace {
 
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 // As BiasRelu, but without GPU code in weft::weft, which would narrow the choice to what has some.
 using Relu = epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Identity,
                               epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
 using Nc4 = Dispatch<S8Conv4Family<Relu>>;
 using Nc32 = Dispatch<S8Conv32Family<Relu>>;
+using Nhwc = Dispatch<S8ConvNhwcFamily<Relu>>;
+using First = Dispatch<S8Conv4Family<Relu, NCxHWx<32>>>;
 using Nc32ToNhwc = Dispatch<Family<S8Conv32<epilogues::BiasRelu<>, NHWC, Mma128x64>,
                                    S8Conv32<epilogues::BiasRelu<>, NHWC, Mma64x64>>>;
 
@@ -41,21 +46,35 @@ arch::DeviceLimits Turing() {
           .l2_bytes = 4 << 20};
 }
 
-// Runs `op` on random tensors and compares it with the reference.
+arch::DeviceLimits Gpu(int compute_capability, int multiprocessors, int kilobytes) {
+  return {.compute_capability = compute_capability,
+          .sm_count = multiprocessors,
+          .shared_memory_per_block = kilobytes * 1024,
+          .shared_memory_per_sm = (kilobytes + 1) * 1024,
+          .registers_per_sm = 65536,
+          .max_threads_per_sm = 1536,
+          .l2_bytes = 40 << 20};
+}
+
+// Runs `op` on random tensors and compares it with the reference. The source lies `shift` bytes
+// behind a multiple of 64.
 template <class Src, class FilterLayout, class Dst, class Op, class Activation>
-void ExpectExact(const Op& op, const Activation& activation) {
+void ExpectExact(const Op& op, const Activation& activation, int shift = 0) {
   const Problem& p = op.problem();
   const RandomTensors t(p, 7);
-  const auto src = *ConvertTensor<NCHW, Src, std::int8_t>(p.src(), t.src);
+  const auto packed = *ConvertTensor<NCHW, Src, std::int8_t>(p.src(), t.src);
   const auto filter = *PackFilter<FilterLayout, KCRS, std::int8_t>(p.filter(), t.filter);
-  std::vector<std::int8_t> dst(op.dst_size(), 0x77);
-  ASSERT_EQ(static_cast<std::int64_t>(src.size()), op.src_size());
-  const typename Op::Arguments args = {.src = src.data(),
+  std::vector<std::int8_t> dst(op.dst_size(), 0x77), memory(packed.size() + 128);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  std::int8_t* const src = memory.data() + (64 - address % 64) % 64 + shift;
+  std::copy(packed.begin(), packed.end(), src);
+  ASSERT_EQ(static_cast<std::int64_t>(packed.size()), op.src_size());
+  const typename Op::Arguments args = {.src = src,
                                        .filter = filter.view(),
                                        .bias = t.bias.data(),
                                        .dst = dst.data(),
                                        .channel_alpha = t.channel_alpha.data()};
-  ASSERT_TRUE(op.CheckArguments(args).ok());
+  ASSERT_TRUE(op.CheckArguments(args).ok()) << op.CheckArguments(args);
   const absl::Status status = op.RunOnCpu(args);
   ASSERT_TRUE(status.ok()) << status;
   const auto want = reference::Convolve<std::int8_t>(
@@ -75,6 +94,11 @@ TEST(Dispatch, EveryPolicyEqualsTheReference) {
   for (int i = 0; i < Nc32::kPolicies; ++i) {
     ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(*Nc32::CreateAt(p, i),
                                                     reference::ReluActivation());
+  }
+  const Problem first = SquareProblem(2, 3, 20, 70, 7, 3, 2);
+  for (int i = 0; i < First::kPolicies; ++i) {
+    ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>>(*First::CreateAt(first, i),
+                                                  reference::ReluActivation());
   }
 }
 
@@ -99,8 +123,11 @@ TEST(Dispatch, ChoicesEqualTheReference) {
 }
 
 template <class Op>
-gemm::TileShape Tile(const Problem& p) {
-  return Op::Create(p, GpuFacts())->config().threadblock;
+gemm::TileShape Tile(const Problem& p, const GpuFacts& gpu = GpuFacts()) {
+  return Op::Create(p, gpu)->config().threadblock;
+}
+GpuFacts Ampere() {
+  return GpuFactsOf(Gpu(80, 108, 163));
 }
 
 TEST(Dispatch, LargeLayersGetLargeTiles) {
@@ -112,14 +139,16 @@ TEST(Dispatch, LargeLayersGetLargeTiles) {
 TEST(Dispatch, FewOutputsOfLongSumsGetDeepTiles) {
   const Problem small = SquareProblem(1, 512, 7, 512, 3, 1, 1);
   EXPECT_EQ(Tile<Nc4>(small), (gemm::TileShape{32, 32, 256}));
-  EXPECT_EQ(Tile<Nc32>(small), (gemm::TileShape{32, 32, 256}));
+  EXPECT_EQ(Tile<Nc32>(small, Ampere()), (gemm::TileShape{32, 32, 256}));
+  EXPECT_EQ(Tile<Nc32>(small), (gemm::TileShape{32, 64, 256}));
 }
 
 TEST(Dispatch, FewOutputChannelsGetNarrowTiles) {
   Problem p = SquareProblem(16, 64, 92, 32, 3, 1, 1);
   p.w = 160;
   EXPECT_EQ(Tile<Nc4>(p).n, 32);
-  EXPECT_EQ(Tile<Nc32>(p).n, 32);
+  EXPECT_EQ(Tile<Nc32>(p, Ampere()).n, 32);
+  EXPECT_EQ(Tile<Nc32>(p).n, 64);  // the narrowest of wgmma_sm90
 }
 
 // On the CPU a small tile is never chosen for want of multiprocessors.
@@ -165,9 +194,9 @@ TEST(Dispatch, OlderGpusAreServed) {
   const auto nc32 = Nc32::Create(p, Turing());
   ASSERT_TRUE(nc32.ok()) << nc32.status();
   EXPECT_EQ(nc32->config().mainloop, gemm::Mainloop::kMmaSm75);
-  EXPECT_THAT(nc32->Describe(), HasSubstr("; 9 refused"));
+  EXPECT_THAT(nc32->Describe(), HasSubstr("; 21 refused"));
   // Where there is a choice of mainloop it is the newer one.
-  EXPECT_EQ(Nc32::Create(p, GpuFacts())->config().mainloop, gemm::Mainloop::kMmaSm80);
+  EXPECT_EQ(Nc32::Create(p, GpuFacts())->config().mainloop, gemm::Mainloop::kWgmmaSm90);
 
   using Sm80Only = Dispatch<Family<S8Conv32<>>>;
   const auto refused = Sm80Only::Create(p, Turing());
@@ -175,6 +204,117 @@ TEST(Dispatch, OlderGpusAreServed) {
   EXPECT_EQ(refused.status().message(),
             "conv: config.mainloop needs compute capability 8.0, this GPU has 7.5; run on the CPU "
             "or choose an older mainloop");
+}
+
+bool IsWgmma(const TileDescription& c) {
+  return c.mainloop == gemm::Mainloop::kWgmmaSm90;
+}
+
+// How many of an operator's candidates run through wgmma_sm90, and how many of those are refused.
+template <class Op>
+std::pair<int, int> WgmmaCandidates(const Op& op) {
+  std::pair<int, int> count;
+  for (const Candidate& c : op.candidates()) {
+    if (!IsWgmma(c.facts.config)) continue;
+    ++count.first;
+    count.second += !c.status.ok();
+  }
+  return count;
+}
+
+// The families hold tiles that Hopper alone runs.
+TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
+  const Problem p = SquareProblem(16, 128, 28, 128, 3, 1, 1);
+  const Problem first = SquareProblem(16, 3, 224, 64, 7, 3, 2);
+  for (const arch::DeviceLimits& gpu :
+       {Gpu(80, 108, 163), Gpu(86, 84, 99), Gpu(89, 128, 99), Gpu(100, 148, 227)}) {
+    const auto nc32 = Nc32::Create(p, gpu);
+    const auto nhwc = Nhwc::Create(p, gpu);
+    const auto nc4 = First::Create(first, gpu);
+    ASSERT_TRUE(nc32.ok() && nhwc.ok() && nc4.ok()) << gpu.compute_capability;
+    EXPECT_EQ(nc32->config().mainloop, gemm::Mainloop::kMmaSm80);
+    EXPECT_EQ(nhwc->config().mainloop, gemm::Mainloop::kMmaSm80);
+    EXPECT_EQ(nc4->config().mainloop, gemm::Mainloop::kSimt);
+    EXPECT_EQ(WgmmaCandidates(*nc32), std::pair(12, 12));
+    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(12, 12));
+    EXPECT_EQ(WgmmaCandidates(*nc4), std::pair(4, 4));
+    EXPECT_THAT(nc32->Describe(), Not(HasSubstr("wgmma")));
+    EXPECT_THAT(nhwc->Describe(), HasSubstr(" refused"));
+  }
+  const arch::DeviceLimits hopper = Gpu(90, 132, 227);
+  const Nc32 nc32 = *Nc32::Create(p, hopper);
+  EXPECT_TRUE(IsWgmma(nc32.config())) << nc32.Describe();
+  EXPECT_TRUE(IsWgmma(Nhwc::Create(p, hopper)->config()));
+  EXPECT_TRUE(IsWgmma(First::Create(first, hopper)->config()));
+  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(12, 0));
+  EXPECT_THAT(nc32.Describe(),
+              MatchesRegex("wgmma_sm90 .*; chosen of 23 tiles for a GPU of 132 multiprocessors: "
+                           "predicted .*; next .*; addresses that it refuses go to mma_sm80 .*"));
+}
+
+// What the copy engine does not serve, other tiles do.
+TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
+  Problem strides = SquareProblem(2, 64, 40, 64, 3, 1, 1);
+  strides.stride_h = strides.stride_w = 9;
+  const Nc32 nc32 = *Nc32::Create(strides, GpuFacts());
+  EXPECT_EQ(nc32.config().mainloop, gemm::Mainloop::kMmaSm80);
+  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(12, 12));
+  EXPECT_THAT(nc32.Describe(), HasSubstr("; 12 refused"));
+  EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
+  ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
+
+  // Channels of NHWC that 16-byte rows do not fit.
+  const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 24, 12, 40, 3, 1, 1), GpuFacts());
+  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(12, 12));
+  ExpectExact<NHWC, KRSC, NHWC>(nhwc, reference::ReluActivation());
+
+  Problem dilated = SquareProblem(2, 3, 20, 32, 3, 2, 1);
+  dilated.dilation_h = dilated.dilation_w = 2;
+  const First first = *First::Create(dilated, GpuFacts());
+  EXPECT_EQ(WgmmaCandidates(first), std::pair(4, 4));
+  ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>>(first, reference::ReluActivation());
+}
+
+// The chosen tile wants a source aligned to 32 bytes; the other tiles take one aligned to 16.
+TEST(Dispatch, OtherTilesTakeAddressesThatWgmmaRefuses) {
+  const Nc32 op = *Nc32::Create(SquareProblem(2, 64, 12, 70, 3, 1, 1), GpuFacts());
+  ASSERT_TRUE(IsWgmma(op.config())) << op.Describe();
+  ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(op, reference::ReluActivation());
+  ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(op, reference::ReluActivation(), 16);
+  // An address that none takes gets the sentence of the less strict one.
+  alignas(64) std::int8_t memory[64] = {};
+  Nc32::Arguments args;
+  args.src = memory + 8;
+  const absl::Status s = op.CheckArguments(args);
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("is not 16-byte aligned"));
+  EXPECT_EQ(op.RunOnCpu(args), s);
+  EXPECT_EQ(op.Run(args, nullptr), s);
+  // Without a choice there is no other tile.
+  const Nc32 fixed = *Nc32::CreateAt(op.problem(), op.index());
+  args.src = memory + 16;
+  EXPECT_THAT(std::string(fixed.CheckArguments(args).message()),
+              HasSubstr("is not 32-byte aligned"));
+}
+
+// Where wgmma_sm90 would store fewer than 16 bytes of a pixel at once, families are without it.
+TEST(Dispatch, FamiliesWithoutWgmma) {
+  using Float =
+      epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
+  EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NCxHWx<4>>>::kPolicies), 11);
+  EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NHWC>>::kPolicies), 23);
+  EXPECT_EQ((Dispatch<S8Conv32Family<Float, NCHW>>::kPolicies), 11);
+  EXPECT_EQ((Dispatch<S8ConvNhwcFamily<Float>>::kPolicies), 15);
+  EXPECT_EQ((Dispatch<S8ConvNhwcFamily<Relu, NCxHWx<4>>>::kPolicies), 12);
+  EXPECT_EQ((Dispatch<S8Conv4Family<Relu, NHWC>>::kPolicies), 12);
+  // By themselves such operators exist.
+  EXPECT_EQ((S8Conv32<Relu, NCxHWx<4>, Wgmma64x64>::config.alignment.dst), 4);
+  EXPECT_EQ((S8Conv32<Float, NCHW, Wgmma64x64>::config.alignment.dst), 4);
+  const Problem p = SquareProblem(1, 40, 7, 36, 3, 1, 1);
+  ExpectMatchesReference<S8Conv32<Relu, NCxHWx<4>, Wgmma64x64>>(p, reference::ReluActivation());
+  ExpectMatchesReference<S8Conv32<Float, NCHW, Wgmma64x64>>(p, reference::ReluActivation());
+  ExpectMatchesReference<S8Conv4<Relu, NCxHWx<4>, WgmmaFirst64x64>>(
+      SquareProblem(1, 3, 16, 36, 3, 1, 1), reference::ReluActivation());
 }
 
 TEST(Dispatch, SaysWhy) {
@@ -215,7 +355,7 @@ TEST(Dispatch, BadInputIsRefusedAsByOnePolicy) {
 
 // What weft_add_family() counts on.
 static_assert(std::is_same_v<PolicyOf<S8Conv4Family<>, 8, 0>, S8Conv4<>>);
-static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, 11, 1>,
+static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, 23, 1>,
                              S8Conv32<epilogues::BiasRelu<>, NCxHWx<32>, Mma128x128Wide>>);
 
 // A family may hold a policy for each store width; those that K does not fit are passed over.

@@ -16,7 +16,7 @@ TEST(NhwcFamily, TakesTheWidestAccessThatFits) {
   for (const std::int64_t k : {8, 64, 256}) {
     for (const std::int64_t c : {16, 32, 48, 256}) {
       EXPECT_EQ(Chosen(c, k).src, 16) << c;
-      EXPECT_EQ(Chosen(c, k).dst, 8) << c;
+      EXPECT_EQ(Chosen(c, k).dst, k == 8 ? 8 : 16) << c;  // 16 through wgmma_sm90
     }
     for (const std::int64_t c : {8, 24, 40, 264}) EXPECT_EQ(Chosen(c, k).src, 8) << c;
     for (const std::int64_t c : {4, 12, 20, 260}) EXPECT_EQ(Chosen(c, k).src, 4) << c;
@@ -35,10 +35,16 @@ TEST(NhwcFamily, SaysWhatPaddingWouldGive) {
                                                "to 32 for 16-byte ones; chosen of "));
   EXPECT_THAT(why(8, 64), testing::StartsWith("c=8 is not a multiple of 16: 8-byte loads, pad C to "
                                               "16 for 16-byte ones; chosen of "));
-  EXPECT_THAT(why(64, 20), testing::StartsWith("k=20 is not a multiple of 8: 4-byte stores, pad K "
-                                               "to 24 for 8-byte ones; chosen of "));
+  EXPECT_THAT(why(64, 20), testing::StartsWith("k=20 is not a multiple of 16: 4-byte stores, pad "
+                                               "K to 32 for 16-byte ones; chosen of "));
+  GpuFacts ampere;  // whose widest stores are of 8 channels
+  ampere.limits.compute_capability = 80;
+  EXPECT_THAT(Nhwc::Create(Channels(64, 20), ampere)->why(),
+              testing::StartsWith("k=20 is not a multiple of 8: 4-byte stores, pad K to 24 for "
+                                  "8-byte ones; chosen of "));
+  EXPECT_THAT(Nhwc::Create(Channels(64, 24), ampere)->why(), Not(HasSubstr("pad K")));
   EXPECT_THAT(why(20, 21), HasSubstr("c=20 is not a multiple of 16: 4-byte loads"));
-  EXPECT_THAT(why(20, 21), HasSubstr("k=21 is not a multiple of 8: 1-byte stores"));
+  EXPECT_THAT(why(20, 21), HasSubstr("k=21 is not a multiple of 16: 1-byte stores"));
   EXPECT_THAT(why(64, 64), testing::StartsWith("chosen of "));
   EXPECT_THAT(Nhwc::Create(Channels(20, 64), CpuFacts{2})->why(), HasSubstr("4-byte loads, pad C"));
   // Blocked outputs pad K by themselves.

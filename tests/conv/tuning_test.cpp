@@ -244,7 +244,7 @@ TEST(Tuning, AHitDecides) {
                            " was the quickest on NVIDIA H200 of 132 multiprocessors, 36.2 us; "));
     EXPECT_THAT(op->Describe(), HasSubstr("; measured: "));
     const bool agrees = Nc32::Create(SmallK(), GpuFacts())->index() == i;
-    EXPECT_THAT(op->why(), HasSubstr(agrees ? "the model says so too" : " would take mma_sm80 "));
+    EXPECT_THAT(op->why(), HasSubstr(agrees ? "the model says so too" : " would take wgmma_sm90 "));
   }
 }
 

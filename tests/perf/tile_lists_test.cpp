@@ -2,8 +2,14 @@
 // of all layouts, where each epilogue meets each layout.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include "perf/weft_perf/tiles.hpp"
 #include "tests/conv/harness.hpp"
+#include "weft/conv/ready_made.hpp"
+#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace {
@@ -51,6 +57,44 @@ TEST(TileLists, BasicTilesAreExactWithEveryEpilogue) {
 #include "perf/tiles.def"
 }
 #undef BASIC
+
+// Operator and policy, as tuning tables name them.
+using Names = std::set<std::pair<std::string, std::string>>;
+template <class P>
+void Insert(Names* names) {
+  names->emplace(conv::OperatorName<P>(), conv::PolicyName(P::config));
+}
+template <class... Policies>
+Names NamesOf(conv::Family<Policies...>) {
+  Names names;
+  (Insert<Policies>(&names), ...);
+  return names;
+}
+
+#undef NETWORK
+#undef TILE
+#define BASIC TILE
+#define NETWORK TILE
+#define TILE(Name, ...) Insert<Name<__VA_ARGS__>>(&measured);
+// So that the sweeps measure what Dispatch may choose, and their tuning tables name it.
+TEST(TileLists, HaveTheWgmmaTilesOfTheReadyMadeFamilies) {
+  Names measured;
+#include "perf/tiles.def"
+  int count = 0;
+  for (const Names& family :
+       {NamesOf(conv::S8Conv32Family<>()), NamesOf(conv::S8ConvNhwcFamily<>()),
+        NamesOf(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>())}) {
+    for (const auto& [op, policy] : family) {
+      if (policy.rfind("wgmma_sm90", 0) != 0) continue;
+      ++count;
+      EXPECT_EQ(measured.count({op, policy}), 1u) << op << " " << policy;
+    }
+  }
+  EXPECT_EQ(count, 12 + 12 + 4);
+}
+#undef BASIC
+#undef NETWORK
+#undef TILE
 
 // The first layer of a network.
 TEST(TileLists, WgmmaOf4ChannelsToNc32IsExact) {
