@@ -214,13 +214,6 @@ void HandOverWrites(Lane* lane) {
             all.end());
 }
 
-void TakeHandedOver(Lane* lane) {
-  const Unseen unseen;
-  auto& all = lane->async->handed_over;
-  lane->unfenced.insert(lane->unfenced.end(), all.begin(), all.end());
-  all.clear();
-}
-
 void PublishHandedOver(Lane* lane) {
   const Unseen unseen;
   for (const SharedRange range : lane->async->handed_over) {

@@ -63,10 +63,8 @@ void HandOverWrites(Lane* lane);
 inline void HandOver(Lane* lane) {
   if (lane->async != nullptr && !lane->unfenced.empty()) HandOverWrites(lane);
 }
-// The lane now answers for the bytes that others wrote, did not fence and handed over.
-void TakeHandedOver(Lane* lane);
-// Hands those bytes to the engines without a race being seen: a lane that fences what it has just
-// written itself need not have synchronised with others.
+// Hands those bytes to the engines without a race being seen: they are of all lanes, also of those
+// that this one has not synchronised with.
 void PublishHandedOver(Lane* lane);
 
 // --- Tensor cores: by whole warps
