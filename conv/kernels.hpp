@@ -93,53 +93,38 @@ struct Parts {
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 
-// The same with the wgmma_sm90 mainloop.
+// The same with the wgmma_sm90 mainloop; over NCxHWx<4>, strips that threads bring.
 template <class P>
 struct WgmmaParts {
-  using Params = WgmmaParams<P>;
+  using Checked = CheckedPolicy<P>;
+  static constexpr bool kStrips = Checked::kStrips;
+  using Params = std::conditional_t<kStrips, StripParams<P>, WgmmaParams<P>>;
   using Scheduler = BatchGrid<typename P::Prologue>;
   struct Spec {
     static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
     static constexpr bool kRowsAcross = false, kColumnsAcross = false;
-    static constexpr bool kPermuted = !CheckedPolicy<P>::kNhwc;
+    static constexpr bool kPermuted = !Checked::kNhwc && !kStrips;
+    static constexpr bool kResident = kStrips;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.
-  static constexpr int kWidest = CheckedPolicy<P>::kNhwc ? 128 : 32;
-  static_assert(2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
+  static constexpr int kWidest = Checked::kNhwc ? 128 : 32;
+  static_assert(kStrips ||
+                    2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
-  using OperandA = CopiedSource<P, Mainloop>;
-  using OperandB = CopiedFilter<P, Mainloop>;
-  using Output = decltype(Params::output);
-
-  using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
-  static constexpr int kRegisters = Mainloop::kStartRegisters;
-};
-
-// The same over NCxHWx<4>.
-template <class P>
-struct StripParts {
-  using Params = StripParams<P>;
-  using Scheduler = BatchGrid<typename P::Prologue>;
-  struct Spec {
-    static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
-    static constexpr bool kRowsAcross = false, kColumnsAcross = false, kPermuted = false;
-    static constexpr bool kResident = true;
-  };
-  using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
-  using Pipeline = typename Mainloop::Pipeline;
-  using OperandA = StripSource<Mainloop, BatchTile<typename P::Prologue>>;
-  using OperandB = ResidentFilter<Mainloop>;
+  using OperandA =
+      std::conditional_t<kStrips, StripSource<Mainloop, BatchTile<typename P::Prologue>>,
+                         CopiedSource<P, Mainloop>>;
+  using OperandB = std::conditional_t<kStrips, ResidentFilter<Mainloop>, CopiedFilter<P, Mainloop>>;
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 
 template <class P, SourceKind kind>
-using Kernel = gemm::TileKernel<std::conditional_t<
-    CheckedPolicy<P>::kStrips, StripParts<P>,
-    std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, kind>>>>;
+using Kernel =
+    gemm::TileKernel<std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, kind>>>;
 
 }  // namespace WEFT_BACKEND
 
