@@ -32,6 +32,9 @@ class DirectStore {
   static_assert(Fits(Dst::kChannelRun));
 
  public:
+  // What a thread keeps from one tile to the next.
+  struct Kept {};
+
   // Writes the thread's results of `tile`, whose first row is first_m and whose first column is
   // first_n of its product; what lies past the output is skipped, the zero channels that fill the
   // destination's last block are written as zeros.

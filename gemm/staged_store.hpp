@@ -56,7 +56,9 @@ class StagedStore {
   };
   // What a thread keeps from one tile to the next.
   struct Kept {
-    std::int32_t first_k = -1;  // whose channels these are
+    // Whose channels these are: a group's columns reach past its last channel only where the
+    // destination has zero channels there, fewer than a tile, so that no two groups share it.
+    std::int32_t first_k = -1;
     typename Math::Channels channels[Map::kGroups];
   };
 

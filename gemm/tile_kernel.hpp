@@ -128,18 +128,6 @@ struct TileKernel {
     typename Pipeline::Stages stages;
     typename Parts::Epilogue::Shared epilogue;
   };
-  // What a staged epilogue's threads keep from tile to tile.
-  struct Nothing {};
-  template <class E>
-  static auto KeptFor() {
-    if constexpr (kStaged) {
-      return typename E::Kept();
-    } else {
-      return Nothing();
-    }
-  }
-  template <class E>
-  using KeptOf = decltype(KeptFor<E>());
   using BlockStorage = Storage<kHasScratch, kStaged, Mainloop>;
   template <class M>
   struct ClusterStorage : BlockStorage {
@@ -207,7 +195,7 @@ struct TileKernel {
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
     Pipeline::Line(t, p.ring, turn);
     [[maybe_unused]] int round = 0;
-    [[maybe_unused]] KeptOf<typename Parts::Epilogue> kept;
+    typename Parts::Epilogue::Kept kept;
     WEFT_NO_UNROLL
     for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
