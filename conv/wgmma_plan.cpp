@@ -322,15 +322,13 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
 // multiprocessor.
 void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std::int64_t slices,
               gemm::MbarRingParams* ring) {
-  constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024, kMostColumnTiles = 16;
+  constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024;
   const std::int64_t filters = s.stage_bytes(f.config.threadblock.n) - s.source_bytes();
   const std::int64_t left = f.stage_bytes - slices * filters;
   const std::int64_t stages = std::min(left / s.source_bytes(), kMostStages);
-  const std::int64_t columns = RoundUp(p.k / p.groups, f.dst_interleave);
   if (f.config.split == 1 &&
       prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
-      stages >= kLeastStages && left >= kLeastBytes &&
-      CeilDiv(columns, std::int64_t{f.config.threadblock.n}) <= kMostColumnTiles) {
+      stages >= kLeastStages && left >= kLeastBytes && HasFewColumnTiles(p, f)) {
     ring->b_stays = 1;
     ring->stages = Int32(stages);
     ring->stage_bytes = Int32(s.source_bytes());
