@@ -168,7 +168,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
       std::max({steps * kStep + slices * kSlice, slices * kSlice + copies * kCopy / threads,
                 (products + feed + slices * kRoundTrip) / e.ring.stages, shared});
   const double epilogue = kOutput * t.m * t.n / split / kLanesPerClock;
-  const bool overlaps = e.ring.lead > 0 || together > 1;
+  const bool overlaps = together > 1;
   const double alone =
       std::ceil(per_sm / together) * (own + (kFixed + epilogue) * (1.0 - (overlaps ? kHidden : 0)));
   const double exchange = split == 1 ? 0.0 : rounds * 4.0 * t.m * t.n / kExchanged;

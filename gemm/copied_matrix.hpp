@@ -66,20 +66,26 @@ class CopiedMatrixOperand {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
                         CopyShare share = {}) const {
+    ForEachCopy(slice, share, [&](int i, const auto& at) {
+      t.TmaLoad(to + static_cast<std::uint32_t>(i * p_.copy_bytes), p_.map, bar, at);
+    });
+  }
+  WEFT_DEVICE void Prefetch(arch::Thread t, int slice, CopyShare share) const {
+    ForEachCopy(slice, share, [&](int, const auto& at) { t.TmaPrefetch(p_.map, at); });
+  }
+
+ private:
+  // copy(number, coordinates) for a thread's share.
+  template <class CopyFunction>
+  WEFT_DEVICE void ForEachCopy(int slice, CopyShare share, const CopyFunction& copy) const {
     const std::int32_t k = slice * p_.slice_k;
     WEFT_NO_UNROLL
     for (int i = share.begin; i < p_.copies && i < share.end; ++i) {
       const std::int32_t step = i * p_.line;
-      const std::uint32_t at = to + static_cast<std::uint32_t>(i * p_.copy_bytes);
-      if constexpr (kLines) {
-        t.TmaLoad(at, p_.map, bar, {k + step, first_});
-      } else {
-        t.TmaLoad(at, p_.map, bar, {first_ + step, k});
-      }
+      const std::int32_t lines[2] = {k + step, first_}, across[2] = {first_ + step, k};
+      copy(i, kLines ? lines : across);
     }
   }
-
- private:
   const Params& p_;
   std::int32_t first_;
 };
