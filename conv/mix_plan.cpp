@@ -1,0 +1,100 @@
+#include "weft/conv/mix_plan.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "weft/conv/geometry.hpp"
+#include "weft/gemm/tile.hpp"
+
+namespace weft::conv {
+namespace {
+
+constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
+constexpr int kThreads = 128;
+// A block for each place that the largest GPUs have for one, and a few for each of them to take in
+// turn; where a filter has fewer, blocks share the images.
+constexpr std::int64_t kBlocksWanted = 1056;
+
+std::int32_t Int32(std::int64_t x) {
+  return static_cast<std::int32_t>(x);
+}
+
+}  // namespace
+
+absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::int64_t experts) {
+  if (experts < 1 || experts > kMostExperts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: experts=", experts, " is not 1 to ", kMostExperts,
+                     ", what a thread has registers for; ",
+                     experts < 1 ? "give the number of filters in the bank"
+                                 : "mix with fewer experts, or write the filters of a PerSample "
+                                   "operator by a kernel of your own"));
+  }
+  constexpr std::int64_t kMostWords = kInt32Max - 4 * kThreads;
+  if (f.bytes / 4 > kMostWords) {
+    return internal::TooLarge("bytes of one filter", f.bytes, 4 * kMostWords, "split K");
+  }
+  MixPlan plan;
+  // The kernel whose registers hold the experts, with vectors that divide a filter's bytes: those of
+  // KRSC are a multiple of 4 only.
+  constexpr int kVectorBytes[] = {16, 8, 4, 4};
+  while (4 << plan.kernel < experts || f.bytes % kVectorBytes[plan.kernel] != 0) ++plan.kernel;
+  plan.vector_bytes = kVectorBytes[plan.kernel];
+  const std::int64_t vectors = f.bytes / plan.vector_bytes;
+  const std::int64_t vector_blocks = gemm::CeilDiv(vectors, std::int64_t{kThreads});
+  const std::int64_t wanted = gemm::CeilDiv(kBlocksWanted, vector_blocks);
+  const std::int64_t group = gemm::CeilDiv(p.n, std::min(p.n, wanted));
+  const std::int64_t blocks = vector_blocks * gemm::CeilDiv(p.n, group);
+  if (blocks > kInt32Max) {
+    return internal::TooLarge("blocks that mix filters", blocks, kInt32Max, "split the batch");
+  }
+  plan.grid = {static_cast<int>(blocks), 1, 1};
+  MixParams& params = plan.params;
+  params.filter_bytes = f.bytes;
+  params.vectors = Int32(vectors);
+  params.images = Int32(p.n);
+  params.group = Int32(group);
+  params.count = Int32(experts);
+  params.k = Int32(p.k);
+  params.channel_words = gemm::FastDivmod(Int32(f.channel_words));
+  params.channels = gemm::FastDivmod(Int32(f.channels));
+  params.vector_blocks = gemm::FastDivmod(Int32(vector_blocks));
+  return plan;
+}
+
+absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& a) {
+  if (a.experts.address != nullptr && a.count != plan.params.count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: args.experts holds ", a.count, " filters, the operator was created for ",
+        plan.params.count, " experts; give PackFilters that count"));
+  }
+  if (a.workspace.line_bytes < plan.workspace_bytes()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("conv: args.workspace_bytes=", a.workspace.line_bytes, " is less than the ",
+                     plan.workspace_bytes(), " bytes of a filter for each of ", plan.params.images,
+                     " images; give workspace_size() bytes"));
+  }
+  std::vector<gemm::TensorArgument> read = {a.experts, a.routing};
+  if (a.expert_scale.address != nullptr) read.push_back(a.expert_scale);
+  if (absl::Status s = gemm::CheckArguments("conv", read, a.dst, {}); !s.ok()) return s;
+  for (const gemm::TensorArgument& t : {a.src, a.bias, a.channel_alpha, a.residual, a.dst}) {
+    if (t.address != nullptr) read.push_back(t);
+  }
+  gemm::TensorArgument workspace = a.workspace;
+  workspace.line_bytes = plan.workspace_bytes();
+  return gemm::CheckArguments("conv", read, workspace, {});
+}
+
+std::string DescribeMixing(const MixPlan& plan) {
+  return absl::StrFormat(
+      "%d experts mixed by %d blocks of %d threads, %d bytes of a filter and %d images each, into "
+      "a workspace of %d bytes",
+      plan.params.count, plan.grid.x, kThreads, plan.vector_bytes * kThreads, plan.params.group,
+      plan.workspace_bytes());
+}
+
+}  // namespace weft::conv
