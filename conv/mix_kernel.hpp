@@ -66,12 +66,11 @@ struct MixKernel {
     t.LetLaterGridsStart();
     Vector experts[kExperts] = {};
     if (p.early && inside) {
-      ForEachExpert(p, [&](int e) { experts[e] = t.LoadGlobal(At(p.experts, p, e, vector)); });
+      ForEachExpert(p, [&](int e) { experts[e] = t.LoadGlobal(Expert(p, e, vector)); });
     }
     t.WaitForEarlierGrids();
     if (!p.early && inside) {
-      ForEachExpert(p,
-                    [&](int e) { experts[e] = t.LoadGlobalCoherent(At(p.experts, p, e, vector)); });
+      ForEachExpert(p, [&](int e) { experts[e] = t.LoadGlobalCoherent(Expert(p, e, vector)); });
     }
     float value[kExperts][kBytes];
     Dequantize(t, p, vector, inside, experts, value);
@@ -88,9 +87,10 @@ struct MixKernel {
       }
       t.SyncThreads();
       if (!inside) continue;
+      std::int8_t* to = p.mixed + base * p.filter_bytes + Offset(vector);
       WEFT_NO_UNROLL
-      for (int image = 0; image < count; ++image) {
-        t.StoreGlobal(At(p.mixed, p, base + image, vector), Mix(t, shared.weight[image], value));
+      for (int image = 0; image < count; ++image, to += p.filter_bytes) {
+        t.StoreGlobal(reinterpret_cast<Vector*>(to), Mix(t, shared.weight[image], value));
       }
     }
   }
@@ -104,15 +104,12 @@ struct MixKernel {
     float of[4];
   };
 
-  // The vector's place in a filter of a bank.
-  template <class T>
-  WEFT_DEVICE static auto At(T* bank, const Params& p, std::int32_t filter, std::int32_t vector) {
-    T* const at = bank + filter * p.filter_bytes + std::int64_t{vector} * kBytes;
-    if constexpr (std::is_const_v<T>) {
-      return reinterpret_cast<const Vector*>(at);
-    } else {
-      return reinterpret_cast<Vector*>(at);
-    }
+  // Of a vector in a filter, in bytes.
+  WEFT_DEVICE static std::int64_t Offset(std::int32_t vector) {
+    return std::int64_t{vector} * kBytes;
+  }
+  WEFT_DEVICE static const Vector* Expert(const Params& p, int e, std::int32_t vector) {
+    return reinterpret_cast<const Vector*>(p.experts + e * p.filter_bytes + Offset(vector));
   }
 
   template <class Visit>
