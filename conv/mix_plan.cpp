@@ -13,11 +13,10 @@
 namespace weft::conv {
 namespace {
 
+using internal::Wide;
+
 constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr int kThreads = 128;
-// A block for each place that the largest GPUs have for one, and a few for each of them to take in
-// turn; where a filter has fewer, blocks share the images.
-constexpr std::int64_t kBlocksWanted = 1056;
 
 std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
@@ -25,7 +24,8 @@ std::int32_t Int32(std::int64_t x) {
 
 }  // namespace
 
-absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::int64_t experts) {
+absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::int64_t experts,
+                                   std::int64_t blocks) {
   if (experts < 1 || experts > kMostExperts) {
     return absl::InvalidArgumentError(
         absl::StrCat("conv: experts=", experts, " is not 1 to ", kMostExperts,
@@ -46,13 +46,13 @@ absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::in
   plan.vector_bytes = kVectorBytes[plan.kernel];
   const std::int64_t vectors = f.bytes / plan.vector_bytes;
   const std::int64_t vector_blocks = gemm::CeilDiv(vectors, std::int64_t{kThreads});
-  const std::int64_t wanted = gemm::CeilDiv(kBlocksWanted, vector_blocks);
+  const std::int64_t wanted = gemm::CeilDiv(blocks, vector_blocks);
   const std::int64_t group = gemm::CeilDiv(p.n, std::min(p.n, wanted));
-  const std::int64_t blocks = vector_blocks * gemm::CeilDiv(p.n, group);
-  if (blocks > kInt32Max) {
-    return internal::TooLarge("blocks that mix filters", blocks, kInt32Max, "split the batch");
+  const Wide all = Wide{vector_blocks} * gemm::CeilDiv(p.n, group);
+  if (all > kInt32Max) {
+    return internal::TooLarge("blocks that mix filters", all, kInt32Max, "split the batch");
   }
-  plan.grid = {static_cast<int>(blocks), 1, 1};
+  plan.grid = {static_cast<int>(all), 1, 1};
   MixParams& params = plan.params;
   params.filter_bytes = f.bytes;
   params.vectors = Int32(vectors);

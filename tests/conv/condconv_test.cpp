@@ -1,6 +1,7 @@
 // On the CPU, under the executor's schedules too, and what is refused.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/conv/condconv_cases.hpp"
@@ -18,6 +19,37 @@ TEST(CondConv, Schedules) {
     options.run.cpu.schedule = schedule;
     options.run.cpu.workers = 2;
     ExpectMixed<Simple>(SquareProblem(35, 4, 2, 40, 2, 0, 1), options);
+  }
+}
+
+// Blocks whose images have their weights at hand in turn, and scales of the channels that there are.
+TEST(CondConv, BlocksOfManyImages) {
+  constexpr std::int64_t kExperts = 32;
+  const Problem p = SquareProblem(70, 4, 1, 5, 1, 0, 1);
+  const MixPlan plan =
+      PlanMixing(p, MixFormatOf<CxRSKx<4>>(p.filter()), kExperts, /*blocks=*/1).value();
+  EXPECT_EQ(plan.grid.x, 1);
+  const RandomTensors t(p, 1, kExperts);
+  const auto bank =
+      PackFilters<prologues::Experts, CxRSKx<4>>(p.filter(), kExperts, t.filter).value();
+  const std::vector<float> routing = RandomFloats(p.n * kExperts, -0.3f, 0.6f, 2);
+  const std::vector<float> scale = RandomFloats(kExperts * p.k, 0.1f, 0.4f, 3);
+  const std::vector<std::int8_t> want =
+      reference::MixExperts(p, kExperts, t.filter.data(), routing.data(), scale.data());
+  const auto packed = PackFilters<PerSample, CxRSKx<4>>(p.filter(), p.n, want).value();
+  for (const arch::Schedule schedule : {arch::Schedule::kForward, arch::Schedule::kReverse,
+                                        arch::Schedule::kPriority, arch::Schedule::kRandom}) {
+    std::vector<std::int8_t> mixed(plan.workspace_bytes(), 0x55);
+    MixParams params = plan.params;
+    params.experts = bank.data(), params.mixed = mixed.data();
+    params.routing = routing.data(), params.expert_scale = scale.data();
+    arch::CpuOptions options;
+    options.schedule = schedule;
+    const absl::Status status = gemm::RunOnCpu<MixFilters>(
+        "conv", {}, {.kernel = plan.kernel, .params = &params, .grid = plan.grid}, options,
+        nullptr);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(std::equal(mixed.begin(), mixed.end(), packed.data()));
   }
 }
 
