@@ -6,6 +6,7 @@
 // each of them, and one fma for each expert and byte of it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "weft/epilogues/numerics.hpp"
@@ -66,11 +67,12 @@ struct MixKernel {
     t.LetLaterGridsStart();
     Vector experts[kExperts] = {};
     if (p.early && inside) {
-      ForEachExpert(p, [&](int e) { experts[e] = t.LoadGlobal(Expert(p, e, vector)); });
+      ForEachExpert(p, vector, [&](int e, const Vector* at) { experts[e] = t.LoadGlobal(at); });
     }
     t.WaitForEarlierGrids();
     if (!p.early && inside) {
-      ForEachExpert(p, [&](int e) { experts[e] = t.LoadGlobalCoherent(Expert(p, e, vector)); });
+      ForEachExpert(p, vector,
+                    [&](int e, const Vector* at) { experts[e] = t.LoadGlobalCoherent(at); });
     }
     float value[kExperts][kBytes];
     Dequantize(t, p, vector, inside, experts, value);
@@ -108,15 +110,14 @@ struct MixKernel {
   WEFT_DEVICE static std::int64_t Offset(std::int32_t vector) {
     return std::int64_t{vector} * kBytes;
   }
-  WEFT_DEVICE static const Vector* Expert(const Params& p, int e, std::int32_t vector) {
-    return reinterpret_cast<const Vector*>(p.experts + e * p.filter_bytes + Offset(vector));
-  }
 
+  // visit(e, where its vector lies).
   template <class Visit>
-  WEFT_DEVICE static void ForEachExpert(const Params& p, const Visit& visit) {
+  WEFT_DEVICE static void ForEachExpert(const Params& p, std::int32_t vector, const Visit& visit) {
+    const std::int8_t* at = p.experts + Offset(vector);
     WEFT_UNROLL
-    for (int e = 0; e < kExperts; ++e) {
-      if (e < p.count) visit(e);
+    for (int e = 0; e < kExperts; ++e, at += p.filter_bytes) {
+      if (e < p.count) visit(e, reinterpret_cast<const Vector*>(at));
     }
   }
 
@@ -124,24 +125,37 @@ struct MixKernel {
   WEFT_DEVICE static void Dequantize(arch::Thread t, const Params& p, std::int32_t vector,
                                      bool inside, const Vector (&experts)[kExperts],
                                      float (&value)[kExperts][kBytes]) {
+    const bool scaled = inside && p.expert_scale != nullptr;
+    float scale[kExperts];
+    std::int32_t last = -1;  // the channel of the scales; mostly all words have the same
     WEFT_UNROLL
     for (int w = 0; w < kWords; ++w) {
       std::int32_t k = 0;
       (void)p.channels.Divmod(p.channel_words.Divide(vector * kWords + w), k);
-      const bool scaled = inside && p.expert_scale != nullptr && k < p.k;
+      if (k != last) {
+        const float* at = p.expert_scale + k;
+        WEFT_UNROLL
+        for (int e = 0; e < kExperts; ++e, at += p.k) {
+          scale[e] = scaled && k < p.k && e < p.count ? t.LoadGlobalCoherent(at) : 1.0f;
+        }
+        last = k;
+      }
       WEFT_UNROLL
       for (int e = 0; e < kExperts; ++e) {
-        float scale = 1.0f;
-        if (scaled && e < p.count) {
-          scale = t.LoadGlobalCoherent(p.expert_scale + std::int64_t{e} * p.k + k);
-        }
+        const std::uint32_t biased = experts[e].word[w] ^ 0x80808080u;
         WEFT_UNROLL
         for (int b = 0; b < 4; ++b) {
-          const auto byte = static_cast<std::int8_t>(experts[e].word[w] >> (8 * b));
-          value[e][4 * w + b] = epilogues::Mul(scale, static_cast<float>(byte));
+          value[e][4 * w + b] = epilogues::Mul(scale[e], Number(t, biased, b));
         }
       }
     }
+  }
+
+  // Byte b of a word, less 128, as a float: put below the bits of 2^23 it is added to that. Conversions
+  // have a fourth of the rate.
+  WEFT_DEVICE static float Number(arch::Thread t, std::uint32_t biased, int b) {
+    const std::uint32_t bits = t.BytePermute(biased, 0x4b000000u, 0x7440u | b);
+    return epilogues::Add(std::bit_cast<float>(bits), -8388736.0f);
   }
 
   // An fma for each expert, in their order; then rounded to bytes. Those past the last expert add

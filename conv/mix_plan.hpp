@@ -45,15 +45,11 @@ struct MixPlan {
   std::int64_t workspace_bytes() const { return params.images * params.filter_bytes; }
 };
 
-// A block for each place that the largest GPUs have for one, and a few for each of them to take in
-// turn.
-inline constexpr std::int64_t kMixBlocks = 1056;
-
 // InvalidArgument if `experts` is not 1 to kMostExperts; OutOfRange where a filter, or all of them,
-// have more bytes than indices reach. The problem is one for which an operator was created. Where a
-// filter has fewer, the images are shared out to `blocks` blocks.
+// have more bytes than indices reach. The problem is one for which an operator was created. Which
+// images share a block is chosen for a GPU of so many multiprocessors; any runs it.
 absl::StatusOr<MixPlan> PlanMixing(const Problem& problem, const MixFormat& format,
-                                   std::int64_t experts, std::int64_t blocks = kMixBlocks);
+                                   std::int64_t experts, int multiprocessors = 132);
 
 // What is mixed, and where to; addresses and sizes in bytes.
 struct MixArguments {

@@ -25,10 +25,10 @@ TEST(CondConv, Schedules) {
 // Blocks whose images have their weights at hand in turn, and scales of the channels that there are.
 TEST(CondConv, BlocksOfManyImages) {
   constexpr std::int64_t kExperts = 32;
-  const Problem p = SquareProblem(70, 4, 1, 5, 1, 0, 1);
+  const Problem p = SquareProblem(400, 4, 1, 5, 1, 0, 1);
   const MixPlan plan =
-      PlanMixing(p, MixFormatOf<CxRSKx<4>>(p.filter()), kExperts, /*blocks=*/1).value();
-  EXPECT_EQ(plan.grid.x, 1);
+      PlanMixing(p, MixFormatOf<CxRSKx<4>>(p.filter()), kExperts, /*multiprocessors=*/1).value();
+  EXPECT_GT(plan.params.group, 32);
   const RandomTensors t(p, 1, kExperts);
   const auto bank =
       PackFilters<prologues::Experts, CxRSKx<4>>(p.filter(), kExperts, t.filter).value();
