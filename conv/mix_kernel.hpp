@@ -49,6 +49,7 @@ inline namespace WEFT_BACKEND {
 template <int kExperts, int kWords>
 struct MixKernel {
   using Params = MixParams;
+  static constexpr int kMost = kExperts, kVectorBytes = 4 * kWords;
   static constexpr int kThreads = 128;
   static constexpr arch::Requires kRequires{.min = 75};
   static constexpr bool kDependent = true;
@@ -98,7 +99,7 @@ struct MixKernel {
   }
 
  private:
-  static constexpr int kBytes = 4 * kWords;
+  static constexpr int kBytes = kVectorBytes;
   struct alignas(kBytes) Vector {
     std::uint32_t word[kWords];
   };

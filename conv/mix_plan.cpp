@@ -16,7 +16,7 @@ namespace {
 using internal::Wide;
 
 constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
-constexpr int kThreads = 128;
+constexpr int kThreads = MixKernel<8, 2>::kThreads;
 
 std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
@@ -59,9 +59,14 @@ absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::in
   MixPlan plan;
   // The kernel whose registers hold the experts, with vectors that divide a filter's bytes: those of
   // KRSC are a multiple of 4 only.
-  constexpr int kVectorBytes[] = {16, 8, 4, 4};
-  while (4 << plan.kernel < experts || f.bytes % kVectorBytes[plan.kernel] != 0) ++plan.kernel;
-  plan.vector_bytes = kVectorBytes[plan.kernel];
+  for (int i = 0; i < gemm::KernelList<MixFilters>::kCount && plan.vector_bytes == 0; ++i) {
+    gemm::VisitKernel<MixFilters>(i, [&]<class Kernel>() {
+      static_assert(Kernel::kThreads == kThreads && Kernel::kMost <= kMostExperts);
+      if (Kernel::kMost < experts || f.bytes % Kernel::kVectorBytes != 0) return;
+      plan.kernel = i;
+      plan.vector_bytes = Kernel::kVectorBytes;
+    });
+  }
   const std::int64_t vectors = f.bytes / plan.vector_bytes;
   const std::int64_t vector_blocks = gemm::CeilDiv(vectors, std::int64_t{kThreads});
   const std::int64_t group = GroupOf(p.n, vector_blocks, multiprocessors);

@@ -69,6 +69,13 @@ TEST(CondConv, RefusesNumbersOfExperts) {
   EXPECT_THAT(std::string(Op::Create(grouped, 2).status().message()), HasSubstr("groups=2"));
 }
 
+TEST(CondConv, RefusesFiltersBeyondItsIndices) {
+  const absl::Status status = Op::Create(SquareProblem(1, 131068, 1, 1 << 17, 1, 0, 1), 2).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("conv: bytes of one filter=17179344896 exceeds 8589932540; split K"));
+}
+
 // Arguments that run, to get one thing wrong.
 struct Arguments {
   static constexpr std::int64_t kExperts = 4;
