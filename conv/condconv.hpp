@@ -7,8 +7,8 @@
 //     op->Run({.src = x, .experts = bank, .routing = r, .workspace = w,
 //              .workspace_bytes = op->workspace_size(), .bias = b, .dst = y}, stream);
 //
-// Two kernels in one stream: the first writes a filter for each image into the workspace, the second
-// is Convolution<P>, or what Dispatch<P> chooses where P is a Family.
+// Two kernels in one stream: the first writes a filter for each image into the workspace, the
+// second is Convolution<P>, or what Dispatch<P> chooses where P is a Family.
 #pragma once
 
 #include <cstdint>
@@ -61,12 +61,12 @@ class CondConv {
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
 
-  // As ConvolutionArguments, with experts, routing weights and a workspace in the place of a filter.
-  // No tensor may overlap the workspace.
+  // As ConvolutionArguments, with experts, routing weights and a workspace in the place of a
+  // filter. No tensor may overlap the workspace.
   struct Arguments {
     gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
-    // From PackFilters<prologues::Experts, FilterLayout>(problem.filter(), experts, values); 16-byte
-    // aligned.
+    // From PackFilters<prologues::Experts, FilterLayout>(problem.filter(), experts, values);
+    // 16-byte aligned.
     Experts experts;
     const float* routing = nullptr;  // [problem.n][experts], any numbers
     // [experts][problem.k]: the step of an expert's integers, per output channel, in steps of the

@@ -2,8 +2,8 @@
 //
 // A packed filter's elements are where they are whatever the filter, so mixing is elementwise: a
 // thread brings the same few bytes of every expert, makes floats of them once, and goes through the
-// images. The bank is read once for all of a block's images; what takes time is writing a filter for
-// each of them, and one fma for each expert and byte of it.
+// images. The bank is read once for all of a block's images; what takes time is writing a filter
+// for each of them, and one fma for each expert and byte of it.
 #pragma once
 
 #include <bit>
@@ -152,8 +152,8 @@ struct MixKernel {
     }
   }
 
-  // Byte b of a word, less 128, as a float: put below the bits of 2^23 it is added to that. Conversions
-  // have a fourth of the rate.
+  // Byte b of a word, less 128, as a float: put below the bits of 2^23 it is added to that.
+  // Conversions take longer.
   WEFT_DEVICE static float Number(arch::Thread t, std::uint32_t biased, int b) {
     const std::uint32_t bits = t.BytePermute(biased, 0x4b000000u, 0x7440u | b);
     return epilogues::Add(std::bit_cast<float>(bits), -8388736.0f);

@@ -22,9 +22,9 @@ std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
 }
 
-// How many of n images a block should have. A block's four warps have a scheduler each, so clocks are a
-// warp's instructions: 400 to make floats of the experts and 77 for an image (8 experts, in SASS), or,
-// for a block that is alone, about 1500 and 137 with what it waits for.
+// How many of n images a block should have. A block's four warps have a scheduler each, so clocks
+// are a warp's instructions: 400 to make floats of the experts and 77 for an image (8 experts, in
+// SASS), or, for a block that is alone, about 1500 and 137 with what it waits for.
 std::int64_t GroupOf(std::int64_t n, std::int64_t vector_blocks, std::int64_t multiprocessors) {
   constexpr std::int64_t kMostGroups = 512;
   std::int64_t best = n;
@@ -57,8 +57,8 @@ absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::in
     return internal::TooLarge("bytes of one filter", f.bytes, 4 * kMostWords, "split K");
   }
   MixPlan plan;
-  // The kernel whose registers hold the experts, with vectors that divide a filter's bytes: those of
-  // KRSC are a multiple of 4 only.
+  // The kernel whose registers hold the experts, with vectors that divide a filter's bytes: those
+  // of KRSC are a multiple of 4 only.
   for (int i = 0; i < gemm::KernelList<MixFilters>::kCount && plan.vector_bytes == 0; ++i) {
     gemm::VisitKernel<MixFilters>(i, [&]<class Kernel>() {
       static_assert(Kernel::kThreads == kThreads && Kernel::kMost <= kMostExperts);

@@ -1,6 +1,6 @@
 // Conditional convolution: a kernel weighs four experts for each image (condconv/routing.hpp), and
-// CondConv convolves each image with its mixture. Runs on the GPU, or on the CPU where there is none or
-// with --backend=cpu; checked against the plain reference.
+// CondConv convolves each image with its mixture. Runs on the GPU, or on the CPU where there is
+// none or with --backend=cpu; checked against the plain reference.
 #include <cstdint>
 #include <cstring>
 #include <iostream>
@@ -47,8 +47,8 @@ absl::Status Run(bool on_gpu) {
   const std::vector<std::int8_t> experts =
       Numbers(kExperts * 7 * 10 * 3 * 3, 101);  // [4][K][C][R][S]
   const std::vector<float> bias = {-3.0f, -2.0f, -1.0f, 0.0f, 1.0f, 2.0f, 3.0f};
-  // The sum of four weights is below 4. A step of the mixed filters is 2.5 of the experts' steps here,
-  // so that few of their elements are saturated, and alpha is 2.5 times as large.
+  // The sum of four weights is below 4. A step of the mixed filters is 2.5 of the experts' steps
+  // here, so that few of their elements are saturated, and alpha is 2.5 times as large.
   const std::vector<float> expert_scale(kExperts * 7, 1.0f / 2.5f);
   std::vector<float> weights(kExperts * 10);
   for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -1,9 +1,11 @@
-// condconv_bench [FILE.json]: CondConv with 8 experts at N = 16 and 64 on five layers of ResNet-50,
-// against the plain convolution of the layer through the same tiles, and against cuBLASLt's matrix
-// product and one convolution of cuDNN's for each image, in one CUDA graph.
+// condconv_bench [FILE.json [LAYERS]]: CondConv with 8 experts at N = 16 and 64 on five layers of
+// ResNet-50, or on those of them with LAYERS in their name, against the plain convolution of the
+// layer through the same tiles, and against cuBLASLt's matrix product and one convolution of
+// cuDNN's for each image, in one CUDA graph.
 //
 // Ours also in several passes over the images, whose filters then stay in the L2. Mixed filters and
-// outputs of each are compared: a sample with what is computed here, passes and tiles with each other.
+// outputs of each are compared: a sample with what is computed here, passes and tiles with each
+// other.
 #if WEFT_HAVE_CUDA
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "perf/condconv_bench/data.hpp"
 #include "perf/condconv_bench/peer.hpp"
@@ -227,7 +230,8 @@ absl::Status Measure(const Stopwatch& watch, const conv::Problem& problem, Json*
   return absl::OkStatus();
 }
 
-absl::Status Main(const char* file) {
+// layers: part of the names of those that are measured.
+absl::Status Main(const char* file, const char* layers) {
   Stopwatch watch;
   WEFT_TRY(watch.Init());
   WEFT_LET(const Ceilings ceilings, MeasureCeilings(watch.stream()));
@@ -248,6 +252,7 @@ absl::Status Main(const char* file) {
     for (const int images : {16, 64}) {
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
+      if (!absl::StrContains(LayerName(layer.problem, true), layers)) continue;
       WEFT_TRY(Measure(watch, layer.problem, &rows));
       WEFT_TRY(write());  // a plan of cuDNN's may crash
     }
@@ -259,7 +264,8 @@ absl::Status Main(const char* file) {
 }  // namespace weft::perf
 
 int main(int argc, char** argv) {
-  const absl::Status status = weft::perf::Main(argc > 1 ? argv[1] : nullptr);
+  const absl::Status status =
+      weft::perf::Main(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : "");
   if (status.ok()) return 0;
   std::fprintf(stderr, "condconv_bench: %s\n", std::string(status.message()).c_str());
   return 1;

@@ -1,5 +1,5 @@
-// The routing of a CondConv as a kernel of one's own: the mean of each channel of an image, a linear
-// layer, a sigmoid. One source for both back ends; routing.cu launches it on the GPU.
+// The routing of a CondConv as a kernel of one's own: the mean of each channel of an image, a
+// linear layer, a sigmoid. One source for both back ends; routing.cu launches it on the GPU.
 #pragma once
 
 #include <cmath>

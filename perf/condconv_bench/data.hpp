@@ -24,14 +24,14 @@ struct CondData {
 
   static absl::StatusOr<CondData> Create(const conv::Problem& problem);
 
-  // Of a sample of outputs, those that differ by more than `allowed` from what the mixed filters make
-  // of the source; and of the elements of these filters, those that differ by more from what they
-  // should be. filter(n, k, i): i counts c, r, s. dst(n, k, row, column).
+  // Of a sample of outputs, those that differ by more than `allowed` from what the mixed filters
+  // make of the source; and of the elements of these filters, those that differ by more from what
+  // they should be. filter(n, k, i): i counts c, r, s. dst(n, k, row, column).
   int Wrong(
       int allowed, const std::function<int(std::int64_t, std::int64_t, std::int64_t)>& filter,
       const std::function<int(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& dst) const;
-  // DataLoss if something in the sample is wrong: in workspace and dst; in filters of format KRSC and
-  // outputs of format NHWC, by more than 1.
+  // DataLoss if something in the sample is wrong: in workspace and dst; in filters of format KRSC
+  // and outputs of format NHWC, by more than 1.
   absl::Status Check() const;
   absl::Status CheckChannelsLast(const DeviceBuffer& mixed, const DeviceBuffer& dst) const;
 

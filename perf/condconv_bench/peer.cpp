@@ -103,7 +103,7 @@ absl::Status Libraries::MakeConvolutions(const LibrariesProblem& p, const Stopwa
   const std::int64_t src = NHWC::Size(one.problem.src()), dst = NHWC::Size(one.problem.dst());
   const std::int64_t filter = KRSC::Size(one.problem.filter());
   PeerOptions options;
-  options.most_variants = 64;
+  options.most_variants = 32;
   options.build_threads = threads;
   for (int b = 0; b < kBranches; ++b) {
     auto branch = std::make_unique<Branch>();

@@ -1,5 +1,5 @@
-// CondConv as one would build it from libraries: a matrix product of cuBLASLt's mixes the filters of all
-// images, then cuDNN convolves each image with its own. Only with WEFT_HAVE_CUDNN and
+// CondConv as one would build it from libraries: a matrix product of cuBLASLt's mixes the filters
+// of all images, then cuDNN convolves each image with its own. Only with WEFT_HAVE_CUDNN and
 // WEFT_HAVE_CUBLASLT.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace weft::perf {
 
-// What there is to mix and to convolve, planar on the host, with scale[k] and bias[k] and ReLU behind
-// the convolution.
+// What there is to mix and to convolve, planar on the host, with scale[k] and bias[k] and ReLU
+// behind the convolution.
 struct LibrariesProblem {
   conv::Problem problem;
   std::int64_t experts = 0;
@@ -57,8 +57,8 @@ class CudaEvent {
 
 class Libraries {
  public:
-  // Tries every algorithm of the product and every plan of the convolution, of which `threads` threads
-  // compile several at once; keeps the fastest of each. Enough images for all branches.
+  // Tries every algorithm of the product and every plan of the convolution, of which `threads`
+  // threads compile several at once; keeps the fastest of each. Enough images for all branches.
   static absl::StatusOr<std::unique_ptr<Libraries>> Create(const LibrariesProblem& problem,
                                                            const Stopwatch& watch, int threads);
 

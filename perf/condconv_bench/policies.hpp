@@ -1,5 +1,5 @@
-// The operators of condconv_bench: the same tiles of wgmma_sm90 over NCxHWx<32> with a filter for each
-// image, and with one for all.
+// The operators of condconv_bench: the same tiles of wgmma_sm90 over NCxHWx<32> with a filter for
+// each image, and with one for all.
 #pragma once
 
 #include <cstdint>

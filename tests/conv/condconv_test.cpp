@@ -22,7 +22,8 @@ TEST(CondConv, Schedules) {
   }
 }
 
-// Blocks whose images have their weights at hand in turn, and scales of the channels that there are.
+// Blocks whose images have their weights at hand in turn, and scales of the channels that there
+// are.
 TEST(CondConv, BlocksOfManyImages) {
   constexpr std::int64_t kExperts = 32;
   const Problem p = SquareProblem(400, 4, 1, 5, 1, 0, 1);
