@@ -40,8 +40,18 @@ foreach(tile Local16x64 Local16x64Deep Local16x128 Local16x32)
 endforeach()
 weft_add_operators(local_bench "perf/local_bench/policies.hpp" ${local})
 
+# The others of its list are passed over where they have no GPU code.
+set(tiles Wgmma208x128 Wgmma64x64)
+if(WEFT_PERF_ALL_TILES)
+  list(APPEND tiles Wgmma192x64 Wgmma112x64 Wgmma64x128)
+endif()
+foreach(tile IN LISTS tiles)
+  list(APPEND condconv "weft::perf::Mixed<weft::conv::${tile}>" "weft::perf::Plain<weft::conv::${tile}>")
+endforeach()
+weft_add_operators(condconv_bench "perf/condconv_bench/policies.hpp" ${condconv})
+
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
 if(WEFT_HAVE_CUDA AND CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-  set_target_properties(weft_perf gemm_bench local_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
+  set_target_properties(weft_perf gemm_bench local_bench condconv_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
 endif()
