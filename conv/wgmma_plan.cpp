@@ -375,4 +375,18 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   return plan;
 }
 
+gemm::EngineCounts CountsOf(const EnginePlan& e) {
+  return {.steps = e.plan.steps,
+          .last_steps = e.plan.last_steps,
+          .copies = e.source.copies.of_slice,
+          .last_copies = e.source.copies.of_last,
+          .copy_bytes = e.source.copy_bytes,
+          .copy_clocks = e.source_spec.pixels * e.row_clocks,
+          .stages = e.ring.stages,
+          .stage_bytes = e.ring.stage_bytes,
+          .b_stays = e.ring.b_stays != 0,
+          .goes_ahead = e.ring.lead > 0,
+          .strips = e.strips};
+}
+
 }  // namespace weft::conv

@@ -1,4 +1,4 @@
-// Matrices that the copy engine of sm_90 brings (mbar_ring.hpp), and the plan of their products.
+// Matrices that the copy engine of sm_90 brings (mbar_ring.hpp).
 #pragma once
 
 #include <cstdint>
@@ -27,26 +27,6 @@ constexpr int MatrixSliceBytes(int rows, int slice_k, int element_bytes, bool li
   const int along = (lines ? slice_k : rows) * element_bytes, across = lines ? rows : slice_k;
   return CeilDiv(along, kLine) * kLine * across;
 }
-
-// Of one operand, for the host: its map, but for the address, and its parameters, but for the map.
-struct CopiedMatrix {
-  arch::TensorMapSpec spec;
-  CopiedMatrixParams params;
-};
-
-// What MakeWgmmaGemmPlan makes of a checked problem.
-struct WgmmaGemmPlan {
-  CopiedMatrix a, b;
-  MbarRingParams ring;
-  WgmmaPlan plan;
-};
-
-// tile: config.threadblock, warp: config.warp. extents: m, n, k of the product. lines_a, lines_b:
-// whether k runs along memory. stage_bytes: what the ring's stages share.
-WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, std::int64_t m,
-                                std::int64_t n, std::int64_t k, std::int64_t lda, std::int64_t ldb,
-                                int element_bytes, bool lines_a, bool lines_b,
-                                std::int64_t stage_bytes);
 
 inline namespace WEFT_BACKEND {
 
