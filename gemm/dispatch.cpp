@@ -67,12 +67,19 @@ int Cheapest(const std::vector<Candidate>& candidates) {
   return best;
 }
 
-int LessStrict(const std::vector<Candidate>& candidates, int chosen) {
-  constexpr auto kStrict = Mainloop::kWgmmaSm90;
-  if (candidates[chosen].facts.config.mainloop != kStrict) return -1;
+int LessStrict(const std::vector<Candidate>& candidates, int than) {
+  const TileDescription& most = candidates[than].facts.config;
+  const auto is_strict = [](const TileDescription& c) {
+    return c.mainloop == Mainloop::kWgmmaSm90;
+  };
   std::vector<Candidate> others = candidates;
-  for (Candidate& c : others) {
-    if (c.facts.config.mainloop == kStrict) c.status = absl::CancelledError();
+  for (Candidate& candidate : others) {
+    const TileDescription& c = candidate.facts.config;
+    const Alignment &its = c.alignment, &limit = most.alignment;
+    const bool no_more =
+        is_strict(c) <= is_strict(most) && its.src <= limit.src && its.dst <= limit.dst;
+    const bool less = is_strict(c) < is_strict(most) || its.src < limit.src || its.dst < limit.dst;
+    if (!no_more || !less) candidate.status = absl::CancelledError();
   }
   return Cheapest(others);
 }

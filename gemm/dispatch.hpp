@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -67,9 +66,10 @@ int Cheapest(const std::vector<Candidate>& candidates);
 // "mma_sm80 128x64x64, 3 stages"
 std::string TileName(const TileDescription& config);
 
-// The accepted candidate with the least prediction among those that ask less of addresses than
-// `chosen` does; -1 if there is none. A wgmma_sm90 tile asks for more than the others.
-int LessStrict(const std::vector<Candidate>& candidates, int chosen);
+// The accepted candidate with the least prediction among those that ask less of addresses than `than`
+// does; -1 if there is none. Narrower loads and stores ask less; a wgmma_sm90 tile asks for more than
+// the others.
+int LessStrict(const std::vector<Candidate>& candidates, int than);
 
 // Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
 // multiprocessors".
@@ -204,8 +204,8 @@ class Dispatch<Family<Policies...>> {
   // The second half of it.
   const std::string& why() const { return why_; }
 
-  // As the operator's. Where a wgmma_sm90 tile was chosen and its addresses are not aligned as the
-  // copy engine wants them, the best of the other tiles runs; Describe names it.
+  // As the operator's. Where addresses are not aligned as the chosen tile wants them, the best of the
+  // tiles that ask less runs; Describe names it.
   absl::Status Run(const Arguments& args, Stream stream) const {
     return Try([&](const auto& op) { return op.Run(args, stream); });
   }
@@ -238,9 +238,12 @@ class Dispatch<Family<Policies...>> {
   // run(op): an InvalidArgument is one of arguments, before anything was started.
   template <class Function>
   absl::Status Try(const Function& run) const {
-    const absl::Status status = Visit(run);
-    if (!other_.has_value() || !absl::IsInvalidArgument(status)) return status;
-    return std::visit(run, *other_);
+    absl::Status status = Visit(run);
+    for (const AnyOp& other : others_) {
+      if (!absl::IsInvalidArgument(status)) break;
+      status = std::visit(run, other);
+    }
+    return status;
   }
 
   // One policy and what becomes of it: the model asks the plan that the policy makes.
@@ -284,16 +287,16 @@ class Dispatch<Family<Policies...>> {
     absl::StatusOr<AnyOp> op = Make(problem, chosen, std::index_sequence_for<Policies...>());
     if (!op.ok()) return op.status();
     why = AccessNote(problem, candidates, chosen) + why;
-    std::optional<AnyOp> other;
-    if (const int index = internal::LessStrict(candidates, chosen); index >= 0) {
-      absl::StatusOr<AnyOp> made = Make(problem, index, std::index_sequence_for<Policies...>());
-      if (!made.ok()) return made.status();
-      other = *std::move(made);
-      absl::StrAppend(&why, "; addresses that it refuses go to ",
-                      internal::TileName(Configs()[index]));
+    std::vector<AnyOp> others;
+    for (int i = chosen; (i = internal::LessStrict(candidates, i)) >= 0;) {
+      absl::StatusOr<AnyOp> other = Make(problem, i, std::index_sequence_for<Policies...>());
+      if (!other.ok()) return other.status();
+      absl::StrAppend(&why, others.empty() ? "; addresses that it refuses go to " : ", then to ",
+                      internal::TileName(Configs()[i]));
+      others.push_back(*std::move(other));
     }
     Dispatch dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
-    dispatch.other_ = std::move(other);
+    dispatch.others_ = std::move(others);
     return dispatch;
   }
 
@@ -312,7 +315,7 @@ class Dispatch<Family<Policies...>> {
   }
 
   AnyOp op_;
-  std::optional<AnyOp> other_;  // for arguments that op_ refuses
+  std::vector<AnyOp> others_;  // for arguments that op_ refuses, one after the other
   std::vector<Candidate> candidates_;
   bool measured_ = false;
   std::string why_;

@@ -54,6 +54,28 @@ constexpr TileFacts GemmFactsOf() {
   return facts;
 }
 
+// The matrices and numbers of one run: a Gemm's Arguments. Addresses are GPU addresses for Run and
+// host addresses for RunOnCpu. Policies that differ in their config only share this type.
+template <class Element, class Epilogue>
+struct GemmArguments {
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+
+  SourcePointer<Element> a = nullptr;       // m x k
+  SourcePointer<Element> b = nullptr;       // k x n
+  BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
+  // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
+  // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
+  ResidualPointer<ResidualElement> residual = nullptr;
+  OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
+  float alpha = 1.0f;                                    // scale of the sums
+  const float* channel_alpha = nullptr;                  // or n of them, one per column
+  float beta = 1.0f;                                     // scale of the bias
+  float gamma = 1.0f;                                    // scale of the residual
+  float zero_point = 0.0f;  // added before the conversion to an 8-bit type
+  Epilogue epilogue{};
+};
+
 template <class P>
 class Gemm {
   static_assert(CheckedGemmPolicy<P>::kValid);
@@ -65,25 +87,9 @@ class Gemm {
   using Problem = GemmProblem;
   using Output = typename Epilogue::Output;
   using Element = typename P::Element;
-  using BiasElement = typename Epilogue::BiasElement;
-  using ResidualElement = typename Epilogue::ResidualElement;
-
-  // Addresses are GPU addresses for Run and host addresses for RunOnCpu.
-  struct Arguments {
-    SourcePointer<Element> a = nullptr;       // m x k
-    SourcePointer<Element> b = nullptr;       // k x n
-    BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
-    // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
-    // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
-    ResidualPointer<ResidualElement> residual = nullptr;
-    OutputPointer<Output> c = nullptr;     // m x n
-    float alpha = 1.0f;                    // scale of the sums
-    const float* channel_alpha = nullptr;  // or n of them, one per column
-    float beta = 1.0f;                     // scale of the bias
-    float gamma = 1.0f;                    // scale of the residual
-    float zero_point = 0.0f;               // added before the conversion to an 8-bit type
-    Epilogue epilogue{};
-  };
+  using Arguments = GemmArguments<Element, Epilogue>;
+  using BiasElement = typename Arguments::BiasElement;
+  using ResidualElement = typename Arguments::ResidualElement;
 
   static constexpr TileFacts Facts() { return GemmFactsOf<P>(); }
 
