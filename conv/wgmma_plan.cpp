@@ -1,7 +1,6 @@
 #include "weft/conv/wgmma_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/strip_plan.hpp"
@@ -339,13 +338,10 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
     ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes(f.config.threadblock.n));
     ring->b_offset = Int32(s.source_bytes());
   }
-  // Where products take longer than what they need, as long as an epilogue takes.
-  constexpr double kEpilogue = 1600.0;
+  // Where products take longer than what they need.
   const SliceClocks clocks = ClocksOfSlice(p, f, s, ring->b_stays == 0);
   if (clocks.products > clocks.feed) {
-    const double lead = std::ceil(kEpilogue / (clocks.products / 2));
-    ring->lead = std::max(0, std::min({static_cast<std::int32_t>(lead), ring->stages - 2,
-                                       Int32(slices) / f.config.split}));
+    ring->GoAhead(clocks.products, std::min(ring->stages - 2, Int32(slices) / f.config.split));
   }
 }
 

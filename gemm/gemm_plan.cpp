@@ -52,6 +52,19 @@ std::uint32_t RowsOffset(const CopiedMatrix& m, int rows, bool lines) {
   return static_cast<std::uint32_t>(bytes / 16);
 }
 
+// Half of the warpgroups go ahead where products take longer than their operands, half of the ring's
+// stages at most: the other half must hide how long a copy takes.
+void SetLead(const GemmProblem& p, const TileFacts& f, WgmmaGemmPlan* g) {
+  constexpr double kFeed = 93.0;  // bytes a clock of boxes, as the model has it (tile_model.cpp)
+  const TileShape &tile = f.config.threadblock, &warp = f.config.warp;
+  const int groups = tile.m / warp.m * (tile.n / warp.n);
+  const double products = g->plan.steps * tile.m * tile.n / 128.0;
+  if (groups % 2 != 0 || products < g->ring.stage_bytes / kFeed) return;
+  const auto slices = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{tile.k}));
+  g->ring.GoAhead(products,
+                  std::min({g->ring.stages / 2, g->ring.stages - 2, slices / f.config.split}));
+}
+
 WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
@@ -74,6 +87,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   plan.steps = tile.k * element_bytes / 32;
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
+  SetLead(p, f, &g);
   for (int i = 0; i < plan.steps; ++i) {
     plan.step[i].a = StepOffset(g.a, i, element_bytes, f.lines_a);
     plan.step[i].b = StepOffset(g.b, i, element_bytes, f.lines_b);

@@ -53,6 +53,15 @@ struct MbarRingParams {
   // Slices by which the first half of the warpgroups goes ahead of the others, so that one half
   // multiplies while the other stores; 0, or at most stages - 2 and the slices of a tile.
   std::int32_t lead = 0;
+  // Sets it to the slices that take as long as an epilogue, `most` at most; products: clocks of the
+  // tensor cores for a slice, of which each half of the warpgroups has half.
+  constexpr void GoAhead(double products, std::int32_t most) {
+    constexpr double kEpilogue = 1600.0;
+    lead = static_cast<std::int32_t>(2 * kEpilogue / products);
+    if (lead * products < 2 * kEpilogue) ++lead;
+    lead = lead < most ? lead : most;
+    if (lead < 0) lead = 0;
+  }
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;

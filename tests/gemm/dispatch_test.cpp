@@ -106,6 +106,24 @@ TEST(GemmDispatch, TheModelAsksThePlan) {
   EXPECT_EQ(deep.config().split, 4) << deep.Describe();
 }
 
+// Half of the warpgroups go ahead, so that one half multiplies while the other stores.
+TEST(GemmPlan, TwoWarpgroupsTakeTurns) {
+  const auto lead = [](const GemmProblem& p, const auto& op) {
+    const absl::StatusOr<GemmPlan> plan = MakeGemmPlan(p, op.Facts());
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ(plan->counts.engine.goes_ahead, plan->engine.ring.lead > 0);
+    return plan->engine.ring.lead;
+  };
+  using Large = Gemm<PolicyOf<S8Family, 13, 7>>;
+  EXPECT_EQ(Large::Facts().config.threadblock, (TileShape{128, 256, 128}));
+  EXPECT_EQ(lead(kLarge, *Large::Create(kLarge)), 2);  // of 4 stages
+  const GemmProblem short_k = {.m = 4096, .n = 4096, .k = 128};
+  EXPECT_EQ(lead(short_k, *Large::Create(short_k)), 1);  // slice
+  using OneGroup = Gemm<PolicyOf<S8Family, 13, 11>>;
+  EXPECT_EQ(OneGroup::Facts().threads, 256);
+  EXPECT_EQ(lead(kLarge, *OneGroup::Create(kLarge)), 0);
+}
+
 TEST(GemmDispatch, OtherGpusAreServed) {
   EXPECT_EQ(S8::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kSimt);
   const S8 ampere = *S8::Create(kLarge, Gpu(80, 108, 163));
