@@ -12,13 +12,16 @@ namespace weft::gemm {
 // A slice of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled. Where
 // k runs along memory a box holds all rows, 128 bytes of k each; else it holds all k of the slice,
 // 128 bytes of rows each.
-struct CopiedMatrixParams {
+struct MatrixCopies {
   static constexpr int kLineBytes = 128;
-  arch::TensorMap map;
   std::int32_t copies = 0;
   std::int32_t copy_bytes = 0;
   std::int32_t slice_k = 0;  // in elements, as all coordinates
   std::int32_t line = 0;     // elements of a line
+};
+
+struct CopiedMatrixParams : MatrixCopies {
+  arch::TensorMap map;
 };
 
 // Bytes in shared memory of a slice of `rows` rows and slice_k elements of k, `lines` as below.

@@ -183,8 +183,8 @@ class Gemm {
       WgmmaGemmParams<P> p;
       Fill(args, &p);
       const WgmmaGemmPlan& plan = plan_.engine;
-      p.a = plan.a.params;
-      p.b = plan.b.params;
+      static_cast<MatrixCopies&>(p.a) = plan.a.params;
+      static_cast<MatrixCopies&>(p.b) = plan.b.params;
       p.ring = plan.ring;
       p.plan = plan.plan;
       p.tiles = launch.grid.x;

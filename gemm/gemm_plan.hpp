@@ -14,7 +14,7 @@ namespace weft::gemm {
 // Of one operand: its map, but for the address, and its parameters, but for the map.
 struct CopiedMatrix {
   arch::TensorMapSpec spec;
-  CopiedMatrixParams params;
+  MatrixCopies params;
 };
 
 // Of a kernel of wgmma_sm90.
