@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_name.hpp"
 
 namespace weft::conv {
 

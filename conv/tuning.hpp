@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "weft/conv/family.hpp"
-#include "weft/conv/problem_name.hpp"
+#include "weft/conv/problem.hpp"
 #include "weft/gemm/tuning.hpp"
 
 namespace weft::conv {
@@ -13,6 +13,8 @@ namespace weft::conv {
 using gemm::OperatorName;
 using gemm::PolicyName;
 using gemm::TuningRecord;
+
+std::string ProblemName(const Problem& problem);  // of records: conv/problem_name.hpp
 
 // Checks the names of convolutions too: they are problems that CheckProblem accepts.
 class TuningTable : public gemm::TuningTable {

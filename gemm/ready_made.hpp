@@ -83,7 +83,8 @@ struct GemmFamilies {
                  MmaTileOf<64, 64, 64, 32, 32, 4>>;
   using Wgmma = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
                    WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
-                   WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>>;
+                   WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
+                   WgmmaTileOf<32, 64, 256, 32, 64, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
                            std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>>;
 };
@@ -95,14 +96,14 @@ struct GemmFamilies {
 // row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 of a row-major A and a
 // column-major B only.
 //
-// int8, any GPU from sm_75: 13 policies for a row-major A and a column-major B, else 5. Epilogue may
+// int8, any GPU from sm_75: 15 policies for a row-major A and a column-major B, else 5. Epilogue may
 // end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using S8GemmFamily = typename internal::GemmFamilies<std::int8_t, Epilogue, A, B, C>::All;
 
-// 16-bit floats, sums in float, any GPU from sm_80: 12 policies for a row-major A and a column-major
-// B, else 10. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats, sums in float, any GPU from sm_80: 14 policies for a row-major A and a column-major
+// B, else 12. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
