@@ -1,7 +1,6 @@
 #include "weft/conv/wgmma_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/strip_plan.hpp"
@@ -361,6 +360,19 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillRing(p, f, slicing, plan.slices, &plan.ring);
   plan.ring.ShareCopies(plan.source.copies.of_slice);
   return plan;
+}
+
+gemm::EngineCounts CountsOf(const EnginePlan& e) {
+  return {.steps = e.plan.steps,
+          .last_steps = e.plan.last_steps,
+          .copies = e.source.copies.of_slice,
+          .last_copies = e.source.copies.of_last,
+          .copy_bytes = e.source.copy_bytes,
+          .copy_clocks = e.source_spec.pixels * e.row_clocks,
+          .stages = e.ring.stages,
+          .stage_bytes = e.ring.stage_bytes,
+          .b_stays = e.ring.b_stays != 0,
+          .strips = e.strips};
 }
 
 }  // namespace weft::conv

@@ -54,4 +54,7 @@ inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
 // depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan.
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
 
+// What the model asks of it.
+gemm::EngineCounts CountsOf(const EnginePlan& plan);
+
 }  // namespace weft::conv
