@@ -22,10 +22,12 @@
 #include "weft/conv/family.hpp"
 #include "weft/conv/mix_plan.hpp"
 
-namespace weft::conv {
-
+namespace weft::gemm {
 template <class F>
-class Dispatch;  // conv/dispatch.hpp, to be included where P is a Family
+class Dispatch;
+}  // namespace weft::gemm
+
+namespace weft::conv {
 
 namespace internal {
 
@@ -40,7 +42,8 @@ struct PerSampleOperator {
 };
 template <class P, class... Others>
 struct PerSampleOperator<Family<P, Others...>> : PerSampleOperator<P> {
-  using type = Dispatch<Family<P, Others...>>;
+  using type =
+      gemm::Dispatch<Family<P, Others...>>;  // conv/dispatch.hpp, included where P is a Family
 };
 
 }  // namespace internal
