@@ -13,7 +13,6 @@
 #include "weft/conv/depthwise_store.hpp"
 #include "weft/conv/depthwise_window.hpp"
 #include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/tile_kernel.hpp"
 
 namespace weft::conv {
@@ -43,9 +42,17 @@ struct DepthwiseKernel {
   static constexpr arch::Requires kRequires = {.min = 75};
   static constexpr bool kDependent = false;
 
-  // Found by compiling: what does not spill.
-  static constexpr int kRegisters = config.registers > 0 ? config.registers : 128;
+  // Found by compiling: what does not spill. Before sm_90 ptxas takes more.
+  static constexpr int Registers(bool before_90) {
+    constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+    if (config.registers > 0) return config.registers;
+    if (kOf.r > 3) return 232;
+    if (kOf.stride == 2) return before_90 ? 208 : 168;
+    return before_90 ? 168 : 128;
+  }
+  static constexpr int kRegisters = Registers(false);
   static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
+  static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
 
   // Which outputs a thread holds (gemm/accumulators.hpp); its tile is its own.
   struct Map {
@@ -84,8 +91,9 @@ struct DepthwiseKernel {
       WEFT_UNROLL
       for (std::int32_t& sum : pixel) sum = Map::kSmall ? SmallSum::Zero() : 0;
     }
-    Window::Multiply(t, p.walk, tile, tile.k < p.output.k, acc);
-    Store::Run(t, p.output, tile, 0, 0, acc);
+    Store store(t, p.output, tile);
+    Window::Multiply(t, p.walk, tile, tile.k < p.output.k, acc,
+                     [&](int row) { store.Row(t, row, acc); });
   }
 };
 

@@ -6,7 +6,7 @@
 namespace weft::conv {
 
 // A thread works on 4 channels of 4 output pixels of a row, in `rows` rows one below the other;
-// filters of more than 3 rows take half as many. `lanes` neighbouring threads take neighbouring
+// larger filters than 3 x 3 and stride 2 take fewer. `lanes` neighbouring threads take neighbouring
 // channels, the others of a block other pixels: 8 make whole sectors of memory where the source has
 // 32 channels of a pixel side by side or more, 1 is for NCxHWx<4>.
 struct DepthwiseConfig {
@@ -38,14 +38,16 @@ inline constexpr DepthwiseConfig kDepthwise32(4, 8);  // NCxHWx<32> and NHWC
 inline constexpr DepthwiseConfig kDepthwise4(4, 1);   // NCxHWx<4>
 
 // A kernel of a depthwise operator: filter rows and columns and the stride, both directions' alike,
-// without dilation. All 0: any of these.
+// without dilation, not flipped. All 0: any of these.
 struct DepthwiseShape {
   int r = 0, s = 0, stride = 0;
 
   constexpr bool IsAny() const { return r == 0; }
-  // Output rows of a thread.
+  // Output rows of a thread: fewer where many rows of the source or of the filter meet in them.
   constexpr int Rows(int config_rows) const {
-    return IsAny() ? 1 : r <= 3 ? config_rows : (config_rows + 1) / 2;
+    if (IsAny() || r > 5) return 1;
+    if (r > 3) return config_rows < 2 ? config_rows : 2;
+    return stride == 1 ? config_rows : (config_rows + 1) / 2;
   }
 };
 inline constexpr DepthwiseShape kDepthwiseShapes[] = {{},        {3, 3, 1}, {3, 3, 2}, {5, 5, 1},

@@ -43,13 +43,10 @@ struct DepthwiseWalk {
   const void* src = nullptr;
   const void* filter = nullptr;  // KRSx4x4
   std::int64_t image_bytes = 0, row_bytes = 0;
-  TensorExtents extents;  // of src
+  std::int64_t block_bytes = 0;  // from a channel block of an image to the next
   std::int32_t h = 0, w = 0, pixel_bytes = 0;
-  // Input row of output row p and tap r: p * stride_h + base_h + r * step_h; columns likewise. For
-  // Mode::kConvolution kernels of one shape read the filter backwards (flip), the kernel of any
-  // shape walks backwards.
+  // Input row of output row p and tap r: p * stride_h + base_h + r * step_h; columns likewise.
   std::int32_t base_h = 0, base_w = 0;
-  bool flip = false;
   // Any shape: output columns, filter rows and columns.
   std::int32_t q = 0, r = 0, s = 0, stride_h = 0, stride_w = 0, step_h = 0, step_w = 0;
   gemm::FastDivmod channel_tiles;       // by the blocks side by side along the channels

@@ -18,12 +18,13 @@ std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
 }
 
-// The kernel of the problem's shape, or that of any.
+// The kernel of the problem's shape, or that of any, which also walks a flipped filter backwards.
 int KernelOf(const Problem& p) {
   const bool dilated = (p.r > 1 && p.dilation_h > 1) || (p.s > 1 && p.dilation_w > 1);
+  if (dilated || p.mode == Mode::kConvolution) return 0;
   for (int i = 1; i < kDepthwiseKernels; ++i) {
     const DepthwiseShape& shape = kDepthwiseShapes[i];
-    if (!dilated && p.r == shape.r && p.s == shape.s && p.stride_h == shape.stride &&
+    if (p.r == shape.r && p.s == shape.s && p.stride_h == shape.stride &&
         p.stride_w == shape.stride) {
       return i;
     }
@@ -31,19 +32,17 @@ int KernelOf(const Problem& p) {
   return 0;
 }
 
-void FillWalk(const Problem& p, const gemm::TileFacts& f, bool any, DepthwiseWalk* walk) {
-  const bool flip = p.mode == Mode::kConvolution;
+void FillWalk(const Problem& p, const gemm::TileFacts& f, DepthwiseWalk* walk) {
   const std::int64_t channels = RoundUp(p.c, f.src_interleave);
   DepthwiseWalk& w = *walk;
-  w.extents = p.src();
   w.image_bytes = channels * p.h * p.w;
   w.pixel_bytes = Int32(f.nhwc ? p.c : f.src_interleave);
   w.row_bytes = p.w * w.pixel_bytes;
+  w.block_bytes = p.h * w.row_bytes;
   w.h = Int32(p.h);
   w.w = Int32(p.w);
   w.base_h = Int32(-p.pad_top);
   w.base_w = Int32(-p.pad_left);
-  w.flip = flip;
   w.q = Int32(p.q());
   w.r = Int32(p.r);
   w.s = Int32(p.s);
@@ -52,7 +51,7 @@ void FillWalk(const Problem& p, const gemm::TileFacts& f, bool any, DepthwiseWal
   // The dilation of one row or column of taps means nothing, and may be huge.
   w.step_h = p.r == 1 ? 0 : Int32(p.dilation_h);
   w.step_w = p.s == 1 ? 0 : Int32(p.dilation_w);
-  if (any && flip) {  // from the last tap backwards
+  if (p.mode == Mode::kConvolution) {  // from the last tap backwards
     w.base_h += (w.r - 1) * w.step_h;
     w.base_w += (w.s - 1) * w.step_w;
     w.step_h = -w.step_h;
@@ -83,7 +82,7 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::Ti
   }
   const std::int64_t pixel_bytes = f.nhwc ? p.c : f.src_interleave;
   if (pixel_bytes > kInt32Max) return TooLarge("c", p.c, kInt32Max, "split the channels");
-  FillWalk(p, f, shape.IsAny(), &plan.walk);
+  FillWalk(p, f, &plan.walk);
 
   const std::int64_t columns = gemm::CeilDiv(p.q(), kColumns);
   const std::int64_t row_tiles = gemm::CeilDiv(p.p(), std::int64_t{rows});

@@ -17,6 +17,7 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "weft/conv/depthwise_params.hpp"
 #include "weft/epilogues/numerics.hpp"
@@ -42,28 +43,37 @@ struct SmallSum {
 
 inline namespace WEFT_BACKEND {
 
-// What a thread knows of its place in the source.
+// Which channels of the source a thread's four see.
 class DepthwisePlace {
  public:
-  WEFT_DEVICE DepthwisePlace(const DepthwiseWalk& p, const DepthwiseTile& tile) {
-    // With one output channel for each input channel nothing is divided.
-    word_ = tile.k / 4;
-    std::int32_t channel[4] = {0, 1, 2, 3};
-    if (p.multiplier.divisor() > 1) {
-      std::int32_t first = 0;
-      word_ = p.multiplier.Divmod(word_, first);
-      WEFT_UNROLL
-      for (int j = 0; j < 4; ++j) channel[j] = p.multiplier.Divide(4 * first + j);
-    }
+  WEFT_DEVICE DepthwisePlace(const DepthwiseWalk& p, const DepthwiseTile& tile)
+      : word_(tile.k / 4), raw_{0, 1, 2, 3}, pair_{0x5140, 0x7362} {
+    if (p.multiplier.divisor() == 1) return;  // nothing to divide
+    std::int32_t first = 0;
+    word_ = p.multiplier.Divmod(word_, first);
     WEFT_UNROLL
-    for (int j = 0; j < 4; ++j) raw_[j] = static_cast<std::uint32_t>(channel[j]);
+    for (int j = 0; j < 4; ++j) {
+      raw_[j] = static_cast<std::uint32_t>(p.multiplier.Divide(4 * first + j));
+    }
     // Bytes 0 to 3 are of the first pixel, 4 to 7 of the second.
-    pair_[0] = (raw_[0] * 0x11u + 0x40u) | (raw_[1] * 0x11u + 0x40u) << 8;
-    pair_[1] = (raw_[2] * 0x11u + 0x40u) | (raw_[3] * 0x11u + 0x40u) << 8;
+    WEFT_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      pair_[half] = raw_[2 * half] * 0x11 + raw_[2 * half + 1] * 0x1100 + 0x4040;
+    }
   }
 
-  // The source's word of 4 channels.
-  WEFT_DEVICE std::int32_t word() const { return word_; }
+  // Of image n: where the source's word of 4 channels begins.
+  template <class Src>
+  WEFT_DEVICE std::uintptr_t Address(const DepthwiseWalk& p, std::int32_t n) const {
+    constexpr int kWords = Src::kChannelRun / 4;  // of a pixel; 0: all
+    std::int64_t offset = n * p.image_bytes;
+    if constexpr (kWords == 0) {
+      offset += 4 * word_;
+    } else {
+      offset += word_ / kWords * p.block_bytes + word_ % kWords * 4;
+    }
+    return reinterpret_cast<std::uintptr_t>(p.src) + static_cast<std::uintptr_t>(offset);
+  }
   // Selectors of BytePermute: pairs of channels 0 and 1, and of 2 and 3, from two pixels.
   WEFT_DEVICE std::uint32_t pair(int half) const { return pair_[half]; }
   // The byte of a pixel that channel j sees.
@@ -74,10 +84,10 @@ class DepthwisePlace {
   std::uint32_t raw_[4], pair_[2];
 };
 
-// A filter row of 4 channels.
+// Taps of a filter row, of 4 channels.
 using FilterWords = gemm::Piece<16>;
 
-// Filters of kShape. P: a conv::Policy of a DepthwiseConfig.
+// Filters of kDepthwiseShapes[kShape]. P: a conv::Policy of a DepthwiseConfig.
 template <class P, int kShape>
 class DepthwiseWindow {
   static constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
@@ -90,71 +100,45 @@ class DepthwiseWindow {
   static constexpr bool kSmall = kR * kS <= SmallSum::kMostProducts;
   using Accumulators = std::int32_t[kRows * kColumns][4];
 
-  // acc += the products of the thread's outputs.
+  // acc += the products of the thread's outputs. finish(i) is called when those of row i are done.
+  template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
                                    const DepthwiseTile& tile, bool channels_inside,
-                                   Accumulators& acc) {
+                                   Accumulators& acc, const Finish& finish) {
     const DepthwisePlace place(p, tile);
-    const std::int32_t top = tile.p * kStride + p.base_h, left = tile.q * kStride + p.base_w;
-    const std::int32_t pixel_bytes = Src::kChannelRun > 0 ? Src::kChannelRun : p.pixel_bytes;
-    const auto base = reinterpret_cast<std::uintptr_t>(p.src) +
-                      static_cast<std::uintptr_t>(
-                          tile.n * p.image_bytes + Src::ChannelOffset(p.extents, 4 * place.word()) +
-                          top * p.row_bytes + static_cast<std::int64_t>(left) * pixel_bytes);
-    bool column[kPixels];
-    WEFT_UNROLL
-    for (int x = 0; x < kPixels; ++x) {
-      column[x] = channels_inside && left + x >= 0 && left + x < p.w;
-    }
-    const auto load = [&](int h, std::uint32_t(&pixels)[kPixels]) {
-      const auto row = base + static_cast<std::uintptr_t>(h * p.row_bytes);
-      const bool inside = top + h >= 0 && top + h < p.h;
-      WEFT_UNROLL
-      for (int x = 0; x < kPixels; ++x) {
-        const auto at =
-            row + static_cast<std::uintptr_t>(static_cast<std::int64_t>(x) * pixel_bytes);
-        pixels[x] =
-            t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(at), inside && column[x]);
-      }
-    };
+    const Reader reader(p, place, tile, channels_inside);
+    const auto* taps = static_cast<const FilterWords*>(p.filter) +
+                       static_cast<std::int64_t>(tile.k / 4) * (kR * kTapWords);
     std::uint32_t pixels[kInRows][kPixels];
     Filter filter[kR];
+    const auto start = [&](int h) {
+      reader.Load(t, h, pixels[h]);
+      if (h < kR) LoadFilter(t, taps + h * kTapWords, channels_inside, filter[h]);
+    };
     WEFT_UNROLL
-    for (int h = 0; h < kAhead && h < kInRows; ++h) {
-      load(h, pixels[h]);
-      if (h < kR) LoadFilter(t, p, tile, channels_inside, h, filter[h]);
-    }
-    WEFT_UNROLL
-    for (int h = 0; h < kInRows; ++h) {
-      if (h + kAhead < kInRows) load(h + kAhead, pixels[h + kAhead]);
-      if (h + kAhead < kR) LoadFilter(t, p, tile, channels_inside, h + kAhead, filter[h + kAhead]);
+    for (int h = 0; h < kAhead && h < kInRows; ++h) start(h);
+    // Not a loop: nvcc keeps some of those whose rows are no registers then.
+    const auto step = [&]<int h>(std::integral_constant<int, h>) {
+      if constexpr (h + kAhead < kInRows) start(h + kAhead);
       std::uint32_t word[kStarts][4];
       MakeWords(t, place, pixels[h], word);
       WEFT_UNROLL
       for (int i = 0; i < kRows; ++i) {
         const int r = h - i * kStride;
-        if (r < 0 || r >= kR) continue;
-        WEFT_UNROLL
-        for (int j = 0; j < kColumns; ++j) {
-          // Word s begins at pixel 2 s.
-          const int start = kStride == 1 ? j / 2 : j, shift = kStride == 1 ? j % 2 : 0;
-          WEFT_UNROLL
-          for (int w = 0; w < kWords; ++w) {
-            WEFT_UNROLL
-            for (int c = 0; c < 4; ++c) {
-              std::int32_t& sum = acc[i * kColumns + j][c];
-              sum = t.Dp4a(word[start + 2 * w][c], filter[r].word[shift][w][c], sum);
-            }
-          }
-        }
+        if (r >= 0 && r < kR) MultiplyRow(t, word, filter[r], acc + i * kColumns);
+        if (r == kR - 1) finish(i);
       }
+    };
+    [&]<int... h>(std::integer_sequence<int, h...>) {
+      (step(std::integral_constant<int, h>()), ...);
     }
+    (std::make_integer_sequence<int, kInRows>());
   }
 
  private:
   static constexpr int kPixels = (kColumns - 1) * kStride + kS;  // of an input row that are read
   static constexpr int kInRows = (kRows - 1) * kStride + kR;     // input rows
-  static constexpr int kAhead = 2;                               // rows on their way
+  static constexpr int kAhead = kR > 3 ? 1 : 2;                  // rows on their way
   static constexpr int kShifts = kStride == 1 ? 2 : 1;           // places of a window in its word
   static constexpr int kTapWords = gemm::CeilDiv(kS, 4);         // of a filter row in memory
   static constexpr int kWords = gemm::CeilDiv(kS + kShifts - 1, 4);  // dp4a of an output and row
@@ -165,41 +149,55 @@ class DepthwiseWindow {
     std::uint32_t word[kShifts][kWords][4];
   };
 
-  // A digit of BytePermute's selector for each byte i of word w.
-  static constexpr std::uint32_t Reversed(int w) {
-    std::uint32_t selector = 0;
-    for (int j = 0; j < 4; ++j) {
-      const int i = 4 * w + j;
-      selector |= static_cast<std::uint32_t>(i < kS ? kS - 1 - i : 7) << (4 * j);  // 7: a zero
+  // Brings the pixels of an input row, zeros outside the image.
+  class Reader {
+   public:
+    WEFT_DEVICE Reader(const DepthwiseWalk& p, const DepthwisePlace& place,
+                       const DepthwiseTile& tile, bool channels_inside)
+        : p_(p),
+          pixel_bytes_(Src::kChannelRun > 0 ? Src::kChannelRun : p.pixel_bytes),
+          top_(tile.p * kStride + p.base_h),
+          left_(tile.q * kStride + p.base_w),
+          columns_(channels_inside ? static_cast<std::uint32_t>(p.w) : 0u) {
+      const std::int64_t offset = top_ * p.row_bytes + left_ * std::int64_t{pixel_bytes_};
+      at_ = place.template Address<Src>(p, tile.n) + static_cast<std::uintptr_t>(offset);
     }
-    return selector;
-  }
 
-  WEFT_DEVICE static void LoadFilter(arch::Thread t, const DepthwiseWalk& p,
-                                     const DepthwiseTile& tile, bool inside, int r,
+    WEFT_DEVICE void Load(arch::Thread t, int h, std::uint32_t (&pixels)[kPixels]) const {
+      const auto row = at_ + static_cast<std::uintptr_t>(h * p_.row_bytes);
+      const bool inside = static_cast<std::uint32_t>(top_ + h) < static_cast<std::uint32_t>(p_.h);
+      const std::uint32_t columns = inside ? columns_ : 0u;
+      WEFT_UNROLL
+      for (int x = 0; x < kPixels; ++x) {
+        const auto offset = static_cast<std::uintptr_t>(x * std::int64_t{pixel_bytes_});
+        pixels[x] = t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(row + offset),
+                                    static_cast<std::uint32_t>(left_ + x) < columns);
+      }
+    }
+
+   private:
+    const DepthwiseWalk& p_;
+    std::int32_t pixel_bytes_, top_, left_;
+    std::uint32_t columns_;  // that are inside the image, of a row that is
+    std::uintptr_t at_;
+  };
+
+  WEFT_DEVICE static void LoadFilter(arch::Thread t, const FilterWords* at, bool inside,
                                      Filter& filter) {
-    const int from = p.flip ? kR - 1 - r : r;
-    const std::int64_t row = static_cast<std::int64_t>(tile.k / 4) * kR + from;
-    const auto* at = static_cast<const FilterWords*>(p.filter) + row * kTapWords;
-    std::uint32_t taps[kWords][4] = {};
+    std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, and the row's
     WEFT_UNROLL
     for (int w = 0; w < kTapWords; ++w) {
       const FilterWords words = t.LoadGlobalOr0(at + w, inside);
       WEFT_UNROLL
-      for (int c = 0; c < 4; ++c) taps[w][c] = words.word[c];
+      for (int c = 0; c < 4; ++c) taps[w + 1][c] = words.word[c];
     }
     WEFT_UNROLL
-    for (int c = 0; c < 4; ++c) {
-      if (p.flip) {
-        const std::uint32_t low = taps[0][c], high = kTapWords > 1 ? taps[kWords - 1][c] : 0;
-        WEFT_UNROLL
-        for (int w = 0; w < kTapWords; ++w) taps[w][c] = t.BytePermute(low, high, Reversed(w));
-      }
+    for (int w = 0; w < kWords; ++w) {
       WEFT_UNROLL
-      for (int w = 0; w < kWords; ++w) {
-        filter.word[0][w][c] = taps[w][c];
-        if constexpr (kShifts > 1) {
-          filter.word[1][w][c] = t.BytePermute(w > 0 ? taps[w - 1][c] : 0, taps[w][c], 0x6543);
+      for (int c = 0; c < 4; ++c) {
+        filter.word[0][w][c] = taps[w + 1][c];
+        if constexpr (kShifts > 1) {  // a byte further
+          filter.word[1][w][c] = t.BytePermute(taps[w][c], taps[w + 1][c], 0x6543);
         }
       }
     }
@@ -226,11 +224,27 @@ class DepthwiseWindow {
       const bool lone_low = 2 * s + 1 >= kPixels, lone_high = 2 * s + 3 >= kPixels;
       WEFT_UNROLL
       for (int c = 0; c < 4; ++c) {
-        const std::uint32_t both =
-            c % 2 == 0 ? 0x10u : 0x32u;  // of a pair's first channel, or second
+        const std::uint32_t both = c % 2 == 0 ? 0x10u : 0x32u;  // a pair's first channel, or second
         const std::uint32_t low = lone_low ? place.raw(c) : both;
         const std::uint32_t high = lone_high ? place.raw(c) + 4 : both + 0x44u;
         word[s][c] = t.BytePermute(pair[s][c / 2], pair[s + 1][c / 2], low | high << 8);
+      }
+    }
+  }
+
+  // sums: of the pixels of an output row.
+  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
+                                      const Filter& filter, std::int32_t (*sums)[4]) {
+    WEFT_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      // Word s begins at pixel 2 s.
+      const int start = kStride == 1 ? j / 2 : j, shift = kStride == 1 ? j % 2 : 0;
+      WEFT_UNROLL
+      for (int w = 0; w < kWords; ++w) {
+        WEFT_UNROLL
+        for (int c = 0; c < 4; ++c) {
+          sums[j][c] = t.Dp4a(word[start + 2 * w][c], filter.word[shift][w][c], sums[j][c]);
+        }
       }
     }
   }
@@ -247,16 +261,15 @@ class DepthwiseWindow<P, 0> {
   static constexpr bool kSmall = false;
   using Accumulators = std::int32_t[kColumns][4];
 
+  template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
                                    const DepthwiseTile& tile, bool channels_inside,
-                                   Accumulators& acc) {
+                                   Accumulators& acc, const Finish& finish) {
     const DepthwisePlace place(p, tile);
     const int tap_words = gemm::CeilDiv(p.s, 4);
     const auto* filter = static_cast<const FilterWords*>(p.filter) +
                          static_cast<std::int64_t>(tile.k / 4) * p.r * tap_words;
-    const auto image = reinterpret_cast<std::uintptr_t>(p.src) +
-                       static_cast<std::uintptr_t>(tile.n * p.image_bytes +
-                                                   Src::ChannelOffset(p.extents, 4 * place.word()));
+    const auto image = place.template Address<Src>(p, tile.n);
     const std::int32_t top = tile.p * p.stride_h + p.base_h;
     WEFT_NO_UNROLL
     for (int r = 0; r < p.r; ++r) {
@@ -293,6 +306,7 @@ class DepthwiseWindow<P, 0> {
         }
       }
     }
+    finish(0);
   }
 };
 
