@@ -34,8 +34,9 @@ struct DepthwiseConfig {
   }
 };
 
-inline constexpr DepthwiseConfig kDepthwise32(4, 8);  // NCxHWx<32> and NHWC
-inline constexpr DepthwiseConfig kDepthwise4(4, 1);   // NCxHWx<4>
+// The images of most networks have rows that 7 divides.
+inline constexpr DepthwiseConfig kDepthwise32(7, 8);  // NCxHWx<32> and NHWC
+inline constexpr DepthwiseConfig kDepthwise4(7, 1);   // NCxHWx<4>
 
 // A kernel of a depthwise operator: filter rows and columns and the stride, both directions' alike,
 // without dilation, not flipped. All 0: any of these.

@@ -179,6 +179,20 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
          exchange / gpu.clock_mhz;
 }
 
+// Microseconds of a depthwise kernel, which memory's bandwidth limits unless instructions do. They
+// are counted in the SASS of 3 x 3 filters: those of an output, of a dp4a and what prepares it.
+double DepthwiseMicroseconds(const Problem& p, const Counts& counts, const GpuFacts& gpu,
+                             Prediction* result) {
+  constexpr double kOutput = 7.5, kProduct = 1.7;
+  const double outputs =
+      double(p.n * p.p() * p.q()) * double(p.k) / (counts.plan.useful * result->busy);
+  const double instructions = outputs * (kOutput + kProduct * counts.plan.slices);
+  const double compute = instructions / (kLanesPerClock * result->processors * gpu.clock_mhz);
+  const double memory = counts.plan.bytes / gpu.bytes_per_us;
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory);
+}
+
 }  // namespace
 
 GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
@@ -210,6 +224,10 @@ Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts
   if (config.mainloop == gemm::Mainloop::kWgmmaSm90) {
     result.microseconds = counts.engine.strips ? StripMicroseconds(tile, counts, gpu, &result)
                                                : WgmmaMicroseconds(tile, counts, gpu, &result);
+    return result;
+  }
+  if (config.mainloop == gemm::Mainloop::kDepthwise) {
+    result.microseconds = DepthwiseMicroseconds(problem, counts, gpu, &result);
     return result;
   }
   const bool simt = IsSimt(config);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <type_traits>
@@ -36,28 +37,18 @@ using epilogues::Chain;
 using epilogues::ClampTo;
 using epilogues::Scale;
 
-// Its output depends on the place: a coordinate that is wrong shows.
-struct AddPlace {
-  constexpr float operator()(float x, const epilogues::OutputCoord& at) const {
-    const auto place = static_cast<float>(at.n * 3 + at.k % 5 + at.p * 7 + at.q * 11);
-    return epilogues::Add(x, place);
-  }
-};
-
-// What ReLU is in the reference, but for AddPlace, which the reference has no word for: there the
-// activation is none, and the test compares floats less the place.
-using ToSame4 = DepthwisePolicy<NCxHWx<4>, NCxHWx<4>, epilogues::BiasRelu<>,
-                                DepthwiseTest<4, 1, 128, 4>>;
+using ToSame4 =
+    DepthwisePolicy<NCxHWx<4>, NCxHWx<4>, epilogues::BiasRelu<>, DepthwiseTest<4, 1, 128, 4>>;
 using ToSame32 = DepthwisePolicy<NCxHWx<32>, NCxHWx<32>, epilogues::ResidualBiasRelu<>,
                                  DepthwiseTest<2, 8, 64, 4>>;
 using ToSameNhwc =
     DepthwisePolicy<NHWC, NHWC,
                     Chain<epilogues::SumBias, Scale, epilogues::Relu, ClampTo<std::uint8_t>>,
                     DepthwiseTest<3, 4, 96, 4>>;
-using Nc4ToNhwc = DepthwisePolicy<NCxHWx<4>, NHWC, epilogues::BiasRelu<std::int32_t>,
-                                  DepthwiseTest<1, 2, 32, 1>>;
-using NhwcToNc4 = DepthwisePolicy<NHWC, NCxHWx<4>, epilogues::ResidualBiasRelu<>,
-                                  DepthwiseTest<8, 8, 64, 4>>;
+using Nc4ToNhwc =
+    DepthwisePolicy<NCxHWx<4>, NHWC, epilogues::BiasRelu<std::int32_t>, DepthwiseTest<1, 2, 32, 1>>;
+using NhwcToNc4 =
+    DepthwisePolicy<NHWC, NCxHWx<4>, epilogues::ResidualBiasRelu<>, DepthwiseTest<8, 8, 64, 4>>;
 using Nc32ToFloat =
     DepthwisePolicy<NCxHWx<32>, NCxHWx<32>,
                     Chain<Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>,
@@ -86,8 +77,8 @@ class Depthwise : public testing::Test {
   }
 };
 
-using DepthwisePolicies = testing::Types<ToSame4, ToSame32, ToSameNhwc, Nc4ToNhwc, NhwcToNc4,
-                                         Nc32ToFloat, Nc4ToPlanar>;
+using DepthwisePolicies =
+    testing::Types<ToSame4, ToSame32, ToSameNhwc, Nc4ToNhwc, NhwcToNc4, Nc32ToFloat, Nc4ToPlanar>;
 TYPED_TEST_SUITE(Depthwise, DepthwisePolicies);
 
 // Each kernel, over images that are no multiple of a thread's pixels.
@@ -151,6 +142,96 @@ TYPED_TEST(Depthwise, Random) {
     TestFixture::Expect(p, engine() % 3 == 0 ? 1 + engine() % 4 : 1,
                         static_cast<std::uint32_t>(engine()));
     if (testing::Test::HasFailure()) return;
+  }
+}
+
+// The sums themselves, which other epilogues of the same kernels read as floats.
+TEST(DepthwiseEpilogue, ExactAccumulators) {
+  using P =
+      DepthwisePolicy<NHWC, NHWC, Chain<epilogues::ToAccumulator>, DepthwiseTest<4, 8, 64, 16>>;
+  for (const std::int64_t rs : {3, 4, 7}) {
+    const Problem p = SquareProblem(2, 12, 9, 1, rs, 2, 1);
+    ExpectMatchesReference<P>(AsDepthwise<P>(p, 2), reference::NoActivation{});
+  }
+}
+
+// The largest sums, of either sign.
+TEST(DepthwiseEpilogue, LargestSums) {
+  using P = DepthwisePolicy<NCxHWx<4>, NCHW, Chain<Scale, epilogues::ToFloat>,
+                            DepthwiseTest<4, 1, 32, 4>>;
+  const Problem p = AsDepthwise<P>(SquareProblem(1, 4, 7, 1, 7, 0, 1), 1);
+  const auto op = Convolution<P>::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size(), -128));
+  std::vector<std::int8_t> taps(4 * 49, -128);
+  std::fill(taps.begin() + 49, taps.begin() + 98, 127);
+  const auto filter = PackDepthwiseFilter(op->filter_extents(), taps).value();
+  const OperatorMemory<std::int8_t> packed({filter.data(), filter.data() + filter.size()});
+  const OperatorMemory<float> dst(std::vector<float>(4));
+  const absl::Status status =
+      RunHere(*op, {.src = src.get(), .filter = filter.At(packed.get()), .dst = dst.get()});
+  ASSERT_TRUE(status.ok()) << status;
+  const float most = 49 * 128 * 128, least = -49 * 128 * 127;
+  EXPECT_EQ(dst.Read(), (std::vector<float>{most, least, most, most}));
+}
+
+// The output's coordinates as a number, exact in a float.
+struct PlaceOfOutput {
+  constexpr float operator()(float, const epilogues::OutputCoord& at) const {
+    return static_cast<float>(((at.n * 64 + at.k) * 16 + at.p) * 16 + at.q);
+  }
+};
+
+TEST(DepthwiseEpilogue, Coordinates) {
+  using P = DepthwisePolicy<NCxHWx<32>, NCHW, Chain<Scale, PlaceOfOutput, epilogues::ToFloat>,
+                            DepthwiseTest<4, 4, 64, 4>>;
+  const Problem p = AsDepthwise<P>(SquareProblem(3, 9, 11, 1, 3, 1, 1), 2);
+  const auto op = Convolution<P>::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size()));
+  const auto filter =
+      PackDepthwiseFilter(op->filter_extents(), std::vector<std::int8_t>(p.k * 9)).value();
+  const OperatorMemory<std::int8_t> packed({filter.data(), filter.data() + filter.size()});
+  const OperatorMemory<float> dst(std::vector<float>(op->dst_size(), -1.0f));
+  const absl::Status status =
+      RunHere(*op, {.src = src.get(), .filter = filter.At(packed.get()), .dst = dst.get()});
+  ASSERT_TRUE(status.ok()) << status;
+  std::vector<float> want;
+  for (int n = 0; n < p.n; ++n) {
+    for (int k = 0; k < p.k; ++k) {
+      for (int row = 0; row < p.p(); ++row) {
+        for (int column = 0; column < p.q(); ++column) {
+          want.push_back(static_cast<float>(((n * 64 + k) * 16 + row) * 16 + column));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(dst.Read(), want);
+}
+
+// Bytes to NCxHWx<4> at an address that takes no vector of pixels.
+TEST(DepthwiseEpilogue, PixelsAtAnyWord) {
+  const Problem p = AsDepthwise<ToSame4>(SquareProblem(1, 4, 8, 1, 3, 1, 1), 1);
+  const auto op = Convolution<ToSame4>::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size(), 1));
+  const auto filter =
+      PackDepthwiseFilter(op->filter_extents(), std::vector<std::int8_t>(p.k * 9, 1)).value();
+  const OperatorMemory<std::int8_t> packed({filter.data(), filter.data() + filter.size()});
+  const OperatorMemory<float> bias(std::vector<float>(4, 0.0f));
+  for (const int offset : {4, 8}) {
+    const OperatorMemory<std::int8_t> dst(std::vector<std::int8_t>(op->dst_size() + offset, 7));
+    const absl::Status status = RunHere(*op, {.src = src.get(),
+                                              .filter = filter.At(packed.get()),
+                                              .bias = bias.get(),
+                                              .dst = dst.get() + offset});
+    ASSERT_TRUE(status.ok()) << status;
+    const std::vector<std::int8_t> got = dst.Read();
+    for (int pixel = 0; pixel < 64; ++pixel) {
+      const bool edge_h = pixel / 8 % 7 == 0, edge_w = pixel % 8 % 7 == 0;
+      EXPECT_EQ(got[offset + 4 * pixel], (edge_h ? 2 : 3) * (edge_w ? 2 : 3)) << pixel;
+    }
+    EXPECT_EQ(got[offset - 1], 7);
   }
 }
 
