@@ -54,8 +54,7 @@ using Nc32ToFloat =
                     Chain<Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>,
                     DepthwiseTest<4, 8, 128, 16>>;
 using Nc4ToPlanar =
-    DepthwisePolicy<NCxHWx<4>, NCHW, Chain<Scale, epilogues::Relu, epilogues::ToFloat>,
-                    DepthwiseTest<4, 1, 64, 4>>;
+    DepthwisePolicy<NCxHWx<4>, NCHW, Chain<Scale, epilogues::ToFloat>, DepthwiseTest<4, 1, 64, 4>>;
 
 // `p` with one input channel a group, and `multiplier` output channels for each.
 template <class P>
@@ -73,12 +72,18 @@ class Depthwise : public testing::Test {
     RunOptions options = {.seed = seed};
     if (std::is_same_v<typename P::Epilogue::Output, std::uint8_t>) options.zero_point = 3.0f;
     if (P::Epilogue::kHasResidual) options.gamma = 0.5f;
-    ExpectMatchesReference<P>(AsDepthwise<P>(p, multiplier), reference::ReluActivation{}, options);
+    using Activation = std::conditional_t<std::is_same_v<P, Nc4ToPlanar>, reference::NoActivation,
+                                          reference::ReluActivation>;
+    ExpectMatchesReference<P>(AsDepthwise<P>(p, multiplier), Activation{}, options);
   }
 };
 
+#if defined(WEFT_CUDA_BACKEND)  // each compiles for long, and the CPU runs the same code
+using DepthwisePolicies = testing::Types<ToSame4, ToSame32, ToSameNhwc, Nc4ToPlanar>;
+#else
 using DepthwisePolicies =
     testing::Types<ToSame4, ToSame32, ToSameNhwc, Nc4ToNhwc, NhwcToNc4, Nc32ToFloat, Nc4ToPlanar>;
+#endif
 TYPED_TEST_SUITE(Depthwise, DepthwisePolicies);
 
 // Each kernel, over images that are no multiple of a thread's pixels.
@@ -157,8 +162,7 @@ TEST(DepthwiseEpilogue, ExactAccumulators) {
 
 // The largest sums, of either sign.
 TEST(DepthwiseEpilogue, LargestSums) {
-  using P = DepthwisePolicy<NCxHWx<4>, NCHW, Chain<Scale, epilogues::ToFloat>,
-                            DepthwiseTest<4, 1, 32, 4>>;
+  using P = Nc4ToPlanar;
   const Problem p = AsDepthwise<P>(SquareProblem(1, 4, 7, 1, 7, 0, 1), 1);
   const auto op = Convolution<P>::Create(p);
   ASSERT_TRUE(op.ok()) << op.status();
