@@ -14,7 +14,6 @@
 #include "weft/conv/policy.hpp"
 
 namespace weft::conv {
-namespace {
 
 // Configs as types: nvcc 13.0 cannot write class-type template arguments into its host code.
 template <int rows, int lanes, int threads, int dst_alignment>
@@ -31,6 +30,15 @@ struct DepthwisePolicy {
   using Prologue = prologues::Depthwise;
   using Epilogue = EpilogueT;
   static constexpr auto config = ConfigT::config;
+};
+
+// Adds `weight` times the output's coordinates, as a number that is exact in a float.
+struct AddPlace {
+  float weight = 0.0f;
+  constexpr float operator()(float x, const epilogues::OutputCoord& at) const {
+    const auto place = static_cast<float>(((at.n * 64 + at.k) * 16 + at.p) * 16 + at.q);
+    return epilogues::Fma(weight, place, x);
+  }
 };
 
 using epilogues::Chain;
@@ -53,8 +61,8 @@ using Nc32ToFloat =
     DepthwisePolicy<NCxHWx<32>, NCxHWx<32>,
                     Chain<Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>,
                     DepthwiseTest<4, 8, 128, 16>>;
-using Nc4ToPlanar =
-    DepthwisePolicy<NCxHWx<4>, NCHW, Chain<Scale, epilogues::ToFloat>, DepthwiseTest<4, 1, 64, 4>>;
+using Nc4ToPlanar = DepthwisePolicy<NCxHWx<4>, NCHW, Chain<Scale, AddPlace, epilogues::ToFloat>,
+                                    DepthwiseTest<4, 1, 64, 4>>;
 
 // `p` with one input channel a group, and `multiplier` output channels for each.
 template <class P>
@@ -64,6 +72,8 @@ Problem AsDepthwise(Problem p, std::int64_t multiplier) {
   p.k = p.c * multiplier;
   return p;
 }
+
+namespace {
 
 template <class P>
 class Depthwise : public testing::Test {
@@ -179,26 +189,22 @@ TEST(DepthwiseEpilogue, LargestSums) {
   EXPECT_EQ(dst.Read(), (std::vector<float>{most, least, most, most}));
 }
 
-// The output's coordinates as a number, exact in a float.
-struct PlaceOfOutput {
-  constexpr float operator()(float, const epilogues::OutputCoord& at) const {
-    return static_cast<float>(((at.n * 64 + at.k) * 16 + at.p) * 16 + at.q);
-  }
-};
-
+// A filter of zeros leaves the coordinates.
 TEST(DepthwiseEpilogue, Coordinates) {
-  using P = DepthwisePolicy<NCxHWx<32>, NCHW, Chain<Scale, PlaceOfOutput, epilogues::ToFloat>,
-                            DepthwiseTest<4, 4, 64, 4>>;
-  const Problem p = AsDepthwise<P>(SquareProblem(3, 9, 11, 1, 3, 1, 1), 2);
-  const auto op = Convolution<P>::Create(p);
+  const Problem p = AsDepthwise<Nc4ToPlanar>(SquareProblem(3, 9, 11, 1, 3, 1, 1), 2);
+  const auto op = Convolution<Nc4ToPlanar>::Create(p);
   ASSERT_TRUE(op.ok()) << op.status();
-  const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size()));
+  const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size(), 1));
   const auto filter =
       PackDepthwiseFilter(op->filter_extents(), std::vector<std::int8_t>(p.k * 9)).value();
   const OperatorMemory<std::int8_t> packed({filter.data(), filter.data() + filter.size()});
   const OperatorMemory<float> dst(std::vector<float>(op->dst_size(), -1.0f));
-  const absl::Status status =
-      RunHere(*op, {.src = src.get(), .filter = filter.At(packed.get()), .dst = dst.get()});
+  Nc4ToPlanar::Epilogue epilogue;
+  epilogue.Get<AddPlace>().weight = 1.0f;
+  const absl::Status status = RunHere(*op, {.src = src.get(),
+                                            .filter = filter.At(packed.get()),
+                                            .dst = dst.get(),
+                                            .epilogue = epilogue});
   ASSERT_TRUE(status.ok()) << status;
   std::vector<float> want;
   for (int n = 0; n < p.n; ++n) {
