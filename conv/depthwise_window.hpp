@@ -28,8 +28,8 @@
 namespace weft::conv {
 
 // A sum of fewer than 256 products of two int8 values, as the bits of 1.5 * 2^23 plus the sum:
-// floats there are one apart, so a subtraction makes it a float, exactly, at the rate of a sum where
-// conversions of integers have an eighth of it on some GPUs.
+// floats there are one apart, so a subtraction makes it a float, exactly. Before sm_90 a conversion
+// has a quarter of a sum's rate or less.
 struct SmallSum {
   static constexpr float kMagic = 12582912.0f;
   static constexpr int kMostProducts = 255;  // 2^22 / 2^14, the largest product

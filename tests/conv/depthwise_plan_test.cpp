@@ -40,7 +40,7 @@ TEST(DepthwisePlan, Describes) {
 
 // What is read and written, and the part of the threads' outputs that there are.
 TEST(DepthwisePlan, Counts) {
-  const gemm::PlanCounts& counts = Op::Create(Good())->counts();
+  const gemm::PlanCounts counts = Op::Create(Good())->counts();
   EXPECT_EQ(counts.bytes, 2.0 * 64 * 14 * 14 * 2 + 64 * 9 + 8 * 40);
   EXPECT_EQ(counts.useful, 2.0 * 14 * 14 * 40 / (2.0 * 128 * 7 * 4 * 4));
 }
