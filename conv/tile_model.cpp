@@ -184,6 +184,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const Counts& counts, const GpuF
 double DepthwiseMicroseconds(const Problem& p, const Counts& counts, const GpuFacts& gpu,
                              Prediction* result) {
   constexpr double kOutput = 7.5, kProduct = 1.7;
+  if (result->blocks == 0) return HUGE_VAL;  // not a depthwise problem
   const double outputs =
       double(p.n * p.p() * p.q()) * double(p.k) / (counts.plan.useful * result->busy);
   const double instructions = outputs * (kOutput + kProduct * counts.plan.slices);
