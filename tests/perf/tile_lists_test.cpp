@@ -48,7 +48,7 @@ TEST(TileLists, EverySimtTileIsExact){
 #define TILE(...)
 
 TEST(TileLists, DepthwiseTilesOfWideLayoutsAreExact) {
-  DepthwiseTile<Nc32Depthwise<7, 8, 256>>();
+  DepthwiseTile<Nc32Depthwise<7, 8, 64>>();
   DepthwiseTile<NhwcDepthwise<7, 32, 128>>();
 }
 
