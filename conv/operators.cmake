@@ -16,3 +16,7 @@ weft_add_operators(weft "weft/conv/ready_made.hpp"
   "weft::conv::S8Depthwise32<>"
   "weft::conv::S8Depthwise32<weft::epilogues::BiasHSwish<>>"
   "weft::conv::S8DepthwiseNhwc<>")
+
+# The mixing pass of every conv::CondConv.
+weft_add_instances(weft_add_operators weft "weft/conv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
+                   weft::conv::MixFilters)

@@ -93,4 +93,8 @@ struct Depthwise {
   static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
 };
 
+// No prologue, but in its place in a bank's type: the experts of a conv::CondConv, which are mixed
+// to the filters of PerSample. Bank: [E][K][C][R][S].
+struct Experts {};
+
 }  // namespace weft::prologues
