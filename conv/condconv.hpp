@@ -192,7 +192,8 @@ class CondConv {
               ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)});
     if (absl::Status s = CheckMixArguments(plan_, mix); !s.ok()) return s;
     if (args.experts.extents() != problem().filter()) {
-      return CheckFilter(problem(), args.experts.extents(), 0, 0, prologues::PerSample::kName);
+      return CheckFilter(problem().filter(), args.experts.extents(), 0, 0,
+                         prologues::PerSample::kName);
     }
     return op_.CheckArguments(Rest(args));
   }

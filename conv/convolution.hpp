@@ -93,6 +93,13 @@ class Convolution {
   std::int64_t src_size() const { return P::SrcLayout::Size(problem().src()); }
   std::int64_t dst_size() const { return P::DstLayout::Size(problem().dst()); }
 
+  // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
+  FilterExtents filter_extents() const {
+    const FilterExtents of_group = problem().filter();
+    if (!CheckedPolicy<P>::kDepthwise) return of_group;
+    return {problem().k, 1, of_group.r, of_group.s};
+  }
+
   // Filters that the prologue's bank must have; 0: any number.
   std::int64_t filters() const { return Prologue::Filters(geometry_.batch); }
 
@@ -133,7 +140,9 @@ class Convolution {
   absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
                      const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    if constexpr (CheckedPolicy<P>::kStrips) {
+    if constexpr (CheckedPolicy<P>::kDepthwise) {
+      return StartDepthwise(args, start);
+    } else if constexpr (CheckedPolicy<P>::kStrips) {
       return StartStrips(args, start);
     } else if constexpr (CheckedPolicy<P>::kWgmma) {
       return StartEngine(args, make, start);
@@ -148,6 +157,16 @@ class Convolution {
       }
       return absl::InternalError("conv: no such kernel");
     }
+  }
+
+  template <class StartFunction>
+  absl::Status StartDepthwise(const Arguments& args, const StartFunction& start) const {
+    DepthwiseParams<P> params = MakeDepthwiseParams<P>(geometry_);
+    params.walk.src = args.src;
+    params.walk.filter = args.filter.data();
+    gemm::FillOutput(args, args.dst, &params.output);
+    params.output.rows.run = PixelRun(params.output.rows.q, args.dst);
+    return start({geometry_.depthwise.kernel, &params, geometry_.grid()});
   }
 
   template <class StartFunction>
@@ -226,7 +245,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       {.field = "filter",
        .address = args.filter.data(),
        .alignment = 16,
-       .line_bytes = args.filter.count() * P::FilterLayout::Size(problem().filter()) *
+       .line_bytes = args.filter.count() * P::FilterLayout::Size(filter_extents()) *
                      std::int64_t{sizeof(Element)},
        .if_null = "is not packed; call weft::PackFilter and pass its view(), or At(device_pointer) "
                   "after a copy to the GPU"}};
@@ -245,7 +264,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                        sizeof(ResidualElement) == sizeof(Output)};
   const auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
   if (absl::Status s = gemm::CheckArguments("conv", operands, output, epilogue); !s.ok()) return s;
-  return CheckFilter(problem(), args.filter.extents(), args.filter.count(), filters(),
+  return CheckFilter(filter_extents(), args.filter.extents(), args.filter.count(), filters(),
                      Prologue::kName);
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "weft/conv/copied_operands.hpp"
+#include "weft/conv/depthwise.hpp"
 #include "weft/conv/kernel_params.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
@@ -122,9 +123,18 @@ struct WgmmaParts {
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 
-template <class P, SourceKind kind>
-using Kernel =
-    gemm::TileKernel<std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, kind>>>;
+// Kernel i of an operator: one for each SourceKind, or for each of kDepthwiseShapes.
+template <class P, int i, bool kDepthwise = CheckedPolicy<P>::kDepthwise>
+struct KernelAt {
+  using type = gemm::TileKernel<
+      std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, SourceKind(i)>>>;
+};
+template <class P, int i>
+struct KernelAt<P, i, true> {
+  using type = DepthwiseKernel<P, i>;
+};
+template <class P, int i>
+using Kernel = typename KernelAt<P, i>::type;
 
 }  // namespace WEFT_BACKEND
 
@@ -138,16 +148,18 @@ inline constexpr bool kHasTaps =
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// By SourceKind.
 template <class P>
 requires conv::HasTypes<P>
 struct KernelList<P> {
-  static constexpr int kCount = conv::CheckedPolicy<P>::kWgmma ? 1 : 3;
+  using Checked = conv::CheckedPolicy<P>;
+  static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
+                                : Checked::kWgmma   ? 1
+                                                    : 3;
   template <int i>
-  static constexpr bool kExists = conv::SourceKind(i) != conv::SourceKind::kTaps
-                                  || conv::kHasTaps<P>;
+  static constexpr bool kExists = Checked::kDepthwise || conv::kHasTaps<P> ||
+                                  conv::SourceKind(i) != conv::SourceKind::kTaps;
   template <int i>
-  using Kernel = conv::Kernel<P, conv::SourceKind(i)>;
+  using Kernel = conv::Kernel<P, i>;
 };
 
 }  // namespace WEFT_BACKEND

@@ -11,7 +11,11 @@ weft_add_operators(weft "weft/conv/ready_made.hpp"
   "weft::conv::S8Conv32<weft::epilogues::ResidualBiasRelu<>>"
   "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma128x256>"
   "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma112x64>"
-  "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma64x64>")
+  "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma64x64>"
+  "weft::conv::S8Depthwise4<>"
+  "weft::conv::S8Depthwise32<>"
+  "weft::conv::S8Depthwise32<weft::epilogues::BiasHSwish<>>"
+  "weft::conv::S8DepthwiseNhwc<>")
 
 # The mixing pass of every conv::CondConv.
 weft_add_instances(weft_add_operators weft "weft/conv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS

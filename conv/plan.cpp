@@ -18,6 +18,10 @@ std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
 }
 
+bool IsDepthwise(const TileFacts& f) {
+  return f.config.mainloop == gemm::Mainloop::kDepthwise;
+}
+
 // Whether C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
   const gemm::Alignment& alignment = f.config.alignment;
@@ -41,6 +45,7 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
                      "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
                      "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
   }
+  if (IsDepthwise(f)) return CheckDepthwise(p);
   if (p.groups == 1) return absl::OkStatus();
   if (!f.depends.group) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -120,6 +125,15 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   const gemm::TileShape& tile = f.config.threadblock;
   Geometry g;
   g.problem = p;
+  if (IsDepthwise(f)) {
+    absl::StatusOr<DepthwisePlan> plan = MakeDepthwisePlan(p, f);
+    if (!plan.ok()) return plan.status();
+    g.depthwise = *plan;
+    g.padded_k = Int32(RoundUp(p.k, f.dst_interleave));
+    g.counts = plan->counts;
+    g.counts.bytes = Bytes(p, f, double(p.groups));
+    return g;
+  }
   const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
   const bool pointwise =
       taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0;
@@ -221,9 +235,8 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   return g;
 }
 
-absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, std::int64_t count,
+absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, std::int64_t count,
                          std::int64_t filters, const char* prologue) {
-  const FilterExtents e = p.filter();
   if (packed != e) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "conv: args.filter was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "
@@ -240,6 +253,7 @@ absl::Status CheckFilter(const Problem& p, const FilterExtents& packed, std::int
 
 std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
   const TileDescription& c = f.config;
+  if (IsDepthwise(f)) return DescribeDepthwise(g.depthwise, f);
   const bool engine = f.stage_bytes > 0;
   const std::string thread =
       c.mainloop == gemm::Mainloop::kSimt

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "weft/conv/depthwise_plan.hpp"
 #include "weft/conv/geometry.hpp"
 #include "weft/conv/kernels.hpp"
 #include "weft/conv/problem.hpp"
@@ -22,7 +23,7 @@ using gemm::TileFacts;
 // The facts of policy P.
 template <class P>
 constexpr TileFacts FactsOf() {
-  using AnyKernel = Kernel<P, SourceKind::kPointwise>;
+  using AnyKernel = Kernel<P, 0>;
   using Epilogue = typename P::Epilogue;
   using Dst = typename P::DstLayout;
   TileFacts facts = {.config = P::config,
@@ -74,6 +75,7 @@ struct Geometry {
   PixelMap rows;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
   EnginePlan engine;          // wgmma_sm90, instead of taps, im2col, filter and rows
+  DepthwisePlan depthwise;    // depthwise, likewise
 
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };
@@ -82,10 +84,10 @@ struct Geometry {
 // groups do not fit the layouts; OutOfRange where a 32-bit index of the kernel would overflow.
 absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& facts);
 
-// InvalidArgument if the filter was packed for other extents than the problem's, or if the bank has
-// not the filters that the prologue wants (`filters`; 0: any number).
-absl::Status CheckFilter(const Problem& problem, const FilterExtents& packed, std::int64_t count,
-                         std::int64_t filters, const char* prologue);
+// InvalidArgument if the filter was packed for other extents than `wanted`, or if the bank has not
+// the filters that the prologue wants (`filters`; 0: any number).
+absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
+                         std::int64_t count, std::int64_t filters, const char* prologue);
 
 // What every kernel's parameters have.
 template <class P, class Params>
@@ -148,6 +150,19 @@ StripParams<P> MakeStripParams(const Geometry& g, const typename P::Prologue& pr
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;
   params.tiles = static_cast<std::int32_t>(g.counts.blocks());
+  return params;
+}
+
+// Of a depthwise operator, but for the addresses.
+template <class P>
+DepthwiseParams<P> MakeDepthwiseParams(const Geometry& g) {
+  DepthwiseParams<P> params;
+  params.walk = g.depthwise.walk;
+  auto& out = params.output;
+  out.k = static_cast<std::int32_t>(g.problem.k);
+  out.padded_k = g.padded_k;
+  out.extents = g.problem.dst();
+  out.rows = g.depthwise.rows;
   return params;
 }
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/conv/depthwise_config.hpp"
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/layouts/formats.hpp"
@@ -103,9 +104,11 @@ struct CheckedPolicy {
   static_assert(HasTypes<P>,
                 "weft: a convolution policy needs the types Element, SrcLayout, FilterLayout, "
                 "DstLayout, Prologue and Epilogue; at least one is missing (see conv/policy.hpp)");
-  static_assert(HasConfig<P>,
-                "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
-                "MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as weft::conv::kSimt64x64");
+  static_assert(
+      HasConfig<P>,
+      "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
+      "MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as weft::conv::kSimt64x64, or "
+      "a DepthwiseConfig");
   static constexpr bool kValid = true;
 };
 
@@ -132,8 +135,18 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
   // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
   static constexpr bool kStrips = kWgmma && std::is_same_v<typename P::SrcLayout, NCxHWx<4>>;
+  // A filter for each channel: not a product, so neither goes without the other.
+  static constexpr bool kDepthwise = kMainloop == gemm::Mainloop::kDepthwise;
+  static_assert(kDepthwise == std::is_same_v<typename P::Prologue, prologues::Depthwise>,
+                "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
+                "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
+                "groups of channels are prologues::Grouped");
+  static_assert(!kDepthwise || (P::SrcLayout::kChannelRun != 1 &&
+                                std::is_same_v<typename P::FilterLayout, KRSx4x4>),
+                "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
+                "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
-      kSimt || (kStrips && std::is_same_v<typename P::FilterLayout, CxRSKx<4>>) ||
+      kSimt || kDepthwise || (kStrips && std::is_same_v<typename P::FilterLayout, CxRSKx<4>>) ||
           (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
            std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
           (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
@@ -152,8 +165,10 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(!kStrips || config.alignment.src == 4,
                 "weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>, whose pixels are "
                 "4 bytes; give the policy WithSrcAlignment(config, 4)");
+  static_assert(!kDepthwise || config.alignment.src == 4,
+                "weft: config.alignment.src of a DepthwiseConfig is 4, the channels of one thread");
   static_assert(
-      kSimt || kStrips || config.alignment.src == 16 ||
+      kSimt || kDepthwise || kStrips || config.alignment.src == 16 ||
           (kNhwc && !kWgmma && (config.alignment.src == 8 || config.alignment.src == 4)),
       "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
       "whose C is not a multiple of 16");

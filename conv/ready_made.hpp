@@ -156,6 +156,25 @@ struct WgmmaFirst64x64 {
   static constexpr auto config = kWgmmaFirst64x64;
 };
 
+// And of depthwise operators: output rows of a thread by threads side by side along the channels.
+struct Depthwise7x1 {
+  static constexpr auto config = kDepthwise4;
+};
+struct Depthwise7x8 {
+  static constexpr auto config = kDepthwise32;
+};
+// More threads, for few images.
+struct Depthwise4x1 {
+  static constexpr auto config = DepthwiseConfig(4, 1);
+};
+struct Depthwise4x8 {
+  static constexpr auto config = DepthwiseConfig(4, 8);
+};
+// For NHWC of 128 channels and more: a warp reads a pixel's side by side.
+struct Depthwise7x32 {
+  static constexpr auto config = DepthwiseConfig(7, 32);
+};
+
 namespace internal {
 
 // Bytes of the widest store of wgmma_sm90, which stages whole channels: a run of Dst, 16 at most.
@@ -236,6 +255,35 @@ struct S8ConvNhwc {
   static constexpr auto config =
       WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
 };
+
+namespace internal {
+
+template <class Src, class EpilogueT, class Dst, class TileT>
+struct S8Depthwise {
+  using Element = std::int8_t;
+  using SrcLayout = Src;
+  using FilterLayout = KRSx4x4;
+  using DstLayout = Dst;
+  using Prologue = prologues::Depthwise;
+  using Epilogue = EpilogueT;
+  static constexpr int kChannels = Dst::kChannelRun == 1 ? 1 : 4;  // of a store
+  static constexpr auto config = WithDstAlignment(
+      TileT::config, kChannels* static_cast<int>(sizeof(typename EpilogueT::Output)));
+};
+
+}  // namespace internal
+
+// int8 depthwise convolution, problem.groups = C and K a multiple of C, filter from
+// PackDepthwiseFilter, any GPU from sm_75. Over NHWC, C is a multiple of 4. Dst is any layout that
+// Epilogue's output type fits; where it is NHWC, K is a multiple of 4.
+template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>,
+          class TileT = Depthwise7x1>
+struct S8Depthwise4 : internal::S8Depthwise<NCxHWx<4>, EpilogueT, Dst, TileT> {};
+template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<32>,
+          class TileT = Depthwise7x8>
+struct S8Depthwise32 : internal::S8Depthwise<NCxHWx<32>, EpilogueT, Dst, TileT> {};
+template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Depthwise7x8>
+struct S8DepthwiseNhwc : internal::S8Depthwise<NHWC, EpilogueT, Dst, TileT> {};
 
 namespace internal {
 

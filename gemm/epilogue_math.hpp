@@ -82,7 +82,9 @@ struct EpilogueMath {
   //
   // Also beyond the last channel, whose scale and bias are 0: a condition here would become a
   // branch around every value.
-  template <class Sums>
+  //
+  // kShift: whether the zero point is added, which may be left out where it is 0 and kPacked.
+  template <bool kShift = true, class Sums>
   WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                   epilogues::OutputCoord at, bool wanted, const Channels& c,
                                   const Sums& sum, Element (&outputs)[kChannels]) {
@@ -97,7 +99,8 @@ struct EpilogueMath {
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
           at.k = c.k + j + e;
-          values[e] = p.epilogue.Unrounded(Inputs(p, c, residual, j + e, sum(j + e)), at);
+          values[e] =
+              p.epilogue.template Unrounded<kShift>(Inputs(p, c, residual, j + e, sum(j + e)), at);
         }
         const std::uint32_t word = t.template PackSaturated<Element>(values);
         memcpy(outputs + j, &word, sizeof(word));

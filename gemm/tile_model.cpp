@@ -246,6 +246,12 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
                               : WgmmaMicroseconds(tile, counts, gpu, &result);
     return result;
   }
+  if (config.mainloop == Mainloop::kDepthwise) {  // memory limits it, if all have something to do
+    result.memory_bound = true;
+    result.microseconds =
+        counts.blocks() == 0 ? HUGE_VAL : kLaunch + counts.bytes / (gpu.bytes_per_us * result.busy);
+    return result;
+  }
   const bool simt = IsSimt(config);
   const Costs& costs = simt ? kSimtCosts : kMmaCosts;
   const double slice = simt ? SimtSliceClocks(tile, counts.gathers)

@@ -157,6 +157,24 @@ struct KCRS {
   static constexpr std::int64_t Size(const FilterExtents& e) { return e.k * e.c * e.r * e.s; }
 };
 
+// Filter of a depthwise convolution, whose output channels see one input channel each, so that C is
+// 1: (C, K/4, R, S/4, 4, 4), blocks of 4 output channels by 4 taps of a row. K and S are rounded up;
+// the surplus holds zeros.
+struct KRSx4x4 {
+  static constexpr bool kIsFilterFormat = true;
+  static constexpr int kInterleave = 4;
+  static constexpr const char* kName = "KRSx4x4";
+
+  static constexpr std::int64_t Offset(const FilterExtents& e, std::int64_t k, std::int64_t c,
+                                       std::int64_t r, std::int64_t s) {
+    const std::int64_t row = (c * (RoundUp(e.k, 4) / 4) + k / 4) * e.r + r;
+    return (row * (RoundUp(e.s, 4) / 4) + s / 4) * 16 + k % 4 * 4 + s % 4;
+  }
+  static constexpr std::int64_t Size(const FilterExtents& e) {
+    return e.c * RoundUp(e.k, 4) * e.r * RoundUp(e.s, 4);
+  }
+};
+
 template <class T>
 concept TensorFormat = requires {
   requires T::kIsActivationFormat;

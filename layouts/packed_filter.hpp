@@ -2,7 +2,7 @@
 //
 // Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no
 // error, the most common mistake with blocked formats. Here the packed filter is a type of its own,
-// and only PackFilter and PackFilters make one, and conv::CondConv of others.
+// and only PackFilter, PackFilters and PackDepthwiseFilter make one, and conv::CondConv of others.
 //
 // A prologue (prologues/README.md) other than SharedFilter has a bank of filters. Which filter of
 // it belongs to which output is the prologue's business, so the bank of one prologue is of another
@@ -26,8 +26,9 @@
 namespace weft {
 
 namespace prologues {
-struct SharedFilter;  // prologues/prologues.hpp; here it only tells types apart
-}
+struct SharedFilter;  // prologues/prologues.hpp; here they only tell types apart
+struct Depthwise;
+}  // namespace prologues
 namespace conv {
 template <class P>
 class CondConv;  // conv/condconv.hpp, whose kernels make packed filters of packed ones
@@ -35,6 +36,11 @@ class CondConv;  // conv/condconv.hpp, whose kernels make packed filters of pack
 
 template <FilterFormat Format, class T, class Prologue>
 class PackedFilterBuffer;
+
+namespace internal {
+template <class Prologue>
+inline constexpr bool kIsDepthwise = std::is_same_v<Prologue, prologues::Depthwise>;
+}
 
 // A packed filter somewhere in memory, or a bank of them one after the other: a pointer that knows
 // its format, its prologue, the extents of one filter and how many there are. Does not own. A
@@ -59,10 +65,14 @@ class PackedFilter {
       const PackedFilter<OtherFormat, U, OtherPrologue>&) {
     constexpr bool kSamePrologue = std::is_same_v<Prologue, OtherPrologue>;
     constexpr bool kShared = std::is_same_v<OtherPrologue, prologues::SharedFilter>;
-    static_assert(kSamePrologue || !kShared,
+    constexpr bool kDepthwise = internal::kIsDepthwise<Prologue>;
+    static_assert(kSamePrologue || !kDepthwise,
+                  "weft: this filter is not packed for a depthwise operator; call "
+                  "weft::PackDepthwiseFilter(extents, values)");
+    static_assert(kSamePrologue || kDepthwise || !kShared,
                   "weft: this is one filter, and the operator's prologue chooses from a bank of "
                   "them; pack it with weft::PackFilters<Prologue, Format>(extents, count, values)");
-    static_assert(kSamePrologue || kShared,
+    static_assert(kSamePrologue || kDepthwise || kShared,
                   "weft: this bank of filters was packed for another prologue than the operator's; "
                   "pack it with weft::PackFilters<Prologue, Format>(extents, count, values), or "
                   "with weft::PackFilter for SharedFilter");
@@ -195,6 +205,22 @@ template <FilterFormat To, FilterFormat From = KCRS, class T>
 absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extents,
                                                      const std::vector<T>& values) {
   return PackFilter<To, From, T>(extents, absl::MakeConstSpan(values));
+}
+
+// The filter of a depthwise convolution: extents are {K, 1, R, S}, one filter of R x S for each of K
+// output channels, in PyTorch's order [K][1][R][S] unless said otherwise. Errors as above, and
+// InvalidArgument if extents.c is not 1.
+template <FilterFormat From = KCRS, class T>
+absl::StatusOr<PackedFilterBuffer<KRSx4x4, T, prologues::Depthwise>> PackDepthwiseFilter(
+    const FilterExtents& extents, absl::Span<const T> values) {
+  if (absl::Status s = internal::CheckDepthwise(extents); !s.ok()) return s;
+  return PackFilters<prologues::Depthwise, KRSx4x4, From, T>(extents, 1, values);
+}
+
+template <FilterFormat From = KCRS, class T>
+absl::StatusOr<PackedFilterBuffer<KRSx4x4, T, prologues::Depthwise>> PackDepthwiseFilter(
+    const FilterExtents& extents, const std::vector<T>& values) {
+  return PackDepthwiseFilter<From, T>(extents, absl::MakeConstSpan(values));
 }
 
 }  // namespace weft

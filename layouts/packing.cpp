@@ -71,6 +71,13 @@ absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared) 
   return absl::OkStatus();
 }
 
+absl::Status CheckDepthwise(const FilterExtents& e) {
+  if (e.c == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "layouts: extents.c=", e.c, " of a depthwise filter is not 1, the input channels ",
+      "that an output channel sees; give {K, 1, R, S}"));
+}
+
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have) {
   if (static_cast<std::int64_t>(have) == count * one) return absl::OkStatus();
   const std::string elements =

@@ -24,6 +24,9 @@ absl::Status CheckExtents(const FilterExtents& e);
 // SharedFilter: not 1), or if `count` of them are too large together.
 absl::Status CheckBank(const FilterExtents& e, std::int64_t count, bool shared);
 
+// InvalidArgument if the extents are not those of a depthwise filter.
+absl::Status CheckDepthwise(const FilterExtents& e);
+
 // InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
 

@@ -315,16 +315,17 @@ RENDERERS = {
     "fused": (lambda found, root: fused(found), "reformat"),
     "residual": (lambda found, root: summary(found["resnet50-residual"]), "resnet50-residual"),
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
+    "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
     "network": (lambda found, root: network(found["network"][0]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
-NOT_LISTS = ("anchors-nc4", "network", "gemm", "cudnn")
+NOT_LISTS = ("anchors-nc4", "depthwise", "network", "gemm", "cudnn")
 
 
 def load_all(root):
     log = root / RESULTS / "cudnn.log"
-    return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "resnet50-residual", "resnet50-hswish")},
+    return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": load_one(root, "resnet50-network.json", NETWORK_FIELDS),
             "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}

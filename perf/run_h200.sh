@@ -157,6 +157,7 @@ sanitizer() {
   check memcheck $bin/gpu_conv_problems_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check memcheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
   check memcheck $bin/gpu_conv_epilogue_test --gtest_brief=1 || failed=1
+  check memcheck $bin/gpu_conv_depthwise_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check racecheck $bin/gpu_conv_problems_test --gtest_brief=1 \
     --gtest_filter='ConvolutionTiles.*:*Dilation:*Pointwise:*ThreeInput*' || failed=1
   check racecheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
@@ -178,7 +179,7 @@ ncu_stage() {
   local failed=0 case layer batch tile layout
   for case in $ncu_cases; do
     IFS=: read -r layer batch tile layout <<<"$case"
-    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:TileKernel' -c 1 \
+    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:TileKernel|DepthwiseKernel' -c 1 \
       --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats \
       --section SchedulerStats --section MemoryWorkloadAnalysis --section InstructionStats \
       --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \

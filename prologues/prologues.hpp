@@ -83,6 +83,16 @@ struct Grouped : internal::OneForEachBatch {
   static constexpr const char* kName = "Grouped";
 };
 
+// Depthwise convolution: each output channel sees one input channel, k / (K / C), with a filter of
+// its own; problem.groups = C. One filter of extents {K, 1, R, S}, from PackDepthwiseFilter. It has
+// no products to choose filters for, so it goes with a conv::DepthwiseConfig alone.
+struct Depthwise {
+  static constexpr Depends kDepends{.group = true};
+  static constexpr const char* kName = "Depthwise";
+  constexpr std::int64_t Filter(const BatchCoord&) const { return 0; }
+  static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
+};
+
 // No prologue, but in its place in a bank's type: the experts of a conv::CondConv, which are mixed
 // to the filters of PerSample. Bank: [E][K][C][R][S].
 struct Experts {};

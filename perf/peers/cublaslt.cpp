@@ -29,6 +29,7 @@ class CublasLtPeer : public FormattedPeer {
         p.pad_bottom != 0 || p.pad_left != 0 || p.pad_right != 0) {
       return absl::UnimplementedError("no matrix product: not 1x1, stride 1, no padding");
     }
+    if (p.groups != 1) return absl::UnimplementedError("no matrix product: several channel groups");
     WEFT_TRY(options.Need(absl::StrCat(name(), " open")));
     WEFT_TRY(LtApi::Get().status());
     WEFT_TRY(MakeTensors(problem, tensors, TensorFormatName::kNhwc, TensorFormatName::kNhwc,

@@ -165,7 +165,7 @@ absl::StatusOr<CudnnGraph> CudnnGraph::Convolution(const CudnnApi& api, cudnnHan
   };
 
   const Descriptor* src = build.Tensor(kSrc, p.src(), type);
-  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c, p.r, p.s}, type);
+  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c / p.groups, p.r, p.s}, type);
   const Descriptor* x =
       build.Convolve(p, *src, *filter, target(false), half ? CUDNN_DATA_FLOAT : CUDNN_DATA_INT32);
   if (!half)

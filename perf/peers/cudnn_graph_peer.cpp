@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "perf/peers/cudnn_graph.hpp"
+#include "perf/support/floor.hpp"
 
 namespace weft::perf::internal {
 namespace {
@@ -113,9 +114,9 @@ class CudnnGraphPeer : public FormattedPeer {
     using Set = PeerTensors::Set;
     const std::int64_t k = problem_.problem.k;
     WEFT_LET(filter_,
-             TensorSets::Converted(tensors_.Each(&Set::filter), AsTensor(problem_.problem.filter()),
-                                   TensorFormatName::kNhwc, Element::kHalf, stream,
-                                   tensors_.Each(&Set::channel_alpha)));
+             TensorSets::Converted(tensors_.Each(&Set::filter),
+                                   AsTensor(WholeFilter(problem_.problem)), TensorFormatName::kNhwc,
+                                   Element::kHalf, stream, tensors_.Each(&Set::channel_alpha)));
     for (const Set& set : tensors_.sets) {
       std::vector<float> bias(k);
       WEFT_TRY(

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "perf/peers/libraries.hpp"
+#include "perf/support/floor.hpp"
 
 namespace weft::perf::internal {
 namespace {
@@ -65,8 +66,8 @@ class CudnnLegacy : public FormattedPeer {
     WEFT_TRY(api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"));
     if (!nhwc()) {
       WEFT_LET(filter_,
-               TensorSets::Converted(tensors.Each(&PeerTensors::Set::filter), AsTensor(p.filter()),
-                                     format_, Element::kInt8, stream));
+               TensorSets::Converted(tensors.Each(&PeerTensors::Set::filter),
+                                     AsTensor(WholeFilter(p)), format_, Element::kInt8, stream));
     }
     FindPlans(options);
     if (plans_.empty()) return absl::UnimplementedError("cuDNN names no algorithm for it");
@@ -134,8 +135,8 @@ class CudnnLegacy : public FormattedPeer {
                                      as_int(p.p()), as_int(p.q())));
     then(api_->SetTensor4dDescriptor(bias_desc_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1,
                                      as_int(p.k), 1, 1));
-    then(api_->SetFilter4dDescriptor(filter_desc_, type, format, as_int(p.k), as_int(p.c),
-                                     as_int(p.r), as_int(p.s)));
+    then(api_->SetFilter4dDescriptor(filter_desc_, type, format, as_int(p.k),
+                                     as_int(p.c / p.groups), as_int(p.r), as_int(p.s)));
     then(api_->SetActivationDescriptor(
         activation_desc_, problem_.relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
         CUDNN_NOT_PROPAGATE_NAN, 0.0));
@@ -147,6 +148,7 @@ class CudnnLegacy : public FormattedPeer {
             as_int(p.dilation_h), as_int(p.dilation_w),
             p.mode == conv::Mode::kConvolution ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION,
             CUDNN_DATA_INT32));
+        then(api_->SetConvolutionGroupCount(desc, as_int(p.groups)));
         then(api_->SetConvolutionReorderType(desc, static_cast<cudnnReorderType_t>(reorder)));
         then(api_->SetConvolutionMathType(desc, kMaths[math].type));
       }

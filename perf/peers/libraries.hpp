@@ -24,6 +24,7 @@ namespace weft::perf {
   X(CreateTensorDescriptor) X(SetTensor4dDescriptor) X(DestroyTensorDescriptor) \
   X(CreateFilterDescriptor) X(SetFilter4dDescriptor) X(DestroyFilterDescriptor) \
   X(CreateConvolutionDescriptor) X(SetConvolution2dDescriptor) X(SetConvolutionReorderType) \
+  X(SetConvolutionGroupCount) \
   X(SetConvolutionMathType) X(DestroyConvolutionDescriptor) X(CreateActivationDescriptor) \
   X(SetActivationDescriptor) X(DestroyActivationDescriptor) \
   X(GetConvolutionForwardWorkspaceSize) X(ConvolutionBiasActivationForward) \

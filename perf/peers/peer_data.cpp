@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "perf/support/device_data.hpp"
+#include "perf/support/floor.hpp"
 #include "perf/support/random.hpp"
 #include "tests/reference/reference_gpu.hpp"
 
@@ -69,7 +70,7 @@ absl::StatusOr<std::unique_ptr<PeerData>> PeerData::Create(const PeerProblem& pr
   few.n = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(kMostMacs * static_cast<double>(p.n) / p.macs()), 1, p.n);
   const std::int64_t src = NHWC::Size(p.src()), dst = NHWC::Size(p.dst());
-  const std::int64_t filter = KRSC::Size(p.filter());
+  const std::int64_t filter = KRSC::Size(WholeFilter(p));
   PeerTensors& t = data->tensors_;
   const double set_bytes = static_cast<double>(src + dst * (problem.residual ? 2 : 1) + filter);
   double sets = 1.0;
@@ -86,7 +87,7 @@ absl::StatusOr<std::unique_ptr<PeerData>> PeerData::Create(const PeerProblem& pr
   }
   // Sums of products of uniform bytes have a deviation of about 5461 sqrt(C R S); outputs get about
   // 45, so that ReLU and both ends of the clamp are met.
-  t.alpha = 45.0f / (5461.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s)));
+  t.alpha = 45.0f / (5461.0f * std::sqrt(static_cast<float>(p.c / p.groups * p.r * p.s)));
   WEFT_LET(data->channel_alpha_,
            DeviceBuffer::From(RandomFloats(p.k, kSeed + 2, 0.5f * t.alpha, 1.5f * t.alpha)));
   WEFT_LET(data->bias_, DeviceBuffer::From(RandomFloats(p.k, kSeed + 3, -20.0f, 20.0f)));
@@ -95,7 +96,7 @@ absl::StatusOr<std::unique_ptr<PeerData>> PeerData::Create(const PeerProblem& pr
     set.bias = data->bias_.as<float>();
   }
   WEFT_LET(data->planar_src_, ToPlanar(t.sets[0].src, few.src(), stream));
-  WEFT_LET(data->planar_filter_, ToPlanar(t.sets[0].filter, AsTensor(p.filter()), stream));
+  WEFT_LET(data->planar_filter_, ToPlanar(t.sets[0].filter, AsTensor(WholeFilter(p)), stream));
   if (problem.residual) {
     WEFT_LET(data->planar_residual_, ToPlanar(t.sets[0].residual, few.dst(), stream));
   }

@@ -14,10 +14,15 @@ struct Ceilings {
   double macs_per_us = 0.0;   // of the instruction in question
 };
 
+// The filters of all groups as one tensor, [K][C / G][R][S] in some order, as cuDNN takes them.
+constexpr FilterExtents WholeFilter(const conv::Problem& p) {
+  return {p.k, p.c / p.groups, p.r, p.s};
+}
+
 // Bytes of the int8 source, filter, destination and, if there is one, residual, without padding,
 // and of the scales and biases; each moved once.
 constexpr double LeastBytes(const conv::Problem& p, bool residual = false) {
-  return static_cast<double>(NHWC::Size(p.src()) + KRSC::Size(p.filter()) +
+  return static_cast<double>(NHWC::Size(p.src()) + KRSC::Size(WholeFilter(p)) +
                              NHWC::Size(p.dst()) * (residual ? 2 : 1) + 8 * p.k);
 }
 

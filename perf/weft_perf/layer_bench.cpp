@@ -84,7 +84,7 @@ class Bench {
   // dp4a where tensor cores have whole packets of channels, and a fused first layer elsewhere.
   bool LeftOut(const Entry& e) const {
     const std::int64_t c = problem_.problem.c;
-    if (!e.ours || !options_.all_layouts) return false;
+    if (!e.ours || !options_.all_layouts || problem_.problem.groups > 1) return false;
     return e.peer->name() == "nc4_nc32" ? c > 4 : e.peer->name() == "nc4" && c % 32 == 0;
   }
 

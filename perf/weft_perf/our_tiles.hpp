@@ -36,6 +36,7 @@ struct TileArguments {
   PackedFilter<CxRSKx<4>> filter4;
   PackedFilter<KRSC> filter_krsc;
   PackedFilter<CxRSKx<32>> filter32;
+  PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise> filter_depthwise;
   const float* channel_alpha = nullptr;
   const float* bias = nullptr;
   const std::int8_t* residual = nullptr;
@@ -46,6 +47,8 @@ struct TileArguments {
   static constexpr auto Filter() {
     if constexpr (std::is_same_v<Format, KRSC>) {
       return &TileArguments::filter_krsc;
+    } else if constexpr (std::is_same_v<Format, KRSx4x4>) {
+      return &TileArguments::filter_depthwise;
     } else if constexpr (std::is_same_v<Format, CxRSKx<4>>) {
       return &TileArguments::filter4;
     } else {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "perf/support/floor.hpp"
 #include "weft/layouts/packing.hpp"
 
 namespace weft::perf {
@@ -32,13 +33,18 @@ class Ours : public FormattedPeer {
       a.gamma = problem.gamma;
       a.dst = static_cast<std::int8_t*>(DstAt(set));
     }
+    if (problem.problem.groups > 1) {
+      return PackFilters<KRSx4x4>(stream, [](const FilterExtents& e, const auto& krsc) {
+        return PackDepthwiseFilter<KRSC>(e, krsc);
+      });
+    }
     switch (layout_.src) {
       case TensorFormatName::kNc4:
-        return PackFilters<CxRSKx<4>>(stream);
+        return PackShared<CxRSKx<4>>(stream);
       case TensorFormatName::kNc32:
-        return PackFilters<CxRSKx<32>>(stream);
+        return PackShared<CxRSKx<32>>(stream);
       default:
-        return PackFilters<KRSC>(stream);
+        return PackShared<KRSC>(stream);
     }
   }
 
@@ -52,19 +58,26 @@ class Ours : public FormattedPeer {
   }
 
  private:
-  // As a user would, on the host.
   template <class Format>
-  absl::Status PackFilters(Stream stream) {
-    const FilterExtents e = problem_.problem.filter();
+  absl::Status PackShared(Stream stream) {
+    return PackFilters<Format>(stream, [](const FilterExtents& e, const auto& krsc) {
+      return PackFilter<Format, KRSC>(e, krsc);
+    });
+  }
+
+  // As a user would, on the host: pack(extents, values in KRSC).
+  template <class Format, class Pack>
+  absl::Status PackFilters(Stream stream, const Pack& pack) {
+    const FilterExtents e = WholeFilter(problem_.problem);
     std::vector<std::int8_t> krsc(KRSC::Size(e));
     WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream), "filter"));
-    std::optional<PackedFilterBuffer<Format, std::int8_t>> packed;
+    std::optional<typename decltype(pack(e, krsc))::value_type> packed;
     for (int set = 0; set < tensors_.count(); ++set) {
       if (set == 0 || !tensors_.one_filter) {
         WEFT_TRY(CudaStatus(
             cudaMemcpy(krsc.data(), tensors_.sets[set].filter, krsc.size(), cudaMemcpyDeviceToHost),
             "filter"));
-        auto made = PackFilter<Format, KRSC, std::int8_t>(e, krsc);
+        auto made = pack(e, krsc);
         WEFT_TRY(made.status());
         packed.emplace(*std::move(made));
       }

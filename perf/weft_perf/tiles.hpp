@@ -80,6 +80,19 @@ struct Nc4To32Wgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
       conv::WithSrcAlignment(conv::WgmmaSm90Config({kM, kN, 32}, {kWarpM, kWarpN, 32}, kBlocks), 4);
 };
 
+// Depthwise: output rows of a thread, threads side by side along the channels, threads of a block.
+template <class Layout, int kRows, int kLanes, int kThreads>
+struct DepthwiseOf : internal::TileOf<Layout, KRSx4x4, Layout> {
+  using Prologue = prologues::Depthwise;
+  static constexpr auto config = conv::DepthwiseConfig(kRows, kLanes, kThreads);
+};
+template <int kRows, int kLanes, int kThreads>
+struct Nc4Depthwise : DepthwiseOf<NCxHWx<4>, kRows, kLanes, kThreads> {};
+template <int kRows, int kLanes, int kThreads>
+struct Nc32Depthwise : DepthwiseOf<NCxHWx<32>, kRows, kLanes, kThreads> {};
+template <int kRows, int kLanes, int kThreads>
+struct NhwcDepthwise : DepthwiseOf<NHWC, kRows, kLanes, kThreads> {};
+
 // A tile's operator with another epilogue.
 template <class Tile>
 using WithRelu = Tile;

@@ -80,6 +80,17 @@ constexpr reference::OutputRange<T> FullRange() {
   }
 }
 
+// A bank as a user packs it.
+template <class Prologue, class FilterLayout>
+PackedFilterBuffer<FilterLayout, std::int8_t, Prologue> PackBank(
+    const Problem& p, std::int64_t filters, const std::vector<std::int8_t>& values) {
+  if constexpr (std::is_same_v<Prologue, prologues::Depthwise>) {
+    return PackDepthwiseFilter({p.k, 1, p.r, p.s}, values).value();
+  } else {
+    return PackFilters<Prologue, FilterLayout>(p.filter(), filters, values).value();
+  }
+}
+
 // What an operator reads, in its own memory: what depends on the layouts and the prologue only, so
 // that it is compiled once for many policies.
 template <class Src, class FilterLayout, class Prologue>
@@ -87,9 +98,7 @@ struct Inputs {
   explicit Inputs(const Problem& problem, std::uint32_t seed)
       : bank(problem, seed),
         tensors(problem, seed, bank.filters),
-        packed(PackFilters<Prologue, FilterLayout, KCRS, std::int8_t>(problem.filter(),
-                                                                      bank.filters, tensors.filter)
-                   .value()),
+        packed(PackBank<Prologue, FilterLayout>(problem, bank.filters, tensors.filter)),
         src(ConvertTensor<NCHW, Src, std::int8_t>(problem.src(), tensors.src).value()),
         filter(std::vector<std::int8_t>(packed.data(), packed.data() + packed.size())) {}
 

@@ -76,4 +76,14 @@ struct PrologueBank<prologues::Grouped> {
   FilterOf which = [](auto, auto, auto, std::int64_t group) { return group; };
 };
 
+// For the reference a depthwise convolution has a filter of one input channel for each group.
+template <>
+struct PrologueBank<prologues::Depthwise> {
+  PrologueBank(const Problem& p, std::uint32_t) : filters(p.groups) {}
+
+  std::int64_t filters;
+  prologues::Depthwise prologue;
+  FilterOf which = [](auto, auto, auto, std::int64_t group) { return group; };
+};
+
 }  // namespace weft::conv

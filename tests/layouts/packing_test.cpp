@@ -118,7 +118,7 @@ TEST(ConvertFilter, KeepsEveryElementBetweenAnyTwoFormats) {
     Rng rng(seed);
     const FilterExtents e = {Uniform(rng, 1, 40), Uniform(rng, 1, 70), Uniform(rng, 1, 3),
                              Uniform(rng, 1, 3)};
-    ForEachPair<CxRSKx<4>, CxRSKx<32>, CxRSKx<64>, KRSC, KCRS>(
+    ForEachPair<CxRSKx<4>, CxRSKx<32>, CxRSKx<64>, KRSC, KCRS, KRSx4x4>(
         [&]<class From, class To>() { CheckFilter<From, To>(rng, e); });
     if (HasFailure()) return;
   }

@@ -152,7 +152,8 @@ class Report(Case):
         self.assertIn("| 16 | 10.00 | 16.00 | 12.00 | 25% |", report.fused(found))
 
     def test_every_table_can_be_made(self):
-        for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish"):
+        for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
+                     "depthwise"):
             self.write(16, [row()], name)
         names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn")]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)

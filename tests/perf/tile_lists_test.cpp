@@ -19,11 +19,19 @@ void Exact(const conv::Problem& problem, Activation activation = {}) {
   conv::ExpectMatchesReference<P>(problem, activation);
 }
 
+template <class P>
+void DepthwiseTile() {
+  conv::Problem p = conv::SquareProblem(2, 36, 9, 36, 3, 1, 1);
+  p.groups = p.c;
+  Exact<P>(p);
+}
+
 // Neither pixels nor channels fill the last tile; with and without im2col.
 template <class P>
 void SimtTile() {
   if constexpr (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
                 std::is_same_v<typename P::DstLayout, NCxHWx<4>>) {
+    if constexpr (conv::CheckedPolicy<P>::kDepthwise) return DepthwiseTile<P>();
     Exact<P>(conv::SquareProblem(2, 12, 9, 36, 3, 1, 1));
     Exact<P>(conv::SquareProblem(2, 140, 7, 20, 1, 0, 1));
   }
@@ -32,12 +40,17 @@ void SimtTile() {
 #define NETWORK TILE
 #define BASIC TILE
 #define TILE(Name, ...) SimtTile<Name<__VA_ARGS__>>();
-TEST(TileLists, EverySimtTileIsExact) {
+TEST(TileLists, EverySimtTileIsExact){
 #include "perf/tiles.def"
 }
 #undef BASIC
 #undef TILE
 #define TILE(...)
+
+TEST(TileLists, DepthwiseTilesOfWideLayoutsAreExact) {
+  DepthwiseTile<Nc32Depthwise<7, 8, 64>>();
+  DepthwiseTile<NhwcDepthwise<7, 32, 128>>();
+}
 
 // One after the other, so that the three basic tiles of a layout have an epilogue each.
 template <class P, int kIndex>

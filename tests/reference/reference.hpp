@@ -25,6 +25,14 @@ struct OneFilter {
   }
 };
 
+// The filters of all groups one after the other: with one group OneFilter.
+struct FilterOfGroup {
+  constexpr std::int64_t operator()(std::int64_t /*n*/, std::int64_t /*p*/, std::int64_t /*q*/,
+                                    std::int64_t group) const {
+    return group;
+  }
+};
+
 // The exact sum of products behind output (n, k, p, q). src is NCHW. filter is the one that this
 // output uses: the channels of its group, [K / groups][C / groups][R][S].
 constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_t* src,

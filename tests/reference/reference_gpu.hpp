@@ -14,7 +14,7 @@ template <class Activation>
 struct ConvolveParams {
   conv::Problem problem;
   const std::int8_t* src = nullptr;     // NCHW
-  const std::int8_t* filter = nullptr;  // KCRS
+  const std::int8_t* filter = nullptr;  // [K][C / G][R][S]
   EpilogueData epilogue;                // pointers that the back end can use
   Activation activation;
   std::int8_t* dst = nullptr;  // NCHW
@@ -45,8 +45,9 @@ struct ConvolveKernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
     const std::int64_t index = static_cast<std::int64_t>(t.block_x()) * kThreads + t.tid();
     if (index >= p.problem.n * p.problem.k * p.problem.p() * p.problem.q()) return;
-    t.StoreGlobal(p.dst + index, Output(p.problem, p.src, p.filter, p.epilogue, p.activation,
-                                        OutputRange<std::int8_t>{-128, 127}, index));
+    t.StoreGlobal(p.dst + index,
+                  Output(p.problem, p.src, p.filter, p.epilogue, p.activation,
+                         OutputRange<std::int8_t>{-128, 127}, index, FilterOfGroup()));
   }
 };
 

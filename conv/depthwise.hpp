@@ -1,0 +1,101 @@
+// The kernel of depthwise convolutions.
+//
+// Each output channel sees one input channel, so nothing of the source or of a filter serves two
+// threads' products but the edges of their windows, and what a thread brings it uses itself: there is
+// no stage of shared memory, no slice of k and no pipeline (docs/decisions/0007). A thread reads the
+// input rows of its outputs one after the other, two of them ahead; the pixels that neighbours read
+// too come from the L1.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/depthwise_store.hpp"
+#include "weft/conv/depthwise_window.hpp"
+#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/tile_kernel.hpp"
+
+namespace weft::conv {
+inline namespace WEFT_BACKEND {
+
+// P: a conv::Policy of a DepthwiseConfig. Kernel kShape of kDepthwiseShapes.
+template <class P, int kShape>
+struct DepthwiseKernel {
+  static constexpr auto config = P::config;
+  static_assert(config.rows >= 1 && config.rows <= 8,
+                "weft: config.rows of a DepthwiseConfig is 1 to 8 output rows of a thread");
+  static_assert(config.lanes >= 1 && config.lanes <= 32 && (config.lanes & (config.lanes - 1)) == 0,
+                "weft: config.lanes of a DepthwiseConfig is 1, 2, 4, 8, 16 or 32 threads side by "
+                "side along the channels");
+  static_assert(config.threads >= 32 && config.threads <= 1024 && config.threads % 32 == 0,
+                "weft: config.threads of a DepthwiseConfig is a multiple of 32, at most 1024");
+  static_assert(gemm::internal::StoreWidth(config.alignment.dst) &&
+                    config.alignment.dst <=
+                        4 * static_cast<int>(sizeof(typename P::Epilogue::Output)),
+                "weft: config.alignment.dst of a DepthwiseConfig is wider than the 4 output "
+                "channels that one thread holds");
+
+  using Params = DepthwiseParams<P>;
+  struct SharedStorage {};
+  using Window = DepthwiseWindow<P, kShape>;
+  static constexpr int kThreads = config.threads;
+  static constexpr arch::Requires kRequires = {.min = 75};
+  static constexpr bool kDependent = false;
+
+  // Found by compiling: what does not spill. Before sm_90 ptxas takes more.
+  static constexpr int Registers(bool before_90) {
+    constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+    if (config.registers > 0) return config.registers;
+    if (kOf.r > 3) return 232;
+    if (kOf.stride == 2) return before_90 ? 208 : 168;
+    return before_90 ? 168 : 128;
+  }
+  static constexpr int kRegisters = Registers(false);
+  static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
+  static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
+
+  // Which outputs a thread holds (gemm/accumulators.hpp); its tile is its own.
+  struct Map {
+    using Accumulators = typename Window::Accumulators;
+    using Epilogue = typename P::Epilogue;
+    static constexpr bool kExact = Epilogue::kBiasInSum || Epilogue::OutputStage::kOnlySums;
+    static constexpr bool kSmall = Window::kSmall && !kExact;
+    using Sum = std::conditional_t<kSmall, SmallSum, std::int32_t>;
+    static constexpr int kPixels = Window::kRows * DepthwiseConfig::kColumns;
+    static constexpr int kGroups = 1, kChannels = 4;
+
+    WEFT_DEVICE static int Pixel(arch::Thread, int i) { return i; }
+    WEFT_DEVICE static int Channel(arch::Thread, int) { return 0; }
+    WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int, int j) {
+      return Sum{acc[i][j]};
+    }
+  };
+  using Store = DepthwiseStore<P, decltype(Params::output), Map>;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
+    constexpr int kTiles = kThreads / config.lanes;  // of a block, of the same channels
+    const int lane = t.tid() % config.lanes;
+    std::int32_t channels = 0, column = 0, row_tile = 0;
+    const std::int32_t block = p.walk.channel_tiles.Divmod(t.block_x(), channels);
+    const std::int32_t index = block * kTiles + t.tid() / config.lanes;
+    DepthwiseTile tile;
+    const std::int32_t row = p.walk.columns.Divmod(index, column);
+    tile.n = p.walk.row_tiles.Divmod(row, row_tile);
+    tile.p = row_tile * Window::kRows;
+    tile.q = column * DepthwiseConfig::kColumns;
+    tile.k = (channels * config.lanes + lane) * 4;
+    if (index >= p.walk.tiles || tile.k >= p.output.padded_k) return;
+    typename Window::Accumulators acc;
+    WEFT_UNROLL
+    for (auto& pixel : acc) {
+      WEFT_UNROLL
+      for (std::int32_t& sum : pixel) sum = Map::kSmall ? SmallSum::Zero() : 0;
+    }
+    Store store(t, p.output, tile);
+    Window::Multiply(t, p.walk, tile, tile.k < p.output.k, acc,
+                     [&](int row) { store.Row(t, row, acc); });
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

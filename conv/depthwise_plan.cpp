@@ -1,0 +1,131 @@
+#include "weft/conv/depthwise_plan.hpp"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "weft/conv/geometry.hpp"
+
+namespace weft::conv {
+namespace {
+
+using internal::TooLarge;
+using internal::Wide;
+
+constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
+
+std::int32_t Int32(std::int64_t x) {
+  return static_cast<std::int32_t>(x);
+}
+
+// The kernel of the problem's shape, or that of any, which also walks a flipped filter backwards.
+int KernelOf(const Problem& p) {
+  const bool dilated = (p.r > 1 && p.dilation_h > 1) || (p.s > 1 && p.dilation_w > 1);
+  if (dilated || p.mode == Mode::kConvolution) return 0;
+  for (int i = 1; i < kDepthwiseKernels; ++i) {
+    const DepthwiseShape& shape = kDepthwiseShapes[i];
+    if (p.r == shape.r && p.s == shape.s && p.stride_h == shape.stride &&
+        p.stride_w == shape.stride) {
+      return i;
+    }
+  }
+  return 0;
+}
+
+void FillWalk(const Problem& p, const gemm::TileFacts& f, DepthwiseWalk* walk) {
+  const std::int64_t channels = RoundUp(p.c, f.src_interleave);
+  DepthwiseWalk& w = *walk;
+  w.image_bytes = channels * p.h * p.w;
+  w.pixel_bytes = Int32(f.nhwc ? p.c : f.src_interleave);
+  w.row_bytes = p.w * w.pixel_bytes;
+  w.block_bytes = p.h * w.row_bytes;
+  w.h = Int32(p.h);
+  w.w = Int32(p.w);
+  w.base_h = Int32(-p.pad_top);
+  w.base_w = Int32(-p.pad_left);
+  w.q = Int32(p.q());
+  w.r = Int32(p.r);
+  w.s = Int32(p.s);
+  w.stride_h = Int32(p.stride_h);
+  w.stride_w = Int32(p.stride_w);
+  // The dilation of one row or column of taps means nothing, and may be huge.
+  w.step_h = p.r == 1 ? 0 : Int32(p.dilation_h);
+  w.step_w = p.s == 1 ? 0 : Int32(p.dilation_w);
+  if (p.mode == Mode::kConvolution) {  // from the last tap backwards
+    w.base_h += (w.r - 1) * w.step_h;
+    w.base_w += (w.s - 1) * w.step_w;
+    w.step_h = -w.step_h;
+    w.step_w = -w.step_w;
+  }
+}
+
+}  // namespace
+
+absl::Status CheckDepthwise(const Problem& p) {
+  if (p.groups == p.c) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "conv: groups=", p.groups, " is not c=", p.c,
+      ", and the prologue Depthwise has a filter for each channel; set groups to c, or use ",
+      p.groups == 1 ? "prologues::SharedFilter" : "prologues::Grouped"));
+}
+
+absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::TileFacts& f) {
+  constexpr std::int64_t kColumns = DepthwiseConfig::kColumns;
+  DepthwisePlan plan;
+  plan.kernel = KernelOf(p);
+  const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
+  const int rows = shape.Rows(Int32(f.config.thread.m / kColumns));
+  const Wide reach = Wide{p.p() + rows} * (p.q() + kColumns);
+  if (reach > kInt32Max) {
+    return TooLarge("pixels of one output image with a thread's more", reach, kInt32Max,
+                    "split the image");
+  }
+  const std::int64_t pixel_bytes = f.nhwc ? p.c : f.src_interleave;
+  if (pixel_bytes > kInt32Max) return TooLarge("c", p.c, kInt32Max, "split the channels");
+  FillWalk(p, f, &plan.walk);
+
+  const std::int64_t columns = gemm::CeilDiv(p.q(), kColumns);
+  const std::int64_t row_tiles = gemm::CeilDiv(p.p(), std::int64_t{rows});
+  const std::int64_t words = gemm::CeilDiv(RoundUp(p.k, f.dst_interleave), std::int64_t{4});
+  const std::int64_t lanes = f.config.threadblock.n / 4;
+  const std::int64_t tiles = p.n * columns * row_tiles;  // at most n p q
+  gemm::PlanCounts& counts = plan.counts;
+  counts.tiles_m = gemm::CeilDiv(tiles, f.threads / lanes);
+  counts.tiles_n = gemm::CeilDiv(words, lanes);
+  counts.slices = Int32(p.r * gemm::CeilDiv(p.s, std::int64_t{4}));
+  const Wide blocks = Wide{counts.tiles_m} * counts.tiles_n;
+  if (blocks > kInt32Max) {
+    return TooLarge("blocks", blocks, kInt32Max, "give config.threads or config.rows more");
+  }
+  counts.useful = static_cast<double>(p.n * p.p() * p.q()) * p.k /
+                  (double(counts.blocks()) * f.threads * rows * kColumns * 4);
+  plan.walk.channel_tiles = gemm::FastDivmod(Int32(counts.tiles_n));
+  plan.walk.columns = gemm::FastDivmod(Int32(columns));
+  plan.walk.row_tiles = gemm::FastDivmod(Int32(row_tiles));
+  plan.walk.multiplier = gemm::FastDivmod(Int32(p.k / p.c));
+  plan.walk.tiles = Int32(tiles);
+  plan.rows.p = Int32(p.p());
+  plan.rows.q = Int32(p.q());
+  return plan;
+}
+
+std::string DescribeDepthwise(const DepthwisePlan& plan, const gemm::TileFacts& f) {
+  const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
+  const std::string path =
+      shape.IsAny() ? "any filter"
+                    : absl::StrFormat("%dx%d filters, stride %d", shape.r, shape.s, shape.stride);
+  return absl::StrFormat(
+      "%s, thread of %d channels by %dx%d pixels, %s, %d x %d blocks of %d threads, %d channels to "
+      "a block, %s -> %s",
+      gemm::MainloopName(f.config.mainloop), f.config.thread.n,
+      shape.Rows(f.config.thread.m / DepthwiseConfig::kColumns), DepthwiseConfig::kColumns, path,
+      plan.counts.tiles_m, plan.counts.tiles_n, f.threads, f.config.threadblock.n, f.src_layout,
+      f.dst_layout);
+}
+
+std::int32_t PixelRun(std::int64_t q, const void* dst) {
+  const auto together = static_cast<std::uintptr_t>(4 * q) | reinterpret_cast<std::uintptr_t>(dst);
+  return together % 16 == 0 ? 4 : together % 8 == 0 ? 2 : 1;
+}
+
+}  // namespace weft::conv

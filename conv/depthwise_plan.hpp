@@ -1,0 +1,36 @@
+// From a depthwise problem to its launch (conv/depthwise.hpp): which kernel, the source and the grid.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/conv/depthwise_params.hpp"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/facts.hpp"
+
+namespace weft::conv {
+
+struct DepthwisePlan {
+  int kernel = 0;  // of kDepthwiseShapes
+  DepthwiseWalk walk;
+  DepthwiseRows rows;
+  gemm::PlanCounts counts;  // but for the bytes
+};
+
+// InvalidArgument if the problem is not depthwise: groups are not the input channels.
+absl::Status CheckDepthwise(const Problem& problem);
+
+// For a problem that CheckProblem and CheckDepthwise have accepted. OutOfRange where a 32-bit index
+// of the kernel would overflow.
+absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& problem,
+                                                const gemm::TileFacts& facts);
+
+// One line for people.
+std::string DescribeDepthwise(const DepthwisePlan& plan, const gemm::TileFacts& facts);
+
+// The adjacent pixels of NCxHWx<4> bytes that one store may write in rows of q pixels: 4, 2 or 1.
+std::int32_t PixelRun(std::int64_t q, const void* dst);
+
+}  // namespace weft::conv
