@@ -13,12 +13,14 @@
 #include <type_traits>
 
 #include "weft/epilogues/activations.hpp"
+#include "weft/epilogues/exp_activations.hpp"
 #include "weft/epilogues/functor_checks.hpp"
 #include "weft/epilogues/stages.hpp"
 
 namespace weft::epilogues {
 
-// A stage whose functor maps float to float, with or without the output coordinate.
+// A stage whose functor maps float to float, with or without the output coordinate, or a value of
+// the output channel.
 template <class F>
 concept PlainActivation = requires(const F f, float x) {
   { f(x) } -> std::same_as<float>;
@@ -28,7 +30,12 @@ concept CoordinateActivation = requires(const F f, float x, const OutputCoord& a
   { f(x, at) } -> std::same_as<float>;
 };
 template <class F>
-concept Activation = PlainActivation<F> || CoordinateActivation<F>;
+concept ChannelActivation = requires(const F f, float x) {
+  { f(x, x) } -> std::same_as<float>;
+  { f.ChannelValues() } -> std::same_as<const float*>;
+};
+template <class F>
+concept Activation = PlainActivation<F> || CoordinateActivation<F> || ChannelActivation<F>;
 
 template <class S>
 inline constexpr bool kIsScale = std::is_base_of_v<internal::ScaleTag, S>;
@@ -62,6 +69,8 @@ struct WantBias : std::bool_constant<kIsBias<S>> {};
 template <class S>
 struct WantResidual : std::bool_constant<kIsResidual<S>> {};
 template <class S>
+struct WantChannelValues : std::bool_constant<kIsActivation<S> && ChannelActivation<S>> {};
+template <class S>
 struct WantOutput : std::bool_constant<kIsOutput<S>> {};
 
 // The format of a residual whose output is in Dst.
@@ -92,6 +101,8 @@ struct CallActivation {
     const float x = kPositive ? 0.375f : -0.375f;
     if constexpr (PlainActivation<F>) {
       return f(x);
+    } else if constexpr (ChannelActivation<F>) {
+      return f(x, 0.25f);
     } else {
       return f(x, OutputCoord{});
     }
@@ -158,6 +169,8 @@ struct StageList<First, Rest...> {
       // Convert() does it.
     } else if constexpr (PlainActivation<First>) {
       t = first(t);
+    } else if constexpr (ChannelActivation<First>) {
+      t = first(t, in.channel_value);
     } else {
       t = first(t, at);
     }
@@ -173,6 +186,14 @@ struct StageList<First, Rest...> {
       return rest.template Get<S>();
     }
   }
+  template <class S>
+  constexpr const S& Get() const {
+    if constexpr (std::is_same_v<S, First>) {
+      return first;
+    } else {
+      return rest.template Get<S>();
+    }
+  }
 };
 
 }  // namespace internal
@@ -181,8 +202,13 @@ template <class... Stages>
 struct Chain {
   static_assert((Stage<Stages> && ...),
                 "weft: every stage of an epilogue Chain is a built-in stage or a functor with "
-                "`constexpr float operator()(float) const` or "
-                "`constexpr float operator()(float, const OutputCoord&) const`");
+                "`constexpr float operator()(float) const`, "
+                "`constexpr float operator()(float, const OutputCoord&) const`, or "
+                "`constexpr float operator()(float, float) const` and "
+                "`constexpr const float* ChannelValues() const`");
+  static_assert((int{internal::WantChannelValues<Stages>::value} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one activation with a value for each channel, "
+                "such as PRelu");
   static_assert((int{kIsOutput<Stages>} + ... + 0) == 1,
                 "weft: an epilogue Chain has exactly one output stage (ClampTo<T>, ToFloat or "
                 "ToAccumulator)");
@@ -206,13 +232,15 @@ struct Chain {
   using BiasStage = typename internal::Find<internal::WantBias, Stages...>::type;
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;
   using OutputStage = typename internal::Find<internal::WantOutput, Stages...>::type;
+  using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
   static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
+  static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
   static constexpr bool kNeedsCoordinate =
-      ((kIsActivation<Stages> && !PlainActivation<Stages>) || ...);
+      ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);
 
   using BiasElement = typename internal::ElementOf<BiasStage, float>::type;
   // What a kernel holds of one bias: in.sum_bias if kBiasInSum, else in.bias.
@@ -239,17 +267,19 @@ struct Chain {
     return stages.template Get<S>();
   }
 
-  // The value that an output stage with kSaturates rounds and saturates. kShift: whether it adds the
+  // With kHasChannelValues: the values of one activation, one for each output channel.
+  constexpr const float* ChannelValues() const {
+    return stages.template Get<ChannelStage>().ChannelValues();
+  }
+
+  // The value that an output stage with kSaturates rounds half to even and saturates. kShift: whether it adds the
   // zero point, which may be left out where that is 0: only the sign of a 0 would change.
   template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
-    const float value = stages.Apply(0.0f, in, at);
-    if constexpr (kShift) {
-      return OutputStage::Shift(value, in);
-    } else {
-      return value;
-    }
+    float value = stages.Apply(0.0f, in, at);
+    if constexpr (kShift) value = OutputStage::Shift(value, in);
+    return OutputStage::BeforeHalfEven(value);
   }
 
   // The output value of one accumulator; a pure function, the same on both back ends.
@@ -280,6 +310,28 @@ template <class BiasT = float>
 using BiasRelu = Chain<Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using BiasHSwish = Chain<Scale, Bias<BiasT>, HSwish, ClampTo<std::int8_t>>;
+// What leaves the range of int8 or would not fill it has Requant around it: its inverse_scale is 1
+// over the output's step.
+template <class BiasT = float>
+using BiasLeakyRelu = Chain<Scale, Bias<BiasT>, LeakyRelu, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasPRelu = Chain<Scale, Bias<BiasT>, PRelu, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasClamp = Chain<Scale, Bias<BiasT>, ClampRange, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasRequantHSwish = Chain<Scale, Bias<BiasT>, Requant<HSwish>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasHSigmoid = Chain<Scale, Bias<BiasT>, Requant<HSigmoid>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasSigmoid = Chain<Scale, Bias<BiasT>, Requant<Sigmoid>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasSilu = Chain<Scale, Bias<BiasT>, Requant<Silu>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasTanh = Chain<Scale, Bias<BiasT>, Requant<Tanh>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasGelu = Chain<Scale, Bias<BiasT>, Requant<Gelu>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasGeluTanh = Chain<Scale, Bias<BiasT>, Requant<GeluTanh>, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 

@@ -37,4 +37,22 @@ constexpr std::int32_t RoundHalfEvenSmall(float x) {
   return std::bit_cast<std::int32_t>(x + kMagic) - std::bit_cast<std::int32_t>(kMagic);
 }
 
+// Where a value halfway between two integers goes: to the even one, to the one farther from 0, to
+// the greater one.
+enum class Rounding { kHalfEven, kHalfAway, kHalfUp };
+
+// x, with |x| <= 2^22, rounded to the nearest integer; NaN stays one, and a greater |x| an integer
+// or infinity near x.
+template <Rounding kRounding>
+constexpr float RoundSmall(float x) {
+  constexpr float kMagic = 12582912.0f;  // as above
+  const float shifted = x + kMagic;
+  const float even = shifted - kMagic;
+  if constexpr (kRounding == Rounding::kHalfEven) return even;
+  const float above = x - even;  // exact; 1/2 where the even integer is the lower one
+  if constexpr (kRounding == Rounding::kHalfUp) return above == 0.5f ? even + 1.0f : even;
+  const bool away = x < 0.0f ? above == -0.5f : above == 0.5f;
+  return away ? even + above + above : even;
+}
+
 }  // namespace weft::epilogues

@@ -25,6 +25,7 @@ struct StageInputsOf {
   float beta = 1.0f;
   float gamma = 1.0f;
   float zero_point = 0.0f;
+  float channel_value = 0.0f;  // of the activation that has one for each channel
 };
 using StageInputs = StageInputsOf<std::int32_t>;
 
@@ -72,8 +73,11 @@ struct SameAsDst {};
 // t). The residual has the output's extents, elements of type T, and format Format.
 template <class T = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t>,
-                "weft: Residual<T> takes T = std::int8_t or float");
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t> ||
+                    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Half> ||
+                    std::is_same_v<T, Bfloat16>,
+                "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
+                "weft::Bfloat16");
   static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
                 "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
                 "for the output's");
@@ -81,10 +85,10 @@ struct Residual : internal::ResidualTag {
   using Layout = Format;
 };
 
-// The last stage: add args.zero_point, limit to [kLow, kHigh], round half to even, convert to T
-// (int8 or uint8). NaN counts as 0.
+// The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to T (int8 or uint8).
+// Values halfway between two integers go where kRounding says. NaN counts as 0.
 template <class T, int kLow = std::numeric_limits<T>::min(),
-          int kHigh = std::numeric_limits<T>::max()>
+          int kHigh = std::numeric_limits<T>::max(), Rounding kRounding = Rounding::kHalfEven>
 struct ClampTo : internal::OutputTag {
   static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
                 "weft: ClampTo<T> takes T = std::int8_t or std::uint8_t; use ToFloat for float");
@@ -98,11 +102,21 @@ struct ClampTo : internal::OutputTag {
   static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
     const float shifted = Shift(t, in);
     const float number = shifted == shifted ? shifted : 0.0f;
-    return static_cast<T>(
-        RoundHalfEvenSmall(Clamp(number, static_cast<float>(kLow), static_cast<float>(kHigh))));
+    const float limited = Clamp(number, static_cast<float>(kLow), static_cast<float>(kHigh));
+    return static_cast<T>(RoundHalfEvenSmall(BeforeHalfEven(limited)));
   }
 
-  // Convert is Shift, then saturation to T: kernels may then use the hardware's conversion.
+  // What rounding half to even makes the number that kRounding wants of t: mostly t.
+  static constexpr float BeforeHalfEven(float t) {
+    if constexpr (kRounding == Rounding::kHalfEven) {
+      return t;
+    } else {
+      return RoundSmall<kRounding>(t);
+    }
+  }
+
+  // Convert is Shift and BeforeHalfEven, then rounding half to even and saturation to T: kernels
+  // may then use the hardware's conversion.
   static constexpr bool kSaturates =
       kLow == std::numeric_limits<T>::min() && kHigh == std::numeric_limits<T>::max();
   template <class Sum>
@@ -110,6 +124,11 @@ struct ClampTo : internal::OutputTag {
     return Add(t, in.zero_point);
   }
 };
+
+// ClampTo<T> that rounds otherwise than half to even.
+template <class T, Rounding kRounding>
+using RoundedTo =
+    ClampTo<T, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), kRounding>;
 
 // The last stage: the value as it is, in float; it takes no zero point.
 struct ToFloat : internal::OutputTag {

@@ -120,7 +120,8 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
   };
   const Optional optional[] = {{e.bias, e.facts.bias, false, "Bias"},
                                {e.residual, e.facts.residual, false, "Residual"},
-                               {e.channel_alpha, e.facts.scale, true, "Scale"}};
+                               {e.channel_alpha, e.facts.scale, true, "Scale"},
+                               {e.channel_values, e.facts.channel_values, false, "PRelu"}};
   for (const Optional& o : optional) {
     const bool given = o.tensor.address != nullptr;
     if (!o.read && given) return WithoutStage(who, o.tensor.field, o.stage, "null");

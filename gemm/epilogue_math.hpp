@@ -46,6 +46,7 @@ struct EpilogueMath {
     std::int32_t count;      // how many of them are the tile's; may be negative
     float alpha[kChannels];  // 0 beyond the last
     BiasValue bias[kChannels];
+    [[maybe_unused]] float value[Epilogue::kHasChannelValues ? kChannels : 1];
   };
 
   // end: the tile's channels end there.
@@ -68,6 +69,9 @@ struct EpilogueMath {
       c.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
         c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
+      }
+      if constexpr (Epilogue::kHasChannelValues) {
+        c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + k + j, inside);
       }
     }
   }
@@ -147,6 +151,7 @@ struct EpilogueMath {
     in.beta = p.beta;
     in.gamma = p.gamma;
     in.zero_point = p.zero_point;
+    if constexpr (Epilogue::kHasChannelValues) in.channel_value = c.value[j];
     if constexpr (Epilogue::kHasResidual) in.residual = residual.value[j];
     return in;
   }
@@ -185,8 +190,12 @@ struct EpilogueMath {
     } else {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        v.value[j] = static_cast<float>(
-            LoadOr0(t, base + Layout::ChannelOffset(p.extents, k + j), j < count));
+        const Source value = LoadOr0(t, base + Layout::ChannelOffset(p.extents, k + j), j < count);
+        if constexpr (std::is_class_v<Source>) {  // of 16 bits
+          v.value[j] = value.ToFloat();
+        } else {
+          v.value[j] = static_cast<float>(value);
+        }
       }
     }
   }
