@@ -169,11 +169,14 @@ template <class TileT>
 inline constexpr bool kIsWgmma =
     std::remove_cvref_t<decltype(TileT::config)>::kMainloop == gemm::Mainloop::kWgmmaSm90;
 
-// `config` for the stores of a wgmma tile, others as they are.
+// `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
 template <class TileT, class Epilogue, class Dst>
 constexpr auto WithStagedStore() {
+  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
   if constexpr (kIsWgmma<TileT>) {
     return WithDstAlignment(TileT::config, kStagedStore<Epilogue, Dst>);
+  } else if constexpr (kRun != 0 && kRun < TileT::config.alignment.dst) {
+    return WithDstAlignment(TileT::config, kRun);
   } else {
     return TileT::config;
   }
@@ -182,8 +185,8 @@ constexpr auto WithStagedStore() {
 }  // namespace internal
 
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75; with a WgmmaFirst tile through
-// the tensor cores of Hopper. Dst is any layout that Epilogue's output type fits (NCxHWx<4>,
-// NCxHWx<32>, NHWC with K a multiple of 4, of a WgmmaFirst tile's 16 bytes, NCHW in float).
+// the tensor cores of Hopper. Dst is any layout; NHWC wants K in multiples of the store, 4 bytes, of a
+// WgmmaFirst tile 16.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 struct S8Conv4 {
   using Element = std::int8_t;
@@ -211,9 +214,9 @@ struct S8Conv32 {
   static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
   static constexpr int kStoreBytes = internal::kIsWgmma<TileT>
                                          ? internal::kStagedStore<EpilogueT, Dst>
-                                     : kRunBytes >= 8 ? kWidest
-                                     : kRunBytes == 1 ? 1
-                                                      : 4;
+                                     : kRunBytes >= 8                   ? kWidest
+                                     : kRunBytes == 1 || kRunBytes == 2 ? kRunBytes
+                                                                        : 4;
   static constexpr auto config = WithDstAlignment(TileT::config, kStoreBytes);
 };
 

@@ -139,15 +139,21 @@ struct ToFloat : internal::OutputTag {
   }
 };
 
-// The last stage: the value rounded to the nearest T, Half or Bfloat16 (layouts/float16.hpp).
+// The last stage: the value rounded to the nearest T, halves to even: Half or Bfloat16
+// (layouts/float16.hpp), or std::int32_t, which saturates and where NaN counts as 0.
 template <class T>
 struct RoundTo : internal::OutputTag {
-  static_assert(std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
-                "weft: RoundTo<T> takes T = weft::Half or weft::Bfloat16");
+  static_assert(std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> ||
+                    std::is_same_v<T, std::int32_t>,
+                "weft: RoundTo<T> takes T = weft::Half, weft::Bfloat16 or std::int32_t");
   using Element = T;
   template <class Sum>
   static constexpr T Convert(float t, const StageInputsOf<Sum>&) {
-    return T::FromFloat(t);
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      return RoundHalfEven(t);
+    } else {
+      return T::FromFloat(t);
+    }
   }
 };
 

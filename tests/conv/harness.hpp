@@ -60,6 +60,7 @@ struct RandomTensors {
 struct RunOptions {
   std::uint32_t seed = 1;
   bool per_tensor_alpha = false;
+  float alpha = 0.0f;  // the tensor's; 0: a random one
   float beta = 1.0f;
   float gamma = 1.0f;
   float zero_point = 0.0f;
@@ -161,7 +162,7 @@ class Results {
     data_.gamma = options.gamma;
     if constexpr (Epilogue::kHasScale) {
       if (options.per_tensor_alpha) {
-        data_.alpha = t.channel_alpha[0];
+        data_.alpha = options.alpha != 0.0f ? options.alpha : t.channel_alpha[0];
       } else {
         data_.channel_alpha = t.channel_alpha.data();
       }

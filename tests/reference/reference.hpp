@@ -153,12 +153,26 @@ constexpr std::uint16_t Narrow(float t) {
   return static_cast<std::uint16_t>(sign | (bits < kInfinity ? bits : kInfinity));
 }
 
-// Of 8 bits: the least and the greatest output, and the rounding.
+// The nearest int32, halves to the even one.
+constexpr std::int32_t Whole(float t) {
+  if (t != t) return 0;
+  if (t >= 2147483648.0f) return 2147483647;
+  if (t <= -2147483648.0f) return -2147483647 - 1;
+  const auto floor =
+      static_cast<std::int64_t>(t) - (t < static_cast<float>(static_cast<std::int64_t>(t)) ? 1 : 0);
+  const double above = static_cast<double>(t) - static_cast<double>(floor);
+  const bool up = above > 0.5 || (above == 0.5 && floor % 2 != 0);
+  return static_cast<std::int32_t>(floor + (up ? 1 : 0));
+}
+
+// Of 8 bits: the least and the greatest output, and the rounding. Of int32: whether it is the sum or
+// the value.
 template <class T>
 struct OutputRange {
   int low = 0;
   int high = 0;
   Ties ties = Ties::kEven;
+  bool is_value = false;
 };
 inline constexpr OutputRange<std::int8_t> kInt8{-128, 127};
 inline constexpr OutputRange<std::uint8_t> kUint8{0, 255};
@@ -189,6 +203,7 @@ constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const s
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
     return {Narrow<7, -126>(Value(accumulator, k, index, e, activation))};
   } else if constexpr (static_cast<T>(0.5f) == static_cast<T>(0)) {
+    if (range.is_value) return Whole(Value(accumulator, k, index, e, activation));
     return static_cast<T>(accumulator);
   } else {
     return Value(accumulator, k, index, e, activation);
