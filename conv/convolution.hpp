@@ -240,7 +240,16 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
-  const auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
+  auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
+  if constexpr (Epilogue::kHasCopy) {
+    using Layout = typename Epilogue::template CopyLayout<typename P::DstLayout>;
+    epilogue.copy = {.field = "epilogue's copy",
+                     .address = args.epilogue.CopyAddress(),
+                     .alignment = 16,
+                     .line_bytes = Layout::Size(problem().dst()) *
+                                   std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
+                     .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
+  }
   if (absl::Status s = gemm::CheckArguments("conv", operands, output, epilogue); !s.ok()) return s;
   return CheckFilter(problem(), args.filter.extents(), args.filter.count(), filters(),
                      Prologue::kName);

@@ -89,7 +89,12 @@ struct Parts {
   static constexpr int kOwn = Mainloop::Registers(Checked::kNhwc                ? 1
                                                   : kind == SourceKind::kIm2col ? 2
                                                                                 : 0);
-  static constexpr int kRegisters = kResidual && kOwn < 128 ? 128 : kOwn;
+  static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
+  // A second output has addresses of its own.
+  static constexpr bool kCopies = P::Epilogue::kHasCopy && P::config.registers == 0;
+  static constexpr int kRegisters = !kCopies              ? kWithResidual
+                                    : kWithResidual < 224 ? kWithResidual + 32
+                                                          : 255;
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 

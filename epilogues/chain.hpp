@@ -46,8 +46,10 @@ inline constexpr bool kIsResidual = std::is_base_of_v<internal::ResidualTag, S>;
 template <class S>
 inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, S>;
 template <class S>
+inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, S>;
+template <class S>
 inline constexpr bool kIsActivation =
-    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S>;
+    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S> && !kIsCopy<S>;
 
 template <class S>
 concept Stage = !kIsActivation<S> || Activation<S>;
@@ -69,18 +71,20 @@ struct WantBias : std::bool_constant<kIsBias<S>> {};
 template <class S>
 struct WantResidual : std::bool_constant<kIsResidual<S>> {};
 template <class S>
+struct WantCopy : std::bool_constant<kIsCopy<S>> {};
+template <class S>
 struct WantChannelValues : std::bool_constant<kIsActivation<S> && ChannelActivation<S>> {};
 template <class S>
 struct WantOutput : std::bool_constant<kIsOutput<S>> {};
 
-// The format of a residual whose output is in Dst.
+// The format of a residual or a copy whose output is in Dst.
 template <class S, class Dst>
-struct ResidualFormat {
+struct FormatBeside {
   using type =
       std::conditional_t<std::is_same_v<typename S::Layout, SameAsDst>, Dst, typename S::Layout>;
 };
 template <class Dst>
-struct ResidualFormat<void, Dst> {
+struct FormatBeside<void, Dst> {
   using type = Dst;
 };
 
@@ -140,10 +144,11 @@ constexpr bool InContractOrder() {
   return true;
 }
 
-// Stages are kept by recursion, not in a std::tuple, which device code cannot use.
+// Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes as far
+// as the stage Until, or to the end.
 template <class... Stages>
 struct StageList {
-  template <class Inputs>
+  template <class Until = void, class Inputs>
   constexpr float Apply(float t, const Inputs&, const OutputCoord&, bool) const {
     return t;
   }
@@ -154,10 +159,12 @@ struct StageList<First, Rest...> {
   First first;
   StageList<Rest...> rest;
 
-  template <class Inputs>
+  template <class Until = void, class Inputs>
   constexpr float Apply(float t, const Inputs& in, const OutputCoord& at,
                         bool is_first = true) const {
-    if constexpr (kIsResidual<First>) {
+    if constexpr (std::is_same_v<First, Until>) {
+      return t;
+    } else if constexpr (kIsResidual<First>) {
       t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
@@ -165,6 +172,8 @@ struct StageList<First, Rest...> {
       // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
+    } else if constexpr (kIsCopy<First>) {
+      // Copied() is what it writes.
     } else if constexpr (kIsOutput<First>) {
       // Convert() does it.
     } else if constexpr (PlainActivation<First>) {
@@ -174,7 +183,7 @@ struct StageList<First, Rest...> {
     } else {
       t = first(t, at);
     }
-    return rest.Apply(t, in, at, false);
+    return rest.template Apply<Until>(t, in, at, false);
   }
 
   template <class S>
@@ -216,6 +225,8 @@ struct Chain {
                     (int{kIsResidual<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Scale, one of Bias and SumBias, and one "
                 "Residual");
+  static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one Copy");
   static_assert(internal::InContractOrder<Stages...>(),
                 "weft: the stages of an epilogue Chain come in the order [Residual] [SumBias] "
                 "[Scale] [Bias] activations, output; a Residual may also follow an activation");
@@ -232,12 +243,14 @@ struct Chain {
   using BiasStage = typename internal::Find<internal::WantBias, Stages...>::type;
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;
   using OutputStage = typename internal::Find<internal::WantOutput, Stages...>::type;
+  using CopyStage = typename internal::Find<internal::WantCopy, Stages...>::type;
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
   static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
+  static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
   static constexpr bool kNeedsCoordinate =
       ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);
@@ -249,7 +262,10 @@ struct Chain {
   using Output = typename OutputStage::Element;
   // The residual's format, of an output in format Dst.
   template <class Dst>
-  using ResidualLayout = typename internal::ResidualFormat<ResidualStage, Dst>::type;
+  using ResidualLayout = typename internal::FormatBeside<ResidualStage, Dst>::type;
+
+  template <class Dst>
+  using CopyLayout = typename internal::FormatBeside<CopyStage, Dst>::type;
 
   static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum},
                 "weft: ToAccumulator (ToSums) writes the sums as they are, so no stage but SumBias "
@@ -270,6 +286,14 @@ struct Chain {
   // With kHasChannelValues: the values of one activation, one for each output channel.
   constexpr const float* ChannelValues() const {
     return stages.template Get<ChannelStage>().ChannelValues();
+  }
+
+  // With kHasCopy: where the copy goes, and its value of one accumulator, before it is rounded.
+  constexpr auto* CopyAddress() const { return stages.template Get<CopyStage>().to; }
+  template <class Sum>
+  constexpr float Copied(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
+    const StageInputsOf<Sum> in = WithSumBias(inputs);
+    return stages.template Apply<CopyStage>(0.0f, in, at);
   }
 
   // The value that an output stage with kSaturates rounds half to even and saturates. kShift: whether it adds the

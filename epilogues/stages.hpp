@@ -33,6 +33,7 @@ namespace internal {
 struct ScaleTag {};
 struct BiasTag {};
 struct ResidualTag {};
+struct CopyTag {};
 struct OutputTag {
   static constexpr bool kSaturates = false;
   static constexpr bool kOnlySums = false;
@@ -83,6 +84,29 @@ struct Residual : internal::ResidualTag {
                 "for the output's");
   using Element = T;
   using Layout = Format;
+};
+
+// Behind Scale: writes t as it is there, rounded to T (float, Half or Bfloat16), to a second tensor of
+// the output's extents, at `to`; t goes on unchanged. It has the output's format, zeros for the
+// channels that fill its last block included, or is NHWC or NCHW. Convolutions only.
+template <class T = float, class Format = SameAsDst>
+struct Copy : internal::CopyTag {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
+                "weft: Copy<T> takes T = float, weft::Half or weft::Bfloat16");
+  static_assert(std::is_same_v<Format, SameAsDst> || std::is_same_v<Format, NHWC> ||
+                    std::is_same_v<Format, NCHW>,
+                "weft: Copy<T, Format> takes NHWC or NCHW, or no format for the output's");
+  using Element = T;
+  using Layout = Format;
+  T* to = nullptr;  // 16-byte aligned; memory that the run can write, and nothing else uses
+
+  static constexpr T Convert(float t) {
+    if constexpr (std::is_same_v<T, float>) {
+      return t;
+    } else {
+      return T::FromFloat(t);
+    }
+  }
 };
 
 // The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to T (int8 or uint8).

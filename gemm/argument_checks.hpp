@@ -46,6 +46,7 @@ struct EpilogueArguments {
   EpilogueFacts facts;
   TensorArgument bias, channel_alpha, residual;
   TensorArgument channel_values = {};
+  TensorArgument copy = {};  // of no bytes where the epilogue has none
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
 };
 

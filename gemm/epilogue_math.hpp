@@ -94,6 +94,7 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
+    [[maybe_unused]] float copies[Epilogue::kHasCopy ? kChannels : 1];
     if constexpr (kPacked) {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
@@ -101,7 +102,9 @@ struct EpilogueMath {
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
           at.k = c.k + j + e;
-          values[e] = p.epilogue.Unrounded(Inputs(p, c, residual, j + e, sum(j + e)), at);
+          const auto in = Inputs(p, c, residual, j + e, sum(j + e));
+          values[e] = p.epilogue.Unrounded(in, at);
+          if constexpr (Epilogue::kHasCopy) copies[j + e] = p.epilogue.Copied(in, at);
         }
         const std::uint32_t word = t.template PackSaturated<Element>(values);
         memcpy(outputs + j, &word, sizeof(word));
@@ -110,7 +113,44 @@ struct EpilogueMath {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         at.k = c.k + j;
-        outputs[j] = p.epilogue(Inputs(p, c, residual, j, sum(j)), at);
+        const auto in = Inputs(p, c, residual, j, sum(j));
+        outputs[j] = p.epilogue(in, at);
+        if constexpr (Epilogue::kHasCopy) copies[j] = p.epilogue.Copied(in, at);
+      }
+    }
+    if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, pixel, wanted, c, copies);
+  }
+
+  // The copies of one pixel, of a chain that has them: as many channels at once as the output's
+  // stores, whose alignment they share, where they lie side by side as its do.
+  WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                      bool wanted, const Channels& c,
+                                      const float (&values)[kChannels]) {
+    using Copy = typename Epilogue::CopyStage;
+    using Layout = typename Epilogue::template CopyLayout<Dst>;
+    using T = typename Copy::Element;
+    constexpr int kRun = [] {
+      if (!std::is_same_v<Layout, Dst>) return 1;
+      int run = P::config.alignment.dst / static_cast<int>(sizeof(Element));
+      while (run > kChannels || run * sizeof(T) > 16) run /= 2;
+      return run;
+    }();
+    struct alignas(kRun * sizeof(T)) Vector {
+      T value[kRun];
+    };
+    const std::int32_t end = c.k + c.count;
+    const std::int32_t padded_end = std::is_same_v<Layout, Dst> && end == p.k ? p.padded_k : end;
+    T* const to = p.epilogue.CopyAddress() + pixel.n * Layout::ImageStride(p.extents) +
+                  PixelOffset<Layout>(p.extents, pixel.pq);
+    WEFT_UNROLL
+    for (int j = 0; j < kChannels; j += kRun) {
+      Vector v;
+      WEFT_UNROLL
+      for (int e = 0; e < kRun; ++e) {
+        v.value[e] = Copy::Convert(j + e < c.count ? values[j + e] : 0.0f);
+      }
+      if (wanted && c.k + j < padded_end) {
+        t.StoreGlobal(reinterpret_cast<Vector*>(to + Layout::ChannelOffset(p.extents, c.k + j)), v);
       }
     }
   }

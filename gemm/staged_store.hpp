@@ -216,13 +216,19 @@ class StagedStore {
                                             const typename Map::Accumulators& acc) {
     float values[4];
     Element bytes[4];
+    if constexpr (Epilogue::kHasCopy) {
+      // Or the addresses of the copies of all pixels would be kept from one block to the next.
+      std::int32_t unknown[1] = {first_m};
+      t.KeepInPlace(unknown);
+      first_m = unknown[0];
+    }
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
       const int g = 2 * x + v % 2;
       OutputPixel pixel;
       epilogues::OutputCoord at{};
       constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
-      if constexpr (kLoads || Epilogue::kNeedsCoordinate) {
+      if constexpr (kLoads || Epilogue::kNeedsCoordinate || Epilogue::kHasCopy) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
         at.n = pixel.n;
         at.k = c[g].k;
@@ -232,6 +238,10 @@ class StagedStore {
       if (Epilogue::kNeedsCoordinate && !wanted) {
         values[v] = 0.0f;
         bytes[v] = 0;
+        if constexpr (Epilogue::kHasCopy) {
+          const float none[1] = {};
+          Math::StoreCopies(t, p, pixel, pixel.inside, c[g], none);
+        }
         continue;
       }
       float other = 0.0f;
@@ -246,6 +256,10 @@ class StagedStore {
         values[v] = p.epilogue.template Unrounded<kShift>(in, at);
       } else {
         bytes[v] = p.epilogue(in, at);
+      }
+      if constexpr (Epilogue::kHasCopy) {
+        const float copy[1] = {p.epilogue.Copied(in, at)};
+        Math::StoreCopies(t, p, pixel, pixel.inside, c[g], copy);
       }
     }
     std::uint32_t word;

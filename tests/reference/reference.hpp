@@ -116,7 +116,7 @@ enum class Ties { kEven, kAway, kUp };
 
 // Conversion to an 8-bit type: zero point, clamp, round.
 template <class T>
-constexpr T Quantize(float t, float zero_point, int low, int high, Ties ties) {
+constexpr T Quantize(float t, float zero_point, int low, int high, Ties ties = Ties::kEven) {
   t = t + zero_point;
   if (!(t == t)) t = 0.0f;  // NaN
   if (!(t > static_cast<float>(low))) return static_cast<T>(low);

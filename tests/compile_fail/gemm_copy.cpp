@@ -1,0 +1,12 @@
+// A second output of a matrix product.
+// EXPECT: static assertion failed: weft: Copy is a stage of convolutions
+// MAX_ERRORS: 1
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  using Epilogue =
+      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Copy<>,
+                             weft::epilogues::ToFloat>;
+};
+
+auto op = weft::gemm::Gemm<Mine>::Create({});
