@@ -244,7 +244,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   if constexpr (Epilogue::kHasCopy) {
     using Layout = typename Epilogue::template CopyLayout<typename P::DstLayout>;
     epilogue.copy = {.field = "epilogue's copy",
-                     .address = args.epilogue.CopyAddress(),
+                     .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
                      .alignment = 16,
                      .line_bytes = Layout::Size(problem().dst()) *
                                    std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},

@@ -91,7 +91,8 @@ struct Parts {
                                                                                 : 0);
   static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
   // A second output has addresses of its own.
-  static constexpr bool kCopies = P::Epilogue::kHasCopy && P::config.registers == 0;
+  static constexpr bool kCopies =
+      (P::Epilogue::kHasCopy || P::Epilogue::kHasRange) && P::config.registers == 0;
   static constexpr int kRegisters = !kCopies              ? kWithResidual
                                     : kWithResidual < 224 ? kWithResidual + 32
                                                           : 255;

@@ -48,8 +48,10 @@ inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, S>;
 template <class S>
 inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, S>;
 template <class S>
+inline constexpr bool kIsRange = std::is_same_v<S, ChannelRange>;
+template <class S>
 inline constexpr bool kIsActivation =
-    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S> && !kIsCopy<S>;
+    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S> && !kIsCopy<S> && !kIsRange<S>;
 
 template <class S>
 concept Stage = !kIsActivation<S> || Activation<S>;
@@ -72,6 +74,8 @@ template <class S>
 struct WantResidual : std::bool_constant<kIsResidual<S>> {};
 template <class S>
 struct WantCopy : std::bool_constant<kIsCopy<S>> {};
+template <class S>
+struct WantRange : std::bool_constant<kIsRange<S>> {};
 template <class S>
 struct WantChannelValues : std::bool_constant<kIsActivation<S> && ChannelActivation<S>> {};
 template <class S>
@@ -172,8 +176,8 @@ struct StageList<First, Rest...> {
       // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
-    } else if constexpr (kIsCopy<First>) {
-      // Copied() is what it writes.
+    } else if constexpr (kIsCopy<First> || kIsRange<First>) {
+      // ValueAt() is what it sees.
     } else if constexpr (kIsOutput<First>) {
       // Convert() does it.
     } else if constexpr (PlainActivation<First>) {
@@ -225,8 +229,8 @@ struct Chain {
                     (int{kIsResidual<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Scale, one of Bias and SumBias, and one "
                 "Residual");
-  static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1,
-                "weft: an epilogue Chain has at most one Copy");
+  static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1 && (int{kIsRange<Stages>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one Copy and one ChannelRange");
   static_assert(internal::InContractOrder<Stages...>(),
                 "weft: the stages of an epilogue Chain come in the order [Residual] [SumBias] "
                 "[Scale] [Bias] activations, output; a Residual may also follow an activation");
@@ -244,12 +248,14 @@ struct Chain {
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;
   using OutputStage = typename internal::Find<internal::WantOutput, Stages...>::type;
   using CopyStage = typename internal::Find<internal::WantCopy, Stages...>::type;
+  using RangeStage = typename internal::Find<internal::WantRange, Stages...>::type;
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
   static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
+  static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
   static constexpr bool kNeedsCoordinate =
@@ -284,16 +290,17 @@ struct Chain {
   }
 
   // With kHasChannelValues: the values of one activation, one for each output channel.
-  constexpr const float* ChannelValues() const {
-    return stages.template Get<ChannelStage>().ChannelValues();
-  }
+  constexpr const float* ChannelValues() const { return Get<ChannelStage>().ChannelValues(); }
 
-  // With kHasCopy: where the copy goes, and its value of one accumulator, before it is rounded.
-  constexpr auto* CopyAddress() const { return stages.template Get<CopyStage>().to; }
-  template <class Sum>
-  constexpr float Copied(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
+  // The first stage of type S, a Copy or ChannelRange, and what it sees of one accumulator.
+  template <class S>
+  constexpr const S& Get() const {
+    return stages.template Get<S>();
+  }
+  template <class S, class Sum>
+  constexpr float ValueAt(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
-    return stages.template Apply<CopyStage>(0.0f, in, at);
+    return stages.template Apply<S>(0.0f, in, at);
   }
 
   // The value that an output stage with kSaturates rounds half to even and saturates. kShift: whether it adds the

@@ -109,6 +109,15 @@ struct Copy : internal::CopyTag {
   }
 };
 
+// Behind Scale: the least and the greatest t of each output channel, over all images and pixels, for
+// calibration; t goes on unchanged. low[k] becomes the least of itself and of the channel's values,
+// high[k] the greatest, whatever the order of blocks: set them to +infinity and -infinity before the
+// first of several runs. NaN is passed over; -0 counts as 0.
+struct ChannelRange {
+  float* low = nullptr;  // of the output's k, as high; memory that the run can write
+  float* high = nullptr;
+};
+
 // The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to T (int8 or uint8).
 // Values halfway between two integers go where kRounding says. NaN counts as 0.
 template <class T, int kLow = std::numeric_limits<T>::min(),

@@ -129,21 +129,25 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
     if (absl::Status s = CheckAddress(who, o.tensor); !s.ok()) return s;
     if (absl::Status s = CheckOverlap(who, o.tensor, output); !s.ok()) return s;
   }
-  if (e.copy.line_bytes > 0) {
-    if (absl::Status s = CheckAddress(who, e.copy); !s.ok()) return s;
-    if (Overlap(e.copy, output)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(who, ": args.", output.field, " overlaps args.", e.copy.field,
-                       "; give each of the two outputs memory of its own"));
+  const TensorArgument* written[] = {&output, &e.copy, &e.low, &e.high};
+  for (const TensorArgument*& beside : absl::MakeSpan(written).subspan(1)) {
+    if (beside->line_bytes == 0) continue;
+    if (absl::Status s = CheckAddress(who, *beside); !s.ok()) return s;
+    for (const TensorArgument* const* before = written; before != &beside; ++before) {
+      if ((*before)->line_bytes > 0 && Overlap(**before, *beside)) {
+        return absl::InvalidArgumentError(absl::StrCat(who, ": args.", (*before)->field,
+                                                       " overlaps args.", beside->field,
+                                                       "; give each of them memory of its own"));
+      }
     }
     for (const TensorArgument& t : operands) {
-      if (absl::Status s = CheckOverlap(who, t, e.copy); !s.ok()) return s;
+      if (absl::Status s = CheckOverlap(who, t, *beside); !s.ok()) return s;
     }
     for (const Optional& o : optional) {
       if (o.tensor.address == nullptr) continue;
       TensorArgument input = o.tensor;
       input.may_be_output = false;
-      if (absl::Status s = CheckOverlap(who, input, e.copy); !s.ok()) return s;
+      if (absl::Status s = CheckOverlap(who, input, *beside); !s.ok()) return s;
     }
   }
   return CheckNumbers(who, e);

@@ -46,7 +46,8 @@ struct EpilogueArguments {
   EpilogueFacts facts;
   TensorArgument bias, channel_alpha, residual;
   TensorArgument channel_values = {};
-  TensorArgument copy = {};  // of no bytes where the epilogue has none
+  // What the epilogue writes beside the output; of no bytes where it does not.
+  TensorArgument copy = {}, low = {}, high = {};
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
 };
 
@@ -75,6 +76,15 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
                          .zero_point = args.zero_point};
   e.residual.field = "residual";
   e.residual.address = args.residual;
+  if constexpr (Epilogue::kHasRange) {
+    e.low = e.high = e.channel_alpha;
+    e.low.field = "epilogue's low", e.high.field = "epilogue's high";
+    const auto& range = args.epilogue.template Get<typename Epilogue::RangeStage>();
+    e.low.address = range.low, e.high.address = range.high;
+    e.low.if_null = e.high.if_null =
+        "is null; give args.epilogue.Get<ChannelRange>() the addresses of one number for each "
+        "output channel";
+  }
   if constexpr (Epilogue::kHasChannelValues) {
     e.facts.channel_values = true;
     e.channel_values = e.channel_alpha;

@@ -94,7 +94,7 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
-    [[maybe_unused]] float copies[Epilogue::kHasCopy ? kChannels : 1];
+    Seen<kChannels> seen;
     if constexpr (kPacked) {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
@@ -104,7 +104,7 @@ struct EpilogueMath {
           at.k = c.k + j + e;
           const auto in = Inputs(p, c, residual, j + e, sum(j + e));
           values[e] = p.epilogue.Unrounded(in, at);
-          if constexpr (Epilogue::kHasCopy) copies[j + e] = p.epilogue.Copied(in, at);
+          See(p, in, at, j + e, seen);
         }
         const std::uint32_t word = t.template PackSaturated<Element>(values);
         memcpy(outputs + j, &word, sizeof(word));
@@ -115,14 +115,49 @@ struct EpilogueMath {
         at.k = c.k + j;
         const auto in = Inputs(p, c, residual, j, sum(j));
         outputs[j] = p.epilogue(in, at);
-        if constexpr (Epilogue::kHasCopy) copies[j] = p.epilogue.Copied(in, at);
+        See(p, in, at, j, seen);
       }
     }
-    if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, pixel, wanted, c, copies);
+    WriteSeen(t, p, pixel, wanted, c, seen);
   }
 
-  // The copies of one pixel, of a chain that has them: as many channels at once as the output's
-  // stores, whose alignment they share, where they lie side by side as its do.
+  // Of a pixel: what the stages that write beside the output have seen.
+  template <int kCount>
+  struct Seen {
+    [[maybe_unused]] float copy[Epilogue::kHasCopy ? kCount : 1];
+    [[maybe_unused]] float range[Epilogue::kHasRange ? kCount : 1];
+  };
+  static constexpr bool kWritesBeside = Epilogue::kHasCopy || Epilogue::kHasRange;
+
+  // Of channel j.
+  template <class In>
+  WEFT_DEVICE static void See(const Output& p, const In& in, const epilogues::OutputCoord& at,
+                              int j, Seen<kChannels>& seen) {
+    if constexpr (Epilogue::kHasCopy) {
+      seen.copy[j] = p.epilogue.template ValueAt<typename Epilogue::CopyStage>(in, at);
+    }
+    if constexpr (Epilogue::kHasRange) {
+      seen.range[j] = p.epilogue.template ValueAt<typename Epilogue::RangeStage>(in, at);
+    }
+  }
+  // wanted: the pixel is one, and some channels may be.
+  WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                    bool wanted, const Channels& c, const Seen<kChannels>& seen) {
+    if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, pixel, wanted, c, seen.copy);
+    if constexpr (Epilogue::kHasRange) {
+      const auto& range = p.epilogue.template Get<typename Epilogue::RangeStage>();
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; ++j) {
+        if (wanted && j < c.count) {
+          t.LowerGlobal(range.low + c.k + j, seen.range[j]);
+          t.RaiseGlobal(range.high + c.k + j, seen.range[j]);
+        }
+      }
+    }
+  }
+
+  // The copies of one pixel: as many channels at once as the output's stores, whose alignment they
+  // share, where they lie side by side as its do.
   WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                       bool wanted, const Channels& c,
                                       const float (&values)[kChannels]) {
@@ -140,7 +175,7 @@ struct EpilogueMath {
     };
     const std::int32_t end = c.k + c.count;
     const std::int32_t padded_end = std::is_same_v<Layout, Dst> && end == p.k ? p.padded_k : end;
-    T* const to = p.epilogue.CopyAddress() + pixel.n * Layout::ImageStride(p.extents) +
+    T* const to = p.epilogue.template Get<Copy>().to + pixel.n * Layout::ImageStride(p.extents) +
                   PixelOffset<Layout>(p.extents, pixel.pq);
     WEFT_UNROLL
     for (int j = 0; j < kChannels; j += kRun) {

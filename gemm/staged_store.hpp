@@ -216,8 +216,8 @@ class StagedStore {
                                             const typename Map::Accumulators& acc) {
     float values[4];
     Element bytes[4];
-    if constexpr (Epilogue::kHasCopy) {
-      // Or the addresses of the copies of all pixels would be kept from one block to the next.
+    if constexpr (Math::kWritesBeside) {
+      // Or the places of all pixels would be kept from one block of columns to the next.
       std::int32_t unknown[1] = {first_m};
       t.KeepInPlace(unknown);
       first_m = unknown[0];
@@ -228,7 +228,7 @@ class StagedStore {
       OutputPixel pixel;
       epilogues::OutputCoord at{};
       constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
-      if constexpr (kLoads || Epilogue::kNeedsCoordinate || Epilogue::kHasCopy) {
+      if constexpr (kLoads || Epilogue::kNeedsCoordinate || Math::kWritesBeside) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
         at.n = pixel.n;
         at.k = c[g].k;
@@ -238,10 +238,7 @@ class StagedStore {
       if (Epilogue::kNeedsCoordinate && !wanted) {
         values[v] = 0.0f;
         bytes[v] = 0;
-        if constexpr (Epilogue::kHasCopy) {
-          const float none[1] = {};
-          Math::StoreCopies(t, p, pixel, pixel.inside, c[g], none);
-        }
+        if constexpr (Math::kWritesBeside) Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {});
         continue;
       }
       float other = 0.0f;
@@ -257,9 +254,10 @@ class StagedStore {
       } else {
         bytes[v] = p.epilogue(in, at);
       }
-      if constexpr (Epilogue::kHasCopy) {
-        const float copy[1] = {p.epilogue.Copied(in, at)};
-        Math::StoreCopies(t, p, pixel, pixel.inside, c[g], copy);
+      if constexpr (Math::kWritesBeside) {
+        typename Math::template Seen<1> seen;
+        Math::See(p, in, at, 0, seen);
+        Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen);
       }
     }
     std::uint32_t word;

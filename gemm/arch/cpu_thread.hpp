@@ -5,6 +5,7 @@
 // launch with a report (cpu_launch.hpp); the method then does not return.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +125,25 @@ struct Thread : HopperThread {
   void StoreGlobal(T* p, T v, Location at = Location::current()) const {
     CheckGlobalAccess<T>(p, /*is_store=*/true, at);
     *p = v;
+  }
+
+  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over; -0
+  // counts as 0; *p is no NaN.
+  void LowerGlobal(float* p, float x, Location at = Location::current()) const {
+    CheckGlobalAccess<float>(p, /*is_store=*/true, at);
+    x = x + 0.0f;
+    const std::atomic_ref<float> cell(*p);
+    float old = cell.load(std::memory_order_relaxed);
+    while (x < old && !cell.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
+    }
+  }
+  void RaiseGlobal(float* p, float x, Location at = Location::current()) const {
+    CheckGlobalAccess<float>(p, /*is_store=*/true, at);
+    x = x + 0.0f;
+    const std::atomic_ref<float> cell(*p);
+    float old = cell.load(std::memory_order_relaxed);
+    while (x > old && !cell.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
+    }
   }
 
   // --- Asynchronous copies, global to shared ---------------------------------------------------

@@ -15,12 +15,13 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cuda_atomics.hpp"
 #include "weft/gemm/arch/cuda_hopper.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct Thread : HopperThread {
+struct Thread : HopperThread, AtomicThread {
   // --- Indices ---------------------------------------------------------------------------------
 
   // Index in the block, in the warp, of the warp in the block, of the block in the grid; its extent.

@@ -1,4 +1,5 @@
-// Chains with a second output: it must be what a chain that ends where the copy is would give.
+// Chains that write beside the output. A second output must be what a chain that ends where it is
+// would give; the range of a channel is that of such an output.
 #pragma once
 
 #include "tests/conv/harness.hpp"
@@ -31,16 +32,36 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
     const Results<typename P::Epilogue, typename P::DstLayout> results(problem, inputs.tensors,
                                                                        options);
     const Results<Single, Layout> copy(problem, inputs.tensors, options);
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const OperatorMemory<float> low(std::vector<float>(problem.k, kInfinity));
+    const OperatorMemory<float> high(std::vector<float>(problem.k, -kInfinity));
     typename Convolution<P>::Arguments args;
     ConvolutionArguments<std::int8_t, typename Convolution<P>::Filter, Single> alone;
     inputs.Fill(&args);
     results.Fill(&args);
     copy.Fill(&alone);
     args.epilogue.template Get<typename P::Epilogue::CopyStage>().to = alone.dst;
+    if constexpr (P::Epilogue::kHasRange) {
+      args.epilogue.template Get<ChannelRange>() = {.low = low.get(), .high = high.get()};
+    }
     const absl::Status status = RunHere(*op, args, options);
     ASSERT_TRUE(status.ok()) << status;
     results.ExpectEqual(inputs.bank.which, whole, FullRange<typename P::Epilogue::Output>());
     copy.ExpectEqual(inputs.bank.which, activation, FullRange<typename Single::Output>());
+    if constexpr (P::Epilogue::kHasRange) {
+      const std::vector<float> values = copy.Read(), least = low.Read(), greatest = high.Read();
+      std::vector<float> want_low(problem.k, kInfinity), want_high(problem.k, -kInfinity);
+      const std::int64_t pixels = problem.p() * problem.q();
+      for (std::int64_t i = 0; i < problem.n * problem.k * pixels; ++i) {
+        const std::int64_t k = i / pixels % problem.k;
+        const float x = values[Layout::Offset(problem.dst(), i / (pixels * problem.k), k,
+                                              i % pixels / problem.q(), i % problem.q())];
+        want_low[k] = std::min(want_low[k], x);
+        want_high[k] = std::max(want_high[k], x);
+      }
+      EXPECT_EQ(least, want_low);
+      EXPECT_EQ(greatest, want_high);
+    }
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -75,8 +96,20 @@ TEST(ConvolutionCopy, WgmmaSm90) {
   RunCopy<S8Conv32<Planar, NHWC, Wgmma32x64>, EndingIn<float, Scale, Bias<>>>(kNone, kRelu);
 }
 
+// The copy tells what values there were; padded channels and pixels have no part.
+TEST(ConvolutionCopy, RangeOfEachChannel) {
+  using Before = Chain<Scale, Bias<>, Copy<float, NCHW>, ChannelRange, Relu, ClampTo<std::int8_t>>;
+  using Single = EndingIn<float, Scale, Bias<>>;
+  RunCopy<S8Conv4<Before, NCxHWx<32>, Tile32x32>, Single>(kNone, kRelu);
+  RunCopy<S8Conv32<Before, NCxHWx<32>, Mma64x32>, Single>(kNone, kRelu);
+  RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma32x64>, Single>(kNone, kRelu);
+  using Behind = Chain<Scale, Bias<>, Relu, Copy<float, NHWC>, ChannelRange, ToFloat>;
+  RunCopy<S8Conv32<Behind, NCHW, Wgmma32x64>, EndingIn<float, Scale, Bias<>, Relu>>(kRelu, kRelu);
+}
+
 TEST(ConvolutionCopy, ArgumentsAreChecked) {
-  using P = S8Conv4<Chain<Scale, Copy<float>, ClampTo<std::int8_t>>, NCxHWx<4>, Tile32x32>;
+  using E = Chain<Scale, Copy<float>, ChannelRange, ClampTo<std::int8_t>>;
+  using P = S8Conv4<E, NCxHWx<4>, Tile32x32>;
   const auto op = Convolution<P>::Create(SquareProblem(1, 4, 4, 8, 1, 0, 1));
   ASSERT_TRUE(op.ok());
   const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size()));
@@ -93,8 +126,7 @@ TEST(ConvolutionCopy, ArgumentsAreChecked) {
             "conv: args.epilogue's copy is null; give args.epilogue.Get<Copy<T, Format>>().to");
   to = out.get() + 4;
   EXPECT_EQ(message(),
-            "conv: args.dst overlaps args.epilogue's copy; give each of the two outputs memory of "
-            "its own");
+            "conv: args.dst overlaps args.epilogue's copy; give each of them memory of its own");
   to = reinterpret_cast<float*>(src.get());
   EXPECT_EQ(message(),
             "conv: args.epilogue's copy overlaps args.src; blocks would read what others have "
@@ -102,6 +134,15 @@ TEST(ConvolutionCopy, ArgumentsAreChecked) {
   to = out.get() + op->dst_size() + 1;
   EXPECT_NE(message().find("is not 16-byte aligned"), std::string::npos) << message();
   to = out.get() + op->dst_size();
+  EXPECT_EQ(message(),
+            "conv: args.epilogue's low is null; give args.epilogue.Get<ChannelRange>() the "
+            "addresses of one number for each output channel");
+  const OperatorMemory<float> range(std::vector<float>(16));
+  args.epilogue.Get<ChannelRange>() = {.low = range.get(), .high = range.get() + 7};
+  EXPECT_EQ(message(),
+            "conv: args.epilogue's low overlaps args.epilogue's high; give each of them memory of "
+            "its own");
+  args.epilogue.Get<ChannelRange>().high = range.get() + 8;
   EXPECT_EQ(message(), "");
 }
 

@@ -205,6 +205,9 @@ class Results {
     if constexpr (Epilogue::kHasResidual) args->residual = residual_.get();
   }
 
+  // dst as it is now.
+  std::vector<Output> Read() const { return dst_.Read(); }
+
   // `which`: the filter of each output.
   template <class Activation>
   void ExpectEqual(const FilterOf& which, const Activation& activation,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -305,6 +306,42 @@ struct PackKernel {
     float v[4];
     std::memcpy(v, p.in + 4 * t.lane(), sizeof(v));
     p.out[t.lane()] = Thread::template PackSaturated<T>(v);
+  }
+};
+
+// Numbers that all threads lower and raise: out[0] by numbers above where it is, out[1] by those
+// below; out[2] and out[3] likewise. Then kSteps by one thread, whose first i steps out[4 + i] takes.
+// in: a word for each thread of the grid.
+struct RangeKernel {
+  static constexpr int kThreads = 64;
+  static constexpr arch::Requires kRequires{.min = 75};
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+  struct Step {
+    bool down;
+    float x;
+  };
+  static constexpr Step kSteps[] = {{false, 50.0f}, {true, 20.0f},  {true, -0.0f},  {true, -3.0f},
+                                    {true, -2.0f},  {true, -1e30f}, {false, -9.0f}, {false, -0.0f},
+                                    {false, 0.5f},  {true, NAN},    {false, NAN},   {true, 1e-40f}};
+  static constexpr int kCount = sizeof(kSteps) / sizeof(kSteps[0]);
+
+  static constexpr float Above(uint32_t noise) { return static_cast<float>(noise % 9000) - 7.0f; }
+  static constexpr float Below(uint32_t noise) { return -9.0f - static_cast<float>(noise % 9000); }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    float* out = reinterpret_cast<float*>(p.out);
+    const uint32_t noise = p.in[t.block_x() * kThreads + t.tid()];
+    t.LowerGlobal(out + 0, Above(noise));
+    t.LowerGlobal(out + 1, Below(noise));
+    t.RaiseGlobal(out + 2, Above(noise));
+    t.RaiseGlobal(out + 3, Below(noise));
+    if (t.block_x() != 0 || t.tid() > kCount) return;
+    float* const own = out + 4 + t.tid();
+    for (int i = 0; i < t.tid(); ++i) {
+      const Step step = kSteps[i];
+      step.down ? t.LowerGlobal(own, step.x) : t.RaiseGlobal(own, step.x);
+    }
   }
 };
 

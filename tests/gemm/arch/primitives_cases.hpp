@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -167,6 +168,28 @@ void TestPack(int low, int high) {
 TEST(PackSaturated, RoundsHalfToEvenWithinTheRange) {
   TestPack<int8_t>(-128, 127);
   TestPack<uint8_t>(0, 255);
+}
+
+TEST(GlobalRange, LowersAndRaises) {
+  constexpr Dim3 kGrid{5};
+  const std::vector<uint32_t> in = Noise(9).Words(5 * RangeKernel::kThreads);
+  float start;
+  std::memcpy(&start, &kUntouched, sizeof(start));  // -7.99
+  std::vector<float> want = {start, start, start, start};
+  for (const uint32_t noise : in) {
+    want[1] = std::min(want[1], RangeKernel::Below(noise));
+    want[2] = std::max(want[2], RangeKernel::Above(noise));
+  }
+  want.push_back(start);
+  for (const float x : {50.0f, 20.0f, 0.0f, -3.0f, -3.0f, -1e30f, -9.0f, 0.0f, 0.5f, 0.5f, 0.5f}) {
+    want.push_back(x);
+  }
+  want.push_back(1e-40f);
+  std::vector<uint32_t> expected(want.size());
+  std::memcpy(expected.data(), want.data(), want.size() * sizeof(float));
+  ExpectOutput<RangeKernel>(kGrid, in, expected, [](const uint32_t* words, uint32_t* out) {
+    return WordParams{words, out};
+  });
 }
 
 template <int kM, int kN>
