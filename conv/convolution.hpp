@@ -243,12 +243,13 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
   if constexpr (Epilogue::kHasCopy) {
     using Layout = typename Epilogue::template CopyLayout<typename P::DstLayout>;
-    epilogue.copy = {.field = "epilogue's copy",
-                     .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
-                     .alignment = 16,
-                     .line_bytes = Layout::Size(problem().dst()) *
-                                   std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
-                     .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
+    epilogue.copy = gemm::TensorArgument{
+        .field = "epilogue's copy",
+        .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
+        .alignment = 16,
+        .line_bytes = Layout::Size(problem().dst()) *
+                      std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
+        .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
   }
   if (absl::Status s = gemm::CheckArguments("conv", operands, output, epilogue); !s.ok()) return s;
   return CheckFilter(problem(), args.filter.extents(), args.filter.count(), filters(),

@@ -185,8 +185,8 @@ constexpr auto WithStagedStore() {
 }  // namespace internal
 
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75; with a WgmmaFirst tile through
-// the tensor cores of Hopper. Dst is any layout; NHWC wants K in multiples of the store, 4 bytes, of a
-// WgmmaFirst tile 16.
+// the tensor cores of Hopper. Dst is any layout; NHWC wants K in multiples of the store, 4 bytes, of
+// a WgmmaFirst tile 16.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 struct S8Conv4 {
   using Element = std::int8_t;

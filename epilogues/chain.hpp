@@ -148,8 +148,8 @@ constexpr bool InContractOrder() {
   return true;
 }
 
-// Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes as far
-// as the stage Until, or to the end.
+// Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
+// the stage Until, or to the end.
 template <class... Stages>
 struct StageList {
   template <class Until = void, class Inputs>
@@ -303,8 +303,9 @@ struct Chain {
     return stages.template Apply<S>(0.0f, in, at);
   }
 
-  // The value that an output stage with kSaturates rounds half to even and saturates. kShift: whether it adds the
-  // zero point, which may be left out where that is 0: only the sign of a 0 would change.
+  // The value that an output stage with kSaturates rounds half to even and saturates. kShift:
+  // whether it adds the zero point, which may be left out where that is 0: only the sign of a 0
+  // would change.
   template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);

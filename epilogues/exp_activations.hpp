@@ -95,8 +95,8 @@ struct Silu {
   }
 };
 
-// tanh(x): within 1.8e-7, 4.5 ulp. Odd; -1 and 1 from 9.02 on. From a float to the next it may fall by
-// 3 ulp.
+// tanh(x): within 1.8e-7, 4.5 ulp. Odd; -1 and 1 from 9.02 on. From a float to the next it may fall
+// by 3 ulp.
 struct Tanh {
   constexpr float operator()(float x) const {
     // Of m = |x|, with e = exp(-2 m) - 1, which is exact near 0: -e / (e + 2).
@@ -112,8 +112,8 @@ struct Tanh {
   }
 };
 
-// x Phi(x), where Phi is the normal distribution's: x (1 + erf(x / sqrt(2))) / 2. Within 1.1e-7; results
-// near 0 of negative x have fewer right digits (3 at -1e-5).
+// x Phi(x), where Phi is the normal distribution's: x (1 + erf(x / sqrt(2))) / 2. Within 1.1e-7;
+// results near 0 of negative x have fewer right digits (2 at -1e-5).
 struct Gelu {
   constexpr float operator()(float x) const {
     // max(x, 0) - |x| Phi(-|x|). Phi(-m) is 2^h(m), and h a polynomial, up to 8: Phi(-8) is 6e-16.

@@ -127,8 +127,8 @@ struct Thread : HopperThread {
     *p = v;
   }
 
-  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over; -0
-  // counts as 0; *p is no NaN.
+  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over;
+  // -0 counts as 0; *p is no NaN.
   void LowerGlobal(float* p, float x, Location at = Location::current()) const {
     CheckGlobalAccess<float>(p, /*is_store=*/true, at);
     x = x + 0.0f;

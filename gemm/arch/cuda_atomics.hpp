@@ -9,8 +9,8 @@ namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
 struct AtomicThread {
-  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over; -0
-  // counts as 0; *p is no NaN. Numbers that change nothing cost a load.
+  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over;
+  // -0 counts as 0; *p is no NaN. Numbers that change nothing cost a load.
   WEFT_DEVICE static void LowerGlobal(float* p, float x) {
     if (x < LoadRelaxed(p)) Move<true>(p, x + 0.0f);
   }
@@ -25,8 +25,8 @@ struct AtomicThread {
     return x;
   }
 
-  // Bits as signed integers order floats from +0 on, and put them above the negative ones; as unsigned
-  // integers they order negative floats the other way round, and put them above the others.
+  // Bits as signed integers order floats from +0 on, and put them above the negative ones; as
+  // unsigned integers they order negative floats the other way round, and put them above the others.
   template <bool kDown>
   WEFT_DEVICE static void Move(float* p, float x) {
     const int bits = __float_as_int(x);

@@ -42,7 +42,8 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
     copy.Fill(&alone);
     args.epilogue.template Get<typename P::Epilogue::CopyStage>().to = alone.dst;
     if constexpr (P::Epilogue::kHasRange) {
-      args.epilogue.template Get<ChannelRange>() = {.low = low.get(), .high = high.get()};
+      args.epilogue.template Get<ChannelRange>() =
+          ChannelRange{.low = low.get(), .high = high.get()};
     }
     const absl::Status status = RunHere(*op, args, options);
     ASSERT_TRUE(status.ok()) << status;
@@ -138,7 +139,7 @@ TEST(ConvolutionCopy, ArgumentsAreChecked) {
             "conv: args.epilogue's low is null; give args.epilogue.Get<ChannelRange>() the "
             "addresses of one number for each output channel");
   const OperatorMemory<float> range(std::vector<float>(16));
-  args.epilogue.Get<ChannelRange>() = {.low = range.get(), .high = range.get() + 7};
+  args.epilogue.Get<ChannelRange>() = ChannelRange{.low = range.get(), .high = range.get() + 7};
   EXPECT_EQ(message(),
             "conv: args.epilogue's low overlaps args.epilogue's high; give each of them memory of "
             "its own");

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -310,21 +309,14 @@ struct PackKernel {
 };
 
 // Numbers that all threads lower and raise: out[0] by numbers above where it is, out[1] by those
-// below; out[2] and out[3] likewise. Then kSteps by one thread, whose first i steps out[4 + i] takes.
+// below; out[2] and out[3] likewise. Then kSteps steps, whose first i out[4 + i] takes.
 // in: a word for each thread of the grid.
 struct RangeKernel {
   static constexpr int kThreads = 64;
   static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
   using SharedStorage = NoShared;
-  struct Step {
-    bool down;
-    float x;
-  };
-  static constexpr Step kSteps[] = {{false, 50.0f}, {true, 20.0f},  {true, -0.0f},  {true, -3.0f},
-                                    {true, -2.0f},  {true, -1e30f}, {false, -9.0f}, {false, -0.0f},
-                                    {false, 0.5f},  {true, NAN},    {false, NAN},   {true, 1e-40f}};
-  static constexpr int kCount = sizeof(kSteps) / sizeof(kSteps[0]);
+  static constexpr int kSteps = 12;
 
   static constexpr float Above(uint32_t noise) { return static_cast<float>(noise % 9000) - 7.0f; }
   static constexpr float Below(uint32_t noise) { return -9.0f - static_cast<float>(noise % 9000); }
@@ -336,11 +328,18 @@ struct RangeKernel {
     t.LowerGlobal(out + 1, Below(noise));
     t.RaiseGlobal(out + 2, Above(noise));
     t.RaiseGlobal(out + 3, Below(noise));
-    if (t.block_x() != 0 || t.tid() > kCount) return;
+    if (t.block_x() != 0 || t.tid() > kSteps) return;
+    const float nan = std::bit_cast<float>(0x7fc00000u);
+    const float steps[kSteps] = {50.0f, 20.0f, -0.0f, -3.0f, -2.0f, -1e30f,
+                                 -9.0f, -0.0f, 0.5f,  nan,   nan,   1e-40f};
+    const uint32_t down = 0b1010'0011'1110;  // bit i: step i lowers
     float* const own = out + 4 + t.tid();
     for (int i = 0; i < t.tid(); ++i) {
-      const Step step = kSteps[i];
-      step.down ? t.LowerGlobal(own, step.x) : t.RaiseGlobal(own, step.x);
+      if (down >> i & 1) {
+        t.LowerGlobal(own, steps[i]);
+      } else {
+        t.RaiseGlobal(own, steps[i]);
+      }
     }
   }
 };
