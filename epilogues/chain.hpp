@@ -5,6 +5,7 @@
 //
 // The list must follow the numerics contract: [Residual] [SumBias] Scale [Bias] activations...
 // [Residual] activations... then exactly one output stage; or [SumBias] ToSums for the sums alone.
+// A Copy and a ChannelRange stand among the activations.
 #pragma once
 
 #include <concepts>

@@ -86,9 +86,9 @@ struct Residual : internal::ResidualTag {
   using Layout = Format;
 };
 
-// Behind Scale: writes t as it is there, rounded to T (float, Half or Bfloat16), to a second tensor
-// of the output's extents, at `to`; t goes on unchanged. It has the output's format, zeros for the
-// channels that fill its last block included, or is NHWC or NCHW. Convolutions only.
+// Behind Scale and Bias: writes t as it is there, rounded to T (float, Half or Bfloat16), to a
+// second tensor of the output's extents, at `to`; t goes on unchanged. It has the output's format,
+// zeros for the channels that fill its last block included, or is NHWC or NCHW. Convolutions only.
 template <class T = float, class Format = SameAsDst>
 struct Copy : internal::CopyTag {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
@@ -109,10 +109,11 @@ struct Copy : internal::CopyTag {
   }
 };
 
-// Behind Scale: the least and the greatest t of each output channel, over all images and pixels,
-// for calibration; t goes on unchanged. low[k] becomes the least of itself and of the channel's
-// values, high[k] the greatest, whatever the order of blocks: set them to +infinity and -infinity
-// before the first of several runs. NaN is passed over; -0 counts as 0. Convolutions only.
+// Behind Scale and Bias: the least and the greatest t of each output channel, over all images and
+// pixels, for calibration; t goes on unchanged. low[k] becomes the least of itself and of the
+// channel's values, high[k] the greatest, whatever the order of blocks: set them to +infinity and
+// -infinity before the first of several runs. NaN is passed over; -0 counts as 0. Convolutions
+// only.
 struct ChannelRange {
   float* low = nullptr;  // of the output's k, as high; memory that the run can write
   float* high = nullptr;

@@ -23,6 +23,7 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
   for (int i = 0; i < 6; ++i) {
     Problem problem = RandomProblem(engine);
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
+    if (P::Prologue::kDepends.group) problem.groups = 3, problem.c = 12, problem.k = 36;
     options.seed = static_cast<std::uint32_t>(engine());
     SCOPED_TRACE(ToString(problem));
     const auto op = Convolution<P>::Create(problem);
@@ -95,6 +96,16 @@ TEST(ConvolutionCopy, WgmmaSm90) {
                                                                                        kRelu);
   using Planar = Chain<Scale, Bias<>, Copy<float, NCHW>, Relu, ToFloat>;
   RunCopy<S8Conv32<Planar, NHWC, Wgmma32x64>, EndingIn<float, Scale, Bias<>>>(kNone, kRelu);
+}
+
+// Groups that begin within a block of channels.
+template <class EpilogueT>
+struct Grouped : S8Conv4<EpilogueT, NCxHWx<32>, Tile32x32> {
+  using Prologue = prologues::Grouped;
+};
+TEST(ConvolutionCopy, OfGroups) {
+  using Behind = Chain<Scale, Bias<>, Relu, Copy<Half>, ClampTo<std::int8_t>>;
+  RunCopy<Grouped<Behind>, EndingIn<Half, Scale, Bias<>, Relu>>(kRelu, kRelu);
 }
 
 // The copy tells what values there were; padded channels and pixels have no part.
