@@ -38,6 +38,9 @@ struct EpilogueMath {
   static constexpr bool kDependent =
       std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
+  static constexpr bool kZeroPoints = Epilogue::kZeroPoints;
+  static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
+  static constexpr bool kFilterZeroPoint = Epilogue::kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
   // here as in the mainloop.
@@ -46,7 +49,35 @@ struct EpilogueMath {
     std::int32_t count;      // how many of them are the tile's; may be negative
     float alpha[kChannels];  // 0 beyond the last
     BiasValue bias[kChannels];
+    [[maybe_unused]] std::int32_t correction[kSourceZeroPoint ? kChannels : 1];
+    [[maybe_unused]] std::int32_t filter_zero_point[kFilterZeroPoint ? kChannels : 1];
   };
+
+  // What zero points need to know of a pixel.
+  struct alignas(8) ZeroPointTerms {
+    std::int32_t edge = 0;        // where its corrections begin; 0: it has the commonest, Channels'
+    std::int32_t window_sum = 0;  // of the source's values that meet the filter
+  };
+  struct NoTerms {};
+  using PixelTerms = std::conditional_t<kZeroPoints, ZeroPointTerms, NoTerms>;
+
+  template <class Tile>
+  WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,
+                                        const OutputPixel& pixel) {
+    PixelTerms terms;
+    if constexpr (kSourceZeroPoint) {
+      std::int32_t column;
+      const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
+      terms.edge = LoadOr0(t, p.edge_rows + row, pixel.inside) +
+                   LoadOr0(t, p.edge_columns + column, pixel.inside);
+    }
+    if constexpr (kFilterZeroPoint) {
+      const std::int32_t group = p.rows.FirstChannel(tile) / p.group_channels;
+      const std::int64_t image = std::int64_t{pixel.n} * p.groups + group;
+      terms.window_sum = LoadOr0(t, p.window_sums + image * p.plane + pixel.pq, pixel.inside);
+    }
+    return terms;
+  }
 
   // end: the tile's channels end there.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
@@ -69,6 +100,10 @@ struct EpilogueMath {
       if constexpr (Epilogue::kHasBias) {
         c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
       }
+      if constexpr (kSourceZeroPoint) c.correction[j] = LoadOr0(t, p.correction + k + j, inside);
+      if constexpr (kFilterZeroPoint) {
+        c.filter_zero_point[j] = LoadOr0(t, p.filter_zero_point + k + j, inside);
+      }
     }
   }
 
@@ -85,11 +120,13 @@ struct EpilogueMath {
   template <class Sums>
   WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                   epilogues::OutputCoord at, bool wanted, const Channels& c,
-                                  const Sums& sum, Element (&outputs)[kChannels]) {
+                                  const PixelTerms& terms, const Sums& sum,
+                                  Element (&outputs)[kChannels]) {
     Residuals residual;
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
+    const Shifts shift = ShiftsOf(t, p, c, terms);
     if constexpr (kPacked) {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
@@ -97,7 +134,7 @@ struct EpilogueMath {
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
           at.k = c.k + j + e;
-          values[e] = p.epilogue.Unrounded(Inputs(p, c, residual, j + e, sum(j + e)), at);
+          values[e] = p.epilogue.Unrounded(Inputs(p, c, residual, shift, j + e, sum(j + e)), at);
         }
         const std::uint32_t word = t.template PackSaturated<Element>(values);
         memcpy(outputs + j, &word, sizeof(word));
@@ -106,7 +143,7 @@ struct EpilogueMath {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         at.k = c.k + j;
-        outputs[j] = p.epilogue(Inputs(p, c, residual, j, sum(j)), at);
+        outputs[j] = p.epilogue(Inputs(p, c, residual, shift, j, sum(j)), at);
       }
     }
   }
@@ -119,9 +156,11 @@ struct EpilogueMath {
     return residual.value[0];
   }
   template <class Sum>
-  WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
-                                                            float residual, Sum sum) {
-    return Inputs(p, c, {{residual}}, 0, sum);
+  WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(arch::Thread t, const Output& p,
+                                                            const Channels& c,
+                                                            const PixelTerms& terms, float residual,
+                                                            Sum sum) {
+    return Inputs(p, c, {{residual}}, ShiftsOf(t, p, c, terms), 0, sum);
   }
 
  private:
@@ -132,9 +171,38 @@ struct EpilogueMath {
     float value[kChannels];
   };
 
+  // What zero points add to the sums of a pixel, modulo 2^32.
+  struct Shifts {
+    [[maybe_unused]] std::uint32_t value[kZeroPoints ? kChannels : 1];
+  };
+  WEFT_DEVICE static Shifts ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
+                                     const PixelTerms& terms) {
+    Shifts shifts = {};
+    if constexpr (kSourceZeroPoint) {
+      // Most pixels pass over this: those of a warp are neighbours.
+      if (terms.edge != 0) {
+        WEFT_UNROLL
+        for (int j = 0; j < kChannels; ++j) {
+          shifts.value[j] = LoadOr0(t, p.correction + terms.edge + c.k + j, j < c.count);
+        }
+      }
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; ++j) shifts.value[j] += c.correction[j];
+    }
+    if constexpr (kFilterZeroPoint) {
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; ++j) {
+        shifts.value[j] -= static_cast<std::uint32_t>(c.filter_zero_point[j]) *
+                           static_cast<std::uint32_t>(terms.window_sum);
+      }
+    }
+    return shifts;
+  }
+
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> Inputs(const Output& p, const Channels& c,
-                                                          const Residuals& residual, int j,
+                                                          const Residuals& residual,
+                                                          const Shifts& shift, int j,
                                                           Sum accumulator) {
     epilogues::StageInputsOf<Sum> in;
     in.accumulator = accumulator;
@@ -143,6 +211,9 @@ struct EpilogueMath {
       in.sum_bias = c.bias[j];
     } else {
       in.bias = c.bias[j];
+    }
+    if constexpr (kZeroPoints) {
+      in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift.value[j]);
     }
     in.beta = p.beta;
     in.gamma = p.gamma;
