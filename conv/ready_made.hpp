@@ -16,6 +16,7 @@
 
 #include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/conv/problem.hpp"
 
 namespace weft::conv {
 

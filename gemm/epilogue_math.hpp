@@ -55,8 +55,8 @@ struct EpilogueMath {
 
   // What zero points need to know of a pixel.
   struct alignas(8) ZeroPointTerms {
-    std::int32_t edge = 0;        // where its corrections begin; 0: it has the commonest, Channels'
-    std::int32_t window_sum = 0;  // of the source's values that meet the filter
+    std::int32_t edge;        // where its corrections begin; 0: it has the commonest, Channels'
+    std::int32_t window_sum;  // of the source's values that meet the filter
   };
   struct NoTerms {};
   using PixelTerms = std::conditional_t<kZeroPoints, ZeroPointTerms, NoTerms>;
@@ -64,7 +64,7 @@ struct EpilogueMath {
   template <class Tile>
   WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,
                                         const OutputPixel& pixel) {
-    PixelTerms terms;
+    PixelTerms terms{};
     if constexpr (kSourceZeroPoint) {
       std::int32_t column;
       const std::int32_t row = p.rows.Row(tile, pixel.pq, column);

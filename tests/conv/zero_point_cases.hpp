@@ -164,16 +164,16 @@ void RunAsymmetric(int count, std::uint32_t seed, int multiple_c = 1, int multip
 // Images smaller than the filter, whose pixels all see different taps, and paddings that no tap
 // leaves.
 template <class P>
-void RunBorders(int c = 16, int k = 16) {
+void RunBorders(int dilation_w = 2) {
   std::uint32_t seed = 77;
   for (const Mode mode : {Mode::kCrossCorrelation, Mode::kConvolution}) {
-    Problem small{.n = 2, .h = 2, .w = 3, .c = c, .k = k, .r = 5, .s = 4};
+    Problem small{.n = 2, .h = 2, .w = 3, .c = 16, .k = 16, .r = 5, .s = 4};
     small.pad_top = 4, small.pad_bottom = 3, small.pad_left = 1, small.pad_right = 3;
     small.mode = mode;
     ExpectExact<P>(small, ++seed);
-    Problem far{.n = 1, .h = 5, .w = 6, .c = c, .k = k, .r = 3, .s = 3};
+    Problem far{.n = 1, .h = 5, .w = 6, .c = 16, .k = 16, .r = 3, .s = 3};
     far.pad_top = far.pad_bottom = far.pad_left = far.pad_right = 5;
-    far.stride_h = 2, far.dilation_w = 2;
+    far.stride_h = 2, far.dilation_w = dilation_w;
     far.mode = mode;
     ExpectExact<P>(far, ++seed);
   }
