@@ -156,6 +156,7 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
   SourceCorrection& table = buffer.table_;
   table.problem_ = p;
   table.zero_point_ = zero_point;
+  table.uniform_ = row_classes * column_classes == 1;
   table.bytes_ = size * std::int64_t{sizeof(std::int32_t)};
   std::int32_t* const to = buffer.data_.get();
   rows.Write(down, column_classes * p.k, to);

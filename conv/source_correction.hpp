@@ -34,9 +34,10 @@ class SourceCorrection {
   SourceCorrection() = default;
 
   // int32 numbers: what edge_rows() and edge_columns() point to, problem().p() and q() of them, then
-  // corrections(), those of the commonest pixels first, problem().k of them.
+  // corrections(), those of the commonest pixels first, problem().k of them. edge_rows() is null if
+  // there are no others, as without padding.
   const std::int32_t* data() const { return data_; }
-  const std::int32_t* edge_rows() const { return data_; }
+  const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
   const std::int32_t* edge_columns() const { return data_ + problem_.p(); }
   const std::int32_t* corrections() const { return data_ + problem_.p() + problem_.q(); }
   std::int64_t bytes() const { return bytes_; }
@@ -47,6 +48,7 @@ class SourceCorrection {
   friend class SourceCorrectionBuffer;
   Problem problem_;
   std::int32_t zero_point_ = 0;
+  bool uniform_ = false;
   std::int64_t bytes_ = 0;
   const std::int32_t* data_ = nullptr;
 };

@@ -49,7 +49,8 @@ struct EpilogueMath {
     std::int32_t count;      // how many of them are the tile's; may be negative
     float alpha[kChannels];  // 0 beyond the last
     BiasValue bias[kChannels];
-    [[maybe_unused]] std::int32_t correction[kSourceZeroPoint ? kChannels : 1];
+    // With a SumBias that too, so that it takes no registers of its own.
+    [[maybe_unused]] std::uint32_t correction[kSourceZeroPoint ? kChannels : 1];
     [[maybe_unused]] std::int32_t filter_zero_point[kFilterZeroPoint ? kChannels : 1];
   };
 
@@ -66,15 +67,17 @@ struct EpilogueMath {
                                         const OutputPixel& pixel) {
     PixelTerms terms{};
     if constexpr (kSourceZeroPoint) {
-      std::int32_t column;
-      const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
-      terms.edge = LoadOr0(t, p.edge_rows + row, pixel.inside) +
-                   LoadOr0(t, p.edge_columns + column, pixel.inside);
+      if (p.edge_rows != nullptr) {
+        std::int32_t column;
+        const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
+        terms.edge = LoadInOrder(t, p.edge_rows + row, pixel.inside) +
+                     LoadInOrder(t, p.edge_columns + column, pixel.inside);
+      }
     }
     if constexpr (kFilterZeroPoint) {
       const std::int32_t group = p.rows.FirstChannel(tile) / p.group_channels;
       const std::int64_t image = std::int64_t{pixel.n} * p.groups + group;
-      terms.window_sum = LoadOr0(t, p.window_sums + image * p.plane + pixel.pq, pixel.inside);
+      terms.window_sum = LoadInOrder(t, p.window_sums + image * p.plane + pixel.pq, pixel.inside);
     }
     return terms;
   }
@@ -100,7 +103,10 @@ struct EpilogueMath {
       if constexpr (Epilogue::kHasBias) {
         c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
       }
-      if constexpr (kSourceZeroPoint) c.correction[j] = LoadOr0(t, p.correction + k + j, inside);
+      if constexpr (kSourceZeroPoint) {
+        c.correction[j] = LoadOr0(t, p.correction + k + j, inside);
+        if constexpr (Epilogue::kBiasInSum) c.correction[j] += c.bias[j];
+      }
       if constexpr (kFilterZeroPoint) {
         c.filter_zero_point[j] = LoadOr0(t, p.filter_zero_point + k + j, inside);
       }
@@ -126,24 +132,26 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
-    const Shifts shift = ShiftsOf(t, p, c, terms);
     if constexpr (kPacked) {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
+        const Shifts<4> shift = ShiftsOf<4>(t, p, c, terms, j);
         float values[4];
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
           at.k = c.k + j + e;
-          values[e] = p.epilogue.Unrounded(Inputs(p, c, residual, shift, j + e, sum(j + e)), at);
+          values[e] =
+              p.epilogue.Unrounded(Inputs(p, c, residual, shift.value[e], j + e, sum(j + e)), at);
         }
         const std::uint32_t word = t.template PackSaturated<Element>(values);
         memcpy(outputs + j, &word, sizeof(word));
       }
     } else {
+      const Shifts<kChannels> shift = ShiftsOf<kChannels>(t, p, c, terms, 0);
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         at.k = c.k + j;
-        outputs[j] = p.epilogue(Inputs(p, c, residual, shift, j, sum(j)), at);
+        outputs[j] = p.epilogue(Inputs(p, c, residual, shift.value[j], j, sum(j)), at);
       }
     }
   }
@@ -160,7 +168,7 @@ struct EpilogueMath {
                                                             const Channels& c,
                                                             const PixelTerms& terms, float residual,
                                                             Sum sum) {
-    return Inputs(p, c, {{residual}}, ShiftsOf(t, p, c, terms), 0, sum);
+    return Inputs(p, c, {{residual}}, ShiftsOf<1>(t, p, c, terms, 0).value[0], 0, sum);
   }
 
  private:
@@ -171,28 +179,31 @@ struct EpilogueMath {
     float value[kChannels];
   };
 
-  // What zero points add to the sums of a pixel, modulo 2^32.
+  // What zero points add to the sums of kCount channels of a pixel, modulo 2^32.
+  template <int kCount>
   struct Shifts {
-    [[maybe_unused]] std::uint32_t value[kZeroPoints ? kChannels : 1];
+    std::uint32_t value[kCount];
   };
-  WEFT_DEVICE static Shifts ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
-                                     const PixelTerms& terms) {
-    Shifts shifts = {};
+  template <int kCount>
+  WEFT_DEVICE static Shifts<kCount> ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
+                                             const PixelTerms& terms, int first) {
+    Shifts<kCount> shifts = {};
     if constexpr (kSourceZeroPoint) {
       // Most pixels pass over this: those of a warp are neighbours.
       if (terms.edge != 0) {
         WEFT_UNROLL
-        for (int j = 0; j < kChannels; ++j) {
-          shifts.value[j] = LoadOr0(t, p.correction + terms.edge + c.k + j, j < c.count);
+        for (int j = 0; j < kCount; ++j) {
+          const std::int32_t* edge = p.correction + terms.edge + c.k + first + j;
+          shifts.value[j] = LoadInOrder(t, edge, first + j < c.count);
         }
       }
       WEFT_UNROLL
-      for (int j = 0; j < kChannels; ++j) shifts.value[j] += c.correction[j];
+      for (int j = 0; j < kCount; ++j) shifts.value[j] += c.correction[first + j];
     }
     if constexpr (kFilterZeroPoint) {
       WEFT_UNROLL
-      for (int j = 0; j < kChannels; ++j) {
-        shifts.value[j] -= static_cast<std::uint32_t>(c.filter_zero_point[j]) *
+      for (int j = 0; j < kCount; ++j) {
+        shifts.value[j] -= static_cast<std::uint32_t>(c.filter_zero_point[first + j]) *
                            static_cast<std::uint32_t>(terms.window_sum);
       }
     }
@@ -202,18 +213,18 @@ struct EpilogueMath {
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> Inputs(const Output& p, const Channels& c,
                                                           const Residuals& residual,
-                                                          const Shifts& shift, int j,
+                                                          std::uint32_t shift, int j,
                                                           Sum accumulator) {
     epilogues::StageInputsOf<Sum> in;
     in.accumulator = accumulator;
     in.alpha = c.alpha[j];
-    if constexpr (Epilogue::kBiasInSum) {
-      in.sum_bias = c.bias[j];
-    } else {
+    if constexpr (!Epilogue::kBiasInSum) {
       in.bias = c.bias[j];
+    } else if constexpr (!kSourceZeroPoint) {
+      in.sum_bias = c.bias[j];
     }
     if constexpr (kZeroPoints) {
-      in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift.value[j]);
+      in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift);
     }
     in.beta = p.beta;
     in.gamma = p.gamma;
@@ -229,6 +240,12 @@ struct EpilogueMath {
     } else {
       return t.LoadGlobalOr0(address, inside);
     }
+  }
+
+  // Where the program says: ptxas would else load all of a thread's pixels at once, and spill.
+  WEFT_DEVICE static std::int32_t LoadInOrder(arch::Thread t, const std::int32_t* address,
+                                              bool inside) {
+    return inside ? t.LoadGlobalCoherent(address) : 0;
   }
 
   // count: how many of the channels there are.

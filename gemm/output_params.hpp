@@ -52,7 +52,7 @@ template <>
 struct SourceZeroPointParams<true> {
   const std::int32_t* correction = nullptr;  // of the commonest pixels, by channel; then of others
   const std::int32_t* edge_rows = nullptr;   // where those of a pixel begin: the sum of what
-  const std::int32_t* edge_columns = nullptr;  // belongs to its row and to its column
+  const std::int32_t* edge_columns = nullptr;  // belongs to its row and column; null: none are
 };
 template <bool kFilter>
 struct FilterZeroPointParams {};

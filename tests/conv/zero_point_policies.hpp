@@ -22,6 +22,7 @@ using epilogues::ToAccumulator;
 template <class T>
 using QLinearWithFilter =
     Chain<SourceZeroPoint, FilterZeroPoint, SumBias, Scale, RoundFirst, ClampTo<T>>;
+using ConvIntegerWithFilter = Chain<SourceZeroPoint, FilterZeroPoint, ToAccumulator>;
 // Without SumBias the corrections stand alone; without SourceZeroPoint the source's is 0.
 using FloatBias =
     Chain<SourceZeroPoint, Scale, epilogues::Bias<>, RoundFirst, ClampTo<std::int8_t>>;
