@@ -4,6 +4,14 @@
 namespace weft::conv {
 namespace {
 
+template <class... P>
+constexpr bool IsUnsignedFamily(Family<P...>*) {
+  return CheckedFamily<P...>::kValid && (std::is_same_v<typename P::Element, std::uint8_t> && ...);
+}
+static_assert(IsUnsignedFamily(static_cast<U8Conv4Family<>*>(nullptr)));
+static_assert(IsUnsignedFamily(static_cast<U8Conv32Family<>*>(nullptr)));
+static_assert(IsUnsignedFamily(static_cast<U8ConvNhwcFamily<>*>(nullptr)));
+
 struct Tensors {
   Problem problem = SquareProblem(1, 8, 6, 8, 3, 1, 1);
   PackedFilterBuffer<CxRSKx<4>> packed = Pack(problem);
