@@ -190,6 +190,7 @@ class Convolution {
     gemm::FillOutput(args, args.dst, output);
     if constexpr (Epilogue::kSourceZeroPoint) {
       output->correction = args.source_correction.corrections();
+      output->edges = args.source_correction.edges();
       output->edge_rows = args.source_correction.edge_rows();
       output->edge_columns = args.source_correction.edge_columns();
     }

@@ -147,7 +147,7 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
                               kMost, "split the output channels");
   }
   SourceCorrectionBuffer buffer;
-  const std::int64_t size = p.p() + p.q() + static_cast<std::int64_t>(corrections);
+  const std::int64_t size = p.p() + p.q() + p.k + static_cast<std::int64_t>(corrections);
   buffer.data_.reset(new (std::nothrow) std::int32_t[static_cast<std::size_t>(size)]);
   if (buffer.data_ == nullptr) {
     return absl::ResourceExhaustedError(
@@ -161,17 +161,21 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
   std::int32_t* const to = buffer.data_.get();
   rows.Write(down, column_classes * p.k, to);
   columns.Write(along, p.k, to + p.p());
-  std::int32_t* const first = to + p.p() + p.q();
+  std::int32_t* const commonest = to + p.p() + p.q();
+  std::int32_t* const edges = commonest + p.k;
+  // Kernels add modulo 2^32.
+  const auto correction = [&](std::int64_t sum) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(-zero_point * sum));
+  };
   for (std::int64_t k = 0; k < p.k; ++k) {
     TapSums filter(p, sums.data() + k * p.r * p.s);
-    const std::int64_t commonest = filter.Of(rows.taps[0], columns.taps[0]);
+    const std::int64_t common = filter.Of(rows.taps[0], columns.taps[0]);
+    commonest[k] = correction(common);
     for (std::int64_t c = 0; c < row_classes * column_classes; ++c) {
       const std::int64_t sum =
           filter.Of(rows.taps[static_cast<std::size_t>(c / column_classes)],
                     columns.taps[static_cast<std::size_t>(c % column_classes)]);
-      // Of the others what they add to the commonest one's; kernels add modulo 2^32.
-      first[c * p.k + k] = static_cast<std::int32_t>(
-          static_cast<std::uint32_t>(zero_point * (c == 0 ? -sum : commonest - sum)));
+      edges[c * p.k + k] = correction(sum - common);
     }
   }
   return buffer;

@@ -33,13 +33,15 @@ class SourceCorrection {
  public:
   SourceCorrection() = default;
 
-  // int32 numbers: what edge_rows() and edge_columns() point to, problem().p() and q() of them, then
-  // corrections(), those of the commonest pixels first, problem().k of them. edge_rows() is null if
-  // there are no others, as without padding.
+  // int32 numbers, one after the other: for each output row, and each output column, where its pixels'
+  // edges begin, as a sum of both; k corrections, those of the commonest pixels; and edges, k for
+  // each kind of pixel, which those of that kind add to the corrections: first k zeros.
   const std::int32_t* data() const { return data_; }
+  // Null if all pixels are of one kind, as without padding.
   const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
   const std::int32_t* edge_columns() const { return data_ + problem_.p(); }
   const std::int32_t* corrections() const { return data_ + problem_.p() + problem_.q(); }
+  const std::int32_t* edges() const { return corrections() + problem_.k; }
   std::int64_t bytes() const { return bytes_; }
   const Problem& problem() const { return problem_; }
   std::int32_t zero_point() const { return zero_point_; }
@@ -105,7 +107,7 @@ absl::Status CheckCorrectedFilter(const Problem& problem, const FilterExtents& f
 
 // The table for `problem`, whose filter (or bank, for groups) is `filter`, in host memory, and a
 // source whose zero point is `zero_point`, -128 to 255. Any number of images may be run with it.
-// Takes 4 (p + q + k (classes of pixels)) bytes, of which a 3x3 filter with padding 1 has 9.
+// Takes 4 (p + q + k (1 + kinds of pixels)) bytes; with a 3x3 filter and padding 1 there are 9 kinds.
 // InvalidArgument as for CheckProblem, for a filter of another problem and for a zero point outside
 // its range; ResourceExhausted if there is no memory.
 template <FilterFormat Format, class Prologue>

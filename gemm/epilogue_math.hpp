@@ -56,7 +56,7 @@ struct EpilogueMath {
 
   // What zero points need to know of a pixel.
   struct alignas(8) ZeroPointTerms {
-    std::int32_t edge;        // where its corrections begin; 0: it has the commonest, Channels'
+    std::int32_t edge;        // where its Edges begin; 0: all of them are 0
     std::int32_t window_sum;  // of the source's values that meet the filter
   };
   struct NoTerms {};
@@ -163,12 +163,28 @@ struct EpilogueMath {
     LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     return residual.value[0];
   }
+  // shift: what zero points add to the sum, modulo 2^32: Shift, and Edge at the border.
   template <class Sum>
-  WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(arch::Thread t, const Output& p,
-                                                            const Channels& c,
-                                                            const PixelTerms& terms, float residual,
+  WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
+                                                            std::uint32_t shift, float residual,
                                                             Sum sum) {
-    return Inputs(p, c, {{residual}}, ShiftsOf<1>(t, p, c, terms, 0).value[0], 0, sum);
+    return Inputs(p, c, {{residual}}, shift, 0, sum);
+  }
+  WEFT_DEVICE static std::uint32_t Shift(const Channels& c, const PixelTerms& terms, int j = 0) {
+    std::uint32_t shift = 0;
+    if constexpr (kSourceZeroPoint) shift = c.correction[j];
+    if constexpr (kFilterZeroPoint) {
+      shift -= static_cast<std::uint32_t>(c.filter_zero_point[j]) *
+               static_cast<std::uint32_t>(terms.window_sum);
+    }
+    return shift;
+  }
+  // What a pixel at the border adds to that; 0 for one that is not. Beyond the last channel, the last
+  // one's.
+  WEFT_DEVICE static std::uint32_t Edge(arch::Thread t, const Output& p, const Channels& c,
+                                        const PixelTerms& terms, int j = 0) {
+    const std::int32_t k = c.k + j < p.k ? c.k + j : p.k - 1;
+    return t.LoadGlobalCoherent(p.edges + (terms.edge + k));
   }
 
  private:
@@ -192,20 +208,12 @@ struct EpilogueMath {
       // Most pixels pass over this: those of a warp are neighbours.
       if (terms.edge != 0) {
         WEFT_UNROLL
-        for (int j = 0; j < kCount; ++j) {
-          const std::int32_t* edge = p.correction + terms.edge + c.k + first + j;
-          shifts.value[j] = LoadInOrder(t, edge, first + j < c.count);
-        }
+        for (int j = 0; j < kCount; ++j) shifts.value[j] = Edge(t, p, c, terms, first + j);
       }
-      WEFT_UNROLL
-      for (int j = 0; j < kCount; ++j) shifts.value[j] += c.correction[first + j];
     }
-    if constexpr (kFilterZeroPoint) {
+    if constexpr (kZeroPoints) {
       WEFT_UNROLL
-      for (int j = 0; j < kCount; ++j) {
-        shifts.value[j] -= static_cast<std::uint32_t>(c.filter_zero_point[first + j]) *
-                           static_cast<std::uint32_t>(terms.window_sum);
-      }
+      for (int j = 0; j < kCount; ++j) shifts.value[j] += Shift(c, terms, first + j);
     }
     return shifts;
   }
@@ -242,7 +250,8 @@ struct EpilogueMath {
     }
   }
 
-  // Where the program says: ptxas would else load all of a thread's pixels at once, and spill.
+  // Where the program says, as Edge does: ptxas would else load those of all of a thread's pixels at
+  // once, and spill.
   WEFT_DEVICE static std::int32_t LoadInOrder(arch::Thread t, const std::int32_t* address,
                                               bool inside) {
     return inside ? t.LoadGlobalCoherent(address) : 0;

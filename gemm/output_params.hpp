@@ -50,9 +50,12 @@ template <bool kSource>
 struct SourceZeroPointParams {};
 template <>
 struct SourceZeroPointParams<true> {
-  const std::int32_t* correction = nullptr;  // of the commonest pixels, by channel; then of others
-  const std::int32_t* edge_rows = nullptr;   // where those of a pixel begin: the sum of what
-  const std::int32_t* edge_columns = nullptr;  // belongs to its row and column; null: none are
+  const std::int32_t* correction = nullptr;  // of the commonest pixels, by channel
+  const std::int32_t* edges = nullptr;       // what others add to that, likewise; first of zeros
+  // Where those of a pixel begin: the sum of what belongs to its row and its column. Null: all
+  // pixels are common.
+  const std::int32_t* edge_rows = nullptr;
+  const std::int32_t* edge_columns = nullptr;
 };
 template <bool kFilter>
 struct FilterZeroPointParams {};

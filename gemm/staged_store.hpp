@@ -188,6 +188,16 @@ class StagedStore {
     WEFT_UNROLL
     for (auto& c : channels) Math::Finish(p, c);
     auto& staged = shared.chunk[Map::Group(t)];
+    // Which of the group's pixels are at the border.
+    [[maybe_unused]] std::uint32_t edges[CeilDiv(kPixels, 32)] = {};
+    if constexpr (Math::kSourceZeroPoint) {
+      WEFT_UNROLL
+      for (int i = 0; i < kPixels; i += 32) {
+        const int row = i + t.lane();
+        edges[i / 32] =
+            t.Ballot(row < kPixels && t.LoadShared(&shared.terms[Map::Group(t)][row].edge) != 0);
+      }
+    }
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
     const auto stage = [&](auto matrices, int first, int x) {
@@ -198,7 +208,8 @@ class StagedStore {
       if constexpr (kStagesResidual) t.template LdMatrixTrans<kMatrices>(words, place);
       WEFT_UNROLL
       for (int j = 0; j < kMatrices; ++j) {
-        words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, channels,
+        const bool edge = (edges[(first + j) / 4] >> (first + j) % 4 * 8 & 0xff) != 0;
+        words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, edge, channels,
                                     words[j], acc);
       }
       t.template StMatrixTrans<kMatrices>(place, words);
@@ -215,19 +226,33 @@ class StagedStore {
   }
 
   // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
-  // if it is staged.
+  // if it is staged. edge: whether any of the warp's eight pixels is at the border.
   template <bool kShift, class Tile>
   WEFT_DEVICE static std::uint32_t PackPair(arch::Thread t, const Shared& shared, const Output& p,
                                             const Tile& tile, std::int32_t first_m, int i, int x,
+                                            [[maybe_unused]] bool edge,
                                             const typename Math::Channels (&c)[Map::kGroups],
                                             std::uint32_t residual,
                                             const typename Map::Accumulators& acc) {
     float values[4];
     Element bytes[4];
-    PairTerms terms{};
+    std::uint32_t shift[4] = {};
     if constexpr (Math::kZeroPoints) {
-      const auto* pair = &shared.terms[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)];
-      terms = t.LoadShared(reinterpret_cast<const PairTerms*>(pair));
+      const auto* pair = reinterpret_cast<const PairTerms*>(
+          &shared.terms[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]);
+      PairTerms terms{};
+      if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
+      WEFT_UNROLL
+      for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
+      if constexpr (Math::kSourceZeroPoint) {
+        if (edge) {  // the same for the warp
+          terms = t.LoadShared(pair);
+          WEFT_UNROLL
+          for (int v = 0; v < 4; ++v) {
+            shift[v] += Math::Edge(t, p, c[2 * x + v % 2], terms.pixel[v / 2]);
+          }
+        }
+      }
     }
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
@@ -254,8 +279,7 @@ class StagedStore {
       } else if constexpr (kLoads) {
         other = Math::Residual(t, p, pixel, wanted, c[g]);
       }
-      const auto in =
-          Math::InputsOf(t, p, c[g], terms.pixel[v / 2], other, Map::Get(acc, i + v / 2, g, 0));
+      const auto in = Math::InputsOf(p, c[g], shift[v], other, Map::Get(acc, i + v / 2, g, 0));
       if constexpr (Epilogue::OutputStage::kSaturates) {
         values[v] = p.epilogue.template Unrounded<kShift>(in, at);
       } else {

@@ -104,11 +104,11 @@ TEST(ZeroPointRefused, TablesThatCannotBe) {
 // Tables are small: what a 3x3 filter with padding has are 9 kinds of pixels.
 TEST(ZeroPoint, SizeOfTheTable) {
   const Tensors t;
-  EXPECT_EQ(t.Table(t.problem, 5).bytes(), 4 * (6 + 6 + 9 * 8));
+  EXPECT_EQ(t.Table(t.problem, 5).bytes(), 4 * (6 + 6 + 8 + 9 * 8));
   Problem inside = t.problem;
   inside.pad_top = inside.pad_bottom = inside.pad_left = inside.pad_right = 0;
   const SourceCorrectionBuffer table = t.Table(inside, 5);
-  EXPECT_EQ(table.bytes(), 4 * (4 + 4 + 8));
+  EXPECT_EQ(table.bytes(), 4 * (4 + 4 + 8 + 8));
   EXPECT_EQ(table.view().edge_rows(), nullptr);
   EXPECT_EQ(table.view().corrections()[0], -5 * 8 * 9);
 }
