@@ -107,7 +107,8 @@ struct WgmmaParts {
   using Params = std::conditional_t<kStrips, StripParams<P>, WgmmaParams<P>>;
   using Scheduler = BatchGrid<typename P::Prologue>;
   struct Spec {
-    static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
+    static constexpr arch::WgmmaType kType =
+        Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
     static constexpr bool kRowsAcross = false, kColumnsAcross = false;
     static constexpr bool kPermuted = !Checked::kNhwc && !kStrips;
     static constexpr bool kResident = kStrips;

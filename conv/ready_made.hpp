@@ -16,6 +16,7 @@
 
 #include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/conv/problem.hpp"
 
 namespace weft::conv {
 
@@ -339,5 +340,52 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
 using S8ConvNhwcFamily =
     typename internal::Joined<typename internal::NhwcFamily<Epilogue, Dst>::type,
                               internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>::type;
+
+// Policy P for a source of uint8; the filter stays int8.
+template <class P>
+struct UnsignedSource : P {
+  using Element = std::uint8_t;
+};
+
+namespace internal {
+
+template <class F>
+struct UnsignedFamily;
+template <class... Policies>
+struct UnsignedFamily<Family<Policies...>> {
+  using type = Family<UnsignedSource<Policies>...>;
+};
+
+}  // namespace internal
+
+// The operators above for sources of uint8, with ONNX's epilogue unless another is given: see
+// docs/onnx.md.
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
+using U8Conv4 = UnsignedSource<S8Conv4<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
+using U8Conv32 = UnsignedSource<S8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT = Mma128x64>
+using U8ConvNhwc = UnsignedSource<S8ConvNhwc<Epilogue, Dst, TileT>>;
+
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
+using U8Conv4Family = typename internal::UnsignedFamily<S8Conv4Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
+using U8Conv32Family = typename internal::UnsignedFamily<S8Conv32Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
+using U8ConvNhwcFamily = typename internal::UnsignedFamily<S8ConvNhwcFamily<Epilogue, Dst>>::type;
+
+// What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
+// the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of
+// WindowSumsProblem with a filter whose values are all 1.
+template <class P>
+struct WindowSums : P {
+  using DstLayout = NCHW;
+  using Epilogue = epilogues::ConvInteger;
+  static constexpr auto config = WithDstAlignment(P::config, 4);
+};
+constexpr Problem WindowSumsProblem(Problem problem) {
+  problem.k = problem.groups;
+  return problem;
+}
 
 }  // namespace weft::conv

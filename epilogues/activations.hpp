@@ -59,6 +59,17 @@ struct Relu6 {
   constexpr float operator()(float x) const { return Clamp(x, 0.0f, 6.0f); }
 };
 
+// x rounded to the nearest integer, halves to the even one. Before ClampTo, which then adds the zero
+// point to an integer: what ONNX, TFLite and PyTorch do. ClampTo by itself rounds the sum, which
+// differs for ties, and for numbers so close to one that adding the zero point makes them one.
+// |x| above 2^22, from where on ClampTo saturates, may be off by a half.
+struct RoundFirst {
+  constexpr float operator()(float x) const {
+    constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: floats there are one apart
+    return Add(Add(x, kMagic), -kMagic);
+  }
+};
+
 // x limited to [low, high]; the limits are run-time values. NaN gives low.
 struct ClampRange {
   float low = 0.0f;

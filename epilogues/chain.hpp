@@ -3,8 +3,9 @@
 //
 //     Chain<Residual<>, Scale, Bias<>, HSwish, ClampTo<std::int8_t>>
 //
-// The list must follow the numerics contract: [Residual] [SumBias] Scale [Bias] activations...
-// [Residual] activations... then exactly one output stage; or [SumBias] ToSums for the sums alone.
+// The list must follow the numerics contract: [Residual] [zero points] [SumBias] Scale [Bias]
+// activations... [Residual] activations... then exactly one output stage; or [zero points] [SumBias]
+// ToSums for the sums alone.
 // A Copy and a ChannelRange stand among the activations.
 #pragma once
 
@@ -51,8 +52,11 @@ inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, S>;
 template <class S>
 inline constexpr bool kIsRange = std::is_same_v<S, ChannelRange>;
 template <class S>
+inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, S>;
+template <class S>
 inline constexpr bool kIsActivation =
-    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S> && !kIsCopy<S> && !kIsRange<S>;
+    !kIsScale<S> && !kIsBias<S> && !kIsZeroPoint<S> && !kIsResidual<S> && !kIsOutput<S> &&
+    !kIsCopy<S> && !kIsRange<S>;
 
 template <class S>
 concept Stage = !kIsActivation<S> || Activation<S>;
@@ -131,7 +135,7 @@ inline constexpr int kActivationRank = 4;
 template <class S>
 constexpr int Rank() {
   if (kIsResidual<S>) return 0;
-  if (std::is_same_v<S, SumBias>) return 1;
+  if (std::is_same_v<S, SumBias> || kIsZeroPoint<S>) return 1;
   if (kIsScale<S>) return 2;
   if (kIsBias<S>) return 3;
   return kIsOutput<S> ? kActivationRank + 1 : kActivationRank;
@@ -173,7 +177,7 @@ struct StageList<First, Rest...> {
       t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
-    } else if constexpr (std::is_same_v<First, SumBias>) {
+    } else if constexpr (std::is_same_v<First, SumBias> || kIsZeroPoint<First>) {
       // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
@@ -233,8 +237,9 @@ struct Chain {
   static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1 && (int{kIsRange<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Copy and one ChannelRange");
   static_assert(internal::InContractOrder<Stages...>(),
-                "weft: the stages of an epilogue Chain come in the order [Residual] [SumBias] "
-                "[Scale] [Bias] activations, output; a Residual may also follow an activation");
+                "weft: the stages of an epilogue Chain come in the order [Residual] "
+                "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, output; "
+                "a Residual may also follow an activation");
   static_assert((kBytesAreEnough<Stages> && ...),
                 "weft: every stage of an epilogue Chain is default-constructible and trivially "
                 "copyable, since its bytes are copied to the GPU; give an activation numbers and "
@@ -255,6 +260,9 @@ struct Chain {
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
   static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
+  static constexpr bool kSourceZeroPoint = (std::is_same_v<Stages, SourceZeroPoint> || ...);
+  static constexpr bool kFilterZeroPoint = (std::is_same_v<Stages, FilterZeroPoint> || ...);
+  static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
@@ -274,9 +282,15 @@ struct Chain {
   template <class Dst>
   using CopyLayout = typename internal::FormatBeside<CopyStage, Dst>::type;
 
-  static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum},
+  static_assert((int{std::is_same_v<Stages, SourceZeroPoint>} + ... + 0) <= 1 &&
+                    (int{std::is_same_v<Stages, FilterZeroPoint>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one SourceZeroPoint and one FilterZeroPoint");
+  static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum} +
+                                                                    int{kSourceZeroPoint} +
+                                                                    int{kFilterZeroPoint},
                 "weft: ToAccumulator (ToSums) writes the sums as they are, so no stage but SumBias "
-                "may stand before it; end the Chain in ToFloat or ClampTo<T> instead");
+                "and zero points may stand before it; end the Chain in ToFloat or ClampTo<T> "
+                "instead");
   static_assert(
       OutputStage::kOnlySums || kHasScale,
       "weft: an epilogue Chain without a Scale stage never reads the sums; add Scale (its "
@@ -325,7 +339,9 @@ struct Chain {
  private:
   template <class Sum>
   static constexpr StageInputsOf<Sum> WithSumBias(StageInputsOf<Sum> in) {
-    if constexpr (kBiasInSum) in.accumulator = SumBias::Add(in.accumulator, in.sum_bias);
+    if constexpr (kBiasInSum || kZeroPoints) {
+      in.accumulator = SumBias::Add(in.accumulator, in.sum_bias);
+    }
     return in;
   }
 };
@@ -365,6 +381,11 @@ template <class BiasT = float>
 using BiasGelu = Chain<Scale, Bias<BiasT>, Requant<Gelu>, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using BiasGeluTanh = Chain<Scale, Bias<BiasT>, Requant<GeluTanh>, ClampTo<std::int8_t>>;
+// ONNX's QLinearConv, to T = std::int8_t or std::uint8_t, and ConvInteger. Activations may stand
+// before RoundFirst.
+template <class T = std::uint8_t>
+using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<T>>;
+using ConvInteger = Chain<SourceZeroPoint, ToAccumulator>;
 template <class BiasT = float>
 using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 

@@ -18,7 +18,7 @@ namespace weft::epilogues {
 template <class Sum>
 struct StageInputsOf {
   Sum accumulator{};
-  Sum sum_bias{};  // of SumBias; the others are added in float
+  Sum sum_bias{};  // what SumBias and the zero points add; other biases are added in float
   float alpha = 1.0f;
   float bias = 0.0f;
   float residual = 0.0f;
@@ -32,6 +32,7 @@ using StageInputs = StageInputsOf<std::int32_t>;
 namespace internal {
 struct ScaleTag {};
 struct BiasTag {};
+struct ZeroPointTag {};
 struct ResidualTag {};
 struct CopyTag {};
 struct OutputTag {
@@ -66,6 +67,15 @@ struct SumBias : internal::BiasTag {
                             static_cast<std::uint32_t>(bias));
   }
 };
+
+// acc = acc - zx * (sum of the filter's values that meet the image), in int32, for a source whose
+// values x stand for x - zx: the sum is then that of (x - zx) w, and taps outside the image count as
+// zx. args.source_correction, made by conv::MakeSourceCorrection, knows zx. Convolutions only.
+struct SourceZeroPoint : internal::ZeroPointTag {};
+
+// acc = acc - zw[k] * (sum of the source's values that meet the filter), in int32, for filters whose
+// values w stand for w - zw[k]: args.filter_zero_point and args.window_sums. Convolutions only.
+struct FilterZeroPoint : internal::ZeroPointTag {};
 
 // The residual has the output's format.
 struct SameAsDst {};

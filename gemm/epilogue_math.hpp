@@ -38,6 +38,9 @@ struct EpilogueMath {
   static constexpr bool kDependent =
       std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
+  static constexpr bool kZeroPoints = Epilogue::kZeroPoints;
+  static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
+  static constexpr bool kFilterZeroPoint = Epilogue::kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
   // here as in the mainloop.
@@ -47,7 +50,38 @@ struct EpilogueMath {
     float alpha[kChannels];  // 0 beyond the last
     BiasValue bias[kChannels];
     [[maybe_unused]] float value[Epilogue::kHasChannelValues ? kChannels : 1];
+    // With a SumBias that too, so that it takes no registers of its own.
+    [[maybe_unused]] std::uint32_t correction[kSourceZeroPoint ? kChannels : 1];
+    [[maybe_unused]] std::int32_t filter_zero_point[kFilterZeroPoint ? kChannels : 1];
   };
+
+  // What zero points need to know of a pixel.
+  struct alignas(8) ZeroPointTerms {
+    std::int32_t edge;        // where its Edges begin; 0: all of them are 0
+    std::int32_t window_sum;  // of the source's values that meet the filter
+  };
+  struct NoTerms {};
+  using PixelTerms = std::conditional_t<kZeroPoints, ZeroPointTerms, NoTerms>;
+
+  template <class Tile>
+  WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,
+                                        const OutputPixel& pixel) {
+    PixelTerms terms{};
+    if constexpr (kSourceZeroPoint) {
+      if (p.edge_rows != nullptr) {
+        std::int32_t column;
+        const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
+        terms.edge = LoadInOrder(t, p.edge_rows + row, pixel.inside) +
+                     LoadInOrder(t, p.edge_columns + column, pixel.inside);
+      }
+    }
+    if constexpr (kFilterZeroPoint) {
+      const std::int32_t group = p.rows.FirstChannel(tile) / p.group_channels;
+      const std::int64_t image = std::int64_t{pixel.n} * p.groups + group;
+      terms.window_sum = LoadInOrder(t, p.window_sums + image * p.plane + pixel.pq, pixel.inside);
+    }
+    return terms;
+  }
 
   // end: the tile's channels end there.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
@@ -73,6 +107,13 @@ struct EpilogueMath {
       if constexpr (Epilogue::kHasChannelValues) {
         c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + k + j, inside);
       }
+      if constexpr (kSourceZeroPoint) {
+        c.correction[j] = LoadOr0(t, p.correction + k + j, inside);
+        if constexpr (Epilogue::kBiasInSum) c.correction[j] += c.bias[j];
+      }
+      if constexpr (kFilterZeroPoint) {
+        c.filter_zero_point[j] = LoadOr0(t, p.filter_zero_point + k + j, inside);
+      }
     }
   }
 
@@ -89,7 +130,8 @@ struct EpilogueMath {
   template <class Sums>
   WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                   epilogues::OutputCoord at, bool wanted, const Channels& c,
-                                  const Sums& sum, Element (&outputs)[kChannels]) {
+                                  const PixelTerms& terms, const Sums& sum,
+                                  Element (&outputs)[kChannels]) {
     Residuals residual;
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
@@ -98,11 +140,12 @@ struct EpilogueMath {
     if constexpr (kPacked) {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
+        const Shifts<4> shift = ShiftsOf<4>(t, p, c, terms, j);
         float values[4];
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
           at.k = c.k + j + e;
-          const auto in = Inputs(p, c, residual, j + e, sum(j + e));
+          const auto in = Inputs(p, c, residual, shift.value[e], j + e, sum(j + e));
           values[e] = p.epilogue.Unrounded(in, at);
           See(p, in, at, j + e, seen);
         }
@@ -110,10 +153,11 @@ struct EpilogueMath {
         memcpy(outputs + j, &word, sizeof(word));
       }
     } else {
+      const Shifts<kChannels> shift = ShiftsOf<kChannels>(t, p, c, terms, 0);
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         at.k = c.k + j;
-        const auto in = Inputs(p, c, residual, j, sum(j));
+        const auto in = Inputs(p, c, residual, shift.value[j], j, sum(j));
         outputs[j] = p.epilogue(in, at);
         See(p, in, at, j, seen);
       }
@@ -197,10 +241,28 @@ struct EpilogueMath {
     LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     return residual.value[0];
   }
+  // shift: what zero points add to the sum, modulo 2^32: Shift, and Edge at the border.
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
-                                                            float residual, Sum sum) {
-    return Inputs(p, c, {{residual}}, 0, sum);
+                                                            std::uint32_t shift, float residual,
+                                                            Sum sum) {
+    return Inputs(p, c, {{residual}}, shift, 0, sum);
+  }
+  WEFT_DEVICE static std::uint32_t Shift(const Channels& c, const PixelTerms& terms, int j = 0) {
+    std::uint32_t shift = 0;
+    if constexpr (kSourceZeroPoint) shift = c.correction[j];
+    if constexpr (kFilterZeroPoint) {
+      shift -= static_cast<std::uint32_t>(c.filter_zero_point[j]) *
+               static_cast<std::uint32_t>(terms.window_sum);
+    }
+    return shift;
+  }
+  // What a pixel at the border adds to that; 0 for one that is not. Beyond the last channel, the last
+  // one's.
+  WEFT_DEVICE static std::uint32_t Edge(arch::Thread t, const Output& p, const Channels& c,
+                                        const PixelTerms& terms, int j = 0) {
+    const std::int32_t k = c.k + j < p.k ? c.k + j : p.k - 1;
+    return t.LoadGlobalCoherent(p.edges + (terms.edge + k));
   }
 
  private:
@@ -211,17 +273,44 @@ struct EpilogueMath {
     float value[kChannels];
   };
 
+  // What zero points add to the sums of kCount channels of a pixel, modulo 2^32.
+  template <int kCount>
+  struct Shifts {
+    std::uint32_t value[kCount];
+  };
+  template <int kCount>
+  WEFT_DEVICE static Shifts<kCount> ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
+                                             const PixelTerms& terms, int first) {
+    Shifts<kCount> shifts = {};
+    if constexpr (kSourceZeroPoint) {
+      // Most pixels pass over this: those of a warp are neighbours.
+      if (terms.edge != 0) {
+        WEFT_UNROLL
+        for (int j = 0; j < kCount; ++j) shifts.value[j] = Edge(t, p, c, terms, first + j);
+      }
+    }
+    if constexpr (kZeroPoints) {
+      WEFT_UNROLL
+      for (int j = 0; j < kCount; ++j) shifts.value[j] += Shift(c, terms, first + j);
+    }
+    return shifts;
+  }
+
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> Inputs(const Output& p, const Channels& c,
-                                                          const Residuals& residual, int j,
+                                                          const Residuals& residual,
+                                                          std::uint32_t shift, int j,
                                                           Sum accumulator) {
     epilogues::StageInputsOf<Sum> in;
     in.accumulator = accumulator;
     in.alpha = c.alpha[j];
-    if constexpr (Epilogue::kBiasInSum) {
-      in.sum_bias = c.bias[j];
-    } else {
+    if constexpr (!Epilogue::kBiasInSum) {
       in.bias = c.bias[j];
+    } else if constexpr (!kSourceZeroPoint) {
+      in.sum_bias = c.bias[j];
+    }
+    if constexpr (kZeroPoints) {
+      in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift);
     }
     in.beta = p.beta;
     in.gamma = p.gamma;
@@ -238,6 +327,13 @@ struct EpilogueMath {
     } else {
       return t.LoadGlobalOr0(address, inside);
     }
+  }
+
+  // Where the program says, as Edge does: ptxas would else load those of all of a thread's pixels at
+  // once, and spill.
+  WEFT_DEVICE static std::int32_t LoadInOrder(arch::Thread t, const std::int32_t* address,
+                                              bool inside) {
+    return inside ? t.LoadGlobalCoherent(address) : 0;
   }
 
   // count: how many of the channels there are.

@@ -28,10 +28,14 @@ struct OneFilter {
 };
 
 // The exact sum of products behind output (n, k, p, q). src is NCHW. filter is the one that this
-// output uses: the channels of its group, [K / groups][C / groups][R][S].
-constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_t* src,
-                                  const std::int8_t* filter, std::int64_t n, std::int64_t k,
-                                  std::int64_t p, std::int64_t q) {
+// output uses: the channels of its group, [K / groups][C / groups][R][S]. Values stand for what they
+// are less their zero point, and what lies outside the image for 0.
+template <class Source, class Filter>
+constexpr std::int64_t Accumulate(const conv::Problem& problem, const Source* src,
+                                  const Filter* filter, std::int64_t n, std::int64_t k,
+                                  std::int64_t p, std::int64_t q,
+                                  std::int64_t source_zero_point = 0,
+                                  std::int64_t filter_zero_point = 0) {
   const std::int64_t group_k = problem.k / problem.groups;  // output channels of a group
   const std::int64_t group_c = problem.c / problem.groups;  // input channels of a group
   const std::int64_t first_c = k / group_k * group_c;       // where this output's begin
@@ -49,7 +53,7 @@ constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_
         const std::int64_t x = src[((n * problem.c + first_c + c) * problem.h + h) * problem.w + w];
         const std::int64_t f =
             filter[((k % group_k * group_c + c) * problem.r + fr) * problem.s + fs];
-        sum += x * f;
+        sum += (x - source_zero_point) * (f - filter_zero_point);
       }
     }
   }

@@ -159,6 +159,7 @@ struct LdMatrixKernel {
 };
 
 // in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
+template <bool kUnsignedA>
 struct MmaM16N8K32Kernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 80};
@@ -172,12 +173,17 @@ struct MmaM16N8K32Kernel {
     const int32_t c[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
                           static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
     int32_t d[4];
-    t.MmaM16N8K32S8(d, a, b, c);
+    if constexpr (kUnsignedA) {
+      t.MmaM16N8K32U8S8(d, a, b, c);
+    } else {
+      t.MmaM16N8K32S8(d, a, b, c);
+    }
     for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(d[i]);
   }
 };
 
 // in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
+template <bool kUnsignedA>
 struct MmaM8N8K16Kernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 75};
@@ -188,7 +194,11 @@ struct MmaM8N8K16Kernel {
     const uint32_t* in = p.in + 4 * t.lane();
     const int32_t c[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
     int32_t d[2];
-    t.MmaM8N8K16S8(d, in[0], in[1], c);
+    if constexpr (kUnsignedA) {
+      t.MmaM8N8K16U8S8(d, in[0], in[1], c);
+    } else {
+      t.MmaM8N8K16S8(d, in[0], in[1], c);
+    }
     for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(d[i]);
   }
 };
@@ -345,7 +355,7 @@ struct RangeKernel {
 };
 
 // in: 32 lanes x (kM of a, kN of b); out: 32 lanes x kM x kN, starting from c = element's index.
-template <int kM, int kN>
+template <int kM, int kN, bool kUnsignedA>
 struct DotKernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 75};
@@ -366,8 +376,9 @@ struct DotKernel {
       WEFT_UNROLL
       for (int j = 0; j < kN; ++j) c[i][j] = i * kN + j;
     }
-    t.Dp4aOuter(c, a, b);
-    c[0][0] = Thread::Dp4a(a[kM - 1], b[kN - 1], c[0][0]);
+    t.template Dp4aOuter<kUnsignedA>(c, a, b);
+    c[0][0] = kUnsignedA ? Thread::Dp4aU8S8(a[kM - 1], b[kN - 1], c[0][0])
+                         : Thread::Dp4a(a[kM - 1], b[kN - 1], c[0][0]);
     WEFT_UNROLL
     for (int i = 0; i < kM; ++i) {
       WEFT_UNROLL

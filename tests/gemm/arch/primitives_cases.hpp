@@ -192,7 +192,7 @@ TEST(GlobalRange, LowersAndRaises) {
   });
 }
 
-template <int kM, int kN>
+template <int kM, int kN, bool kUnsignedA = false>
 void TestDots() {
   for (const bool extremes : {false, true}) {
     std::vector<uint32_t> in = Noise(7).Words(32 * (kM + kN));
@@ -203,7 +203,10 @@ void TestDots() {
       const uint32_t* b = a + kM;
       const auto dot = [&](int i, int j) {
         int32_t sum = 0;
-        for (int k = 0; k < 4; ++k) sum += SignedByte(a[i], k) * SignedByte(b[j], k);
+        for (int k = 0; k < 4; ++k) {
+          const int32_t x = kUnsignedA ? a[i] >> 8 * k & 0xff : SignedByte(a[i], k);
+          sum += x * SignedByte(b[j], k);
+        }
         return sum;
       };
       for (int i = 0; i < kM; ++i) {
@@ -213,7 +216,7 @@ void TestDots() {
         }
       }
     }
-    ExpectOutput<DotKernel<kM, kN>>(in, expected);
+    ExpectOutput<DotKernel<kM, kN, kUnsignedA>>(in, expected);
   }
 }
 
@@ -224,6 +227,8 @@ TEST(Dp4a, OuterProductsOfAnyShape) {
   TestDots<8, 8>();
   TestDots<4, 15>();
   TestDots<17, 16>();
+  TestDots<1, 1, true>();
+  TestDots<8, 8, true>();
 }
 
 template <class T>
