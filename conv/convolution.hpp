@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/conv/source_correction.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch.hpp"
 #include "weft/gemm/typed_pointer.hpp"
@@ -43,6 +44,11 @@ struct ConvolutionArguments {
   float beta = 1.0f;                     // scale of the bias
   float gamma = 1.0f;                    // scale of the residual
   float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+  SourceCorrection source_correction{};  // with a SourceZeroPoint stage: MakeSourceCorrection's
+  // With a FilterZeroPoint stage: problem.k values, one per output channel; and the sums that a
+  // WindowSums operator (ready_made.hpp) makes of the source, [n][groups][p][q].
+  const std::int32_t* filter_zero_point = nullptr;
+  const std::int32_t* window_sums = nullptr;
   // No earlier kernel of the stream, unless it ended before the last launch, writes the filter: a
   // kernel of wgmma_sm90 then fetches the first of it while earlier kernels still run.
   bool filter_is_constant = false;
@@ -62,7 +68,7 @@ class Convolution {
   using Problem = conv::Problem;
   using Element = typename P::Element;
   using Output = typename Epilogue::Output;
-  using Filter = PackedFilter<typename P::FilterLayout, Element, Prologue>;
+  using Filter = PackedFilter<typename P::FilterLayout, std::int8_t, Prologue>;
   using Arguments = ConvolutionArguments<Element, Filter, Epilogue>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
@@ -184,7 +190,7 @@ class Convolution {
     if (absl::Status s = gemm::MakeMap("conv", make, filters, filter, &params.b.map); !s.ok()) {
       return s;
     }
-    gemm::FillOutput(args, args.dst, &params.output);
+    FillOutput(args, &params.output);
     // More would delay the source of kernels whose blocks cannot share a multiprocessor.
     constexpr std::int32_t kEarly = 2;
     return StartDependent(args, std::min(kEarly, params.slices), &params, start);
@@ -197,8 +203,26 @@ class Convolution {
     const auto address = reinterpret_cast<std::uintptr_t>(params.a.src) | params.a.widest;
     params.a.widest = static_cast<std::int32_t>(address & -address);
     params.b.filter = args.filter.data();
-    gemm::FillOutput(args, args.dst, &params.output);
+    FillOutput(args, &params.output);
     return StartDependent(args, 1, &params, start);
+  }
+
+  template <class Params>
+  void FillOutput(const Arguments& args, Params* output) const {
+    gemm::FillOutput(args, args.dst, output);
+    if constexpr (Epilogue::kSourceZeroPoint) {
+      output->correction = args.source_correction.corrections();
+      output->edges = args.source_correction.edges();
+      output->edge_rows = args.source_correction.edge_rows();
+      output->edge_columns = args.source_correction.edge_columns();
+    }
+    if constexpr (Epilogue::kFilterZeroPoint) {
+      output->filter_zero_point = args.filter_zero_point;
+      output->window_sums = args.window_sums;
+      output->groups = static_cast<std::int32_t>(problem().groups);
+      output->group_channels = static_cast<std::int32_t>(problem().k / problem().groups);
+      output->plane = static_cast<std::int32_t>(problem().p() * problem().q());
+    }
   }
 
   // early: slices of filters that may be fetched before earlier kernels have ended.
@@ -223,7 +247,7 @@ class Convolution {
     KernelParams<P, kind> params = MakeParams<P, kind>(geometry_, args.prologue);
     params.a.src = args.src;
     params.b.filter = args.filter.data();
-    gemm::FillOutput(args, args.dst, &params.output);
+    FillOutput(args, &params.output);
     return start({static_cast<int>(kind), &params, geometry_.grid()});
   }
 
@@ -235,7 +259,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
   // The copy engine wants whole blocks of NCxHWx<32>.
   constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads && !CheckedPolicy<P>::kStrips;
-  const gemm::TensorArgument operands[] = {
+  gemm::TensorArgument operands[5] = {
       {.field = "src",
        .address = args.src,
        .alignment = kBlocks ? 32 : P::config.alignment.src,
@@ -249,6 +273,13 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                      std::int64_t{sizeof(Element)},
        .if_null = "is not packed; call weft::PackFilter and pass its view(), or At(device_pointer) "
                   "after a copy to the GPU"}};
+  const ZeroPoints zero_points{.source_stage = Epilogue::kSourceZeroPoint,
+                               .filter_stage = Epilogue::kFilterZeroPoint,
+                               .unsigned_source = CheckedPolicy<P>::kUnsigned,
+                               .source_correction = args.source_correction,
+                               .filter_zero_point = args.filter_zero_point,
+                               .window_sums = args.window_sums};
+  const int count = 2 + zero_points.Operands(problem(), operands + 2);
   const gemm::TensorArgument output = {.field = "dst",
                                        .address = args.dst,
                                        .alignment = P::config.alignment.dst,
@@ -262,8 +293,23 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
-  const auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
-  if (absl::Status s = gemm::CheckArguments("conv", operands, output, epilogue); !s.ok()) return s;
+  auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
+  if constexpr (Epilogue::kHasCopy) {
+    using Layout = typename Epilogue::template CopyLayout<typename P::DstLayout>;
+    epilogue.copy = gemm::TensorArgument{
+        .field = "epilogue's copy",
+        .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
+        .alignment = 16,
+        .line_bytes = Layout::Size(problem().dst()) *
+                      std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
+        .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
+  }
+  if (absl::Status s =
+          gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output, epilogue);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckZeroPoints(problem(), zero_points); !s.ok()) return s;
   return CheckFilter(filter_extents(), args.filter.extents(), args.filter.count(), filters(),
                      Prologue::kName);
 }

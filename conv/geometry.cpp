@@ -19,8 +19,6 @@ constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 constexpr std::int64_t kMaxPixels = kInt32Max - 1024;
 // Leaves room for a layout's zero channels and for bytes instead of elements.
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 1024;
-// (-128) * (-128), the largest product of two int8 values.
-constexpr std::int64_t kLargestProduct = 128 * 128;
 
 absl::Status NotPositive(const char* field, std::int64_t value) {
   return absl::InvalidArgumentError(
@@ -47,7 +45,7 @@ absl::Status internal::TooLarge(const char* what, Wide value, std::int64_t limit
       absl::StrFormat("conv: %s=%.0f exceeds %d; %s", what, shown, limit, remedy));
 }
 
-absl::Status CheckProblem(const Problem& p) {
+absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
   const Field positive[] = {{"n", p.n},
                             {"h", p.h},
                             {"w", p.w},
@@ -104,12 +102,15 @@ absl::Status CheckProblem(const Problem& p) {
   if (p.c % p.groups != 0) return NotDivisible("c", p.c, p.groups);
   if (p.k % p.groups != 0) return NotDivisible("k", p.k, p.groups);
   const Wide products = Wide{p.c / p.groups} * p.r * p.s;
-  if (products * kLargestProduct > kInt32Max) {
+  if (products * largest_product > kInt32Max) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "conv: %s=%.0f products of two int8 values can overflow the int32 accumulator; at most "
+        "conv: %s=%.0f products of %s can overflow the int32 accumulator; at most "
         "%d are accepted, so split the channels over several convolutions",
         p.groups == 1 ? "c*r*s" : "c/groups*r*s", static_cast<double>(products),
-        kInt32Max / kLargestProduct));
+        largest_product == kLargestInt8Product
+            ? "two int8 values"
+            : absl::StrCat("two bytes and their zero points, up to ", largest_product, " each,"),
+        kInt32Max / largest_product));
   }
   const Wide pixels = Wide{p.n} * p.p() * p.q();
   if (pixels > kMaxPixels) {

@@ -9,9 +9,13 @@
 
 namespace weft::conv {
 
-// OK if the problem describes a convolution whose int32 sums cannot overflow. InvalidArgument names
-// the field, its value and what would be accepted.
-absl::Status CheckProblem(const Problem& problem);
+// (-128) * (-128), the largest product of two int8 values.
+inline constexpr std::int64_t kLargestInt8Product = 128 * 128;
+
+// OK if the problem describes a convolution whose int32 sums of products of at most this magnitude
+// cannot overflow. InvalidArgument names the field, its value and what would be accepted.
+absl::Status CheckProblem(const Problem& problem,
+                          std::int64_t largest_product = kLargestInt8Product);
 
 namespace internal {
 

@@ -90,7 +90,13 @@ struct Parts {
   static constexpr int kOwn = Mainloop::Registers(Checked::kNhwc                ? 1
                                                   : kind == SourceKind::kIm2col ? 2
                                                                                 : 0);
-  static constexpr int kRegisters = kResidual && kOwn < 128 ? 128 : kOwn;
+  static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
+  // A second output has addresses of its own.
+  static constexpr bool kCopies =
+      (P::Epilogue::kHasCopy || P::Epilogue::kHasRange) && P::config.registers == 0;
+  static constexpr int kRegisters = !kCopies              ? kWithResidual
+                                    : kWithResidual < 224 ? kWithResidual + 32
+                                                          : 255;
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 
@@ -102,7 +108,8 @@ struct WgmmaParts {
   using Params = std::conditional_t<kStrips, StripParams<P>, WgmmaParams<P>>;
   using Scheduler = BatchGrid<typename P::Prologue>;
   struct Spec {
-    static constexpr arch::WgmmaType kType = arch::WgmmaType::kS8;
+    static constexpr arch::WgmmaType kType =
+        Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
     static constexpr bool kRowsAcross = false, kColumnsAcross = false;
     static constexpr bool kPermuted = !Checked::kNhwc && !kStrips;
     static constexpr bool kResident = kStrips;

@@ -120,7 +120,7 @@ double Bytes(const Problem& p, const TileFacts& f, double filters) {
 }  // namespace
 
 absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
-  if (absl::Status s = CheckProblem(p); !s.ok()) return s;
+  if (absl::Status s = CheckProblem(p, f.largest_product); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
   const gemm::TileShape& tile = f.config.threadblock;
   Geometry g;

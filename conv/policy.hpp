@@ -118,8 +118,10 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   using Epilogue = typename P::Epilogue;
   static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
 
-  static_assert(std::is_same_v<typename P::Element, std::int8_t>,
-                "weft: convolutions multiply Element = std::int8_t");
+  static constexpr bool kUnsigned = std::is_same_v<typename P::Element, std::uint8_t>;
+  static_assert(std::is_same_v<typename P::Element, std::int8_t> || kUnsigned,
+                "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
+                "std::int8_t");
   static_assert(TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
                 "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW)");
   static_assert(FilterFormat<typename P::FilterLayout>,
@@ -157,6 +159,17 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+
+  static_assert(!Epilogue::kZeroPoints ||
+                    std::is_same_v<typename P::Prologue, prologues::SharedFilter> ||
+                    std::is_same_v<typename P::Prologue, prologues::Grouped>,
+                "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter and "
+                "Grouped, whose filters are the same for all pixels and images");
+  // Of a source value by a filter value, each less its zero point, in magnitude.
+  static constexpr std::int64_t kLargestProduct =
+      std::int64_t{kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint ? 255
+                                                                                         : 128} *
+      (Epilogue::kFilterZeroPoint ? 255 : 128);
 
   static_assert(
       !kSimt || config.alignment.src == 4,

@@ -16,6 +16,7 @@
 
 #include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/conv/problem.hpp"
 
 namespace weft::conv {
 
@@ -188,11 +189,14 @@ template <class TileT>
 inline constexpr bool kIsWgmma =
     std::remove_cvref_t<decltype(TileT::config)>::kMainloop == gemm::Mainloop::kWgmmaSm90;
 
-// `config` for the stores of a wgmma tile, others as they are.
+// `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
 template <class TileT, class Epilogue, class Dst>
 constexpr auto WithStagedStore() {
+  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
   if constexpr (kIsWgmma<TileT>) {
     return WithDstAlignment(TileT::config, kStagedStore<Epilogue, Dst>);
+  } else if constexpr (kRun != 0 && kRun < TileT::config.alignment.dst) {
+    return WithDstAlignment(TileT::config, kRun);
   } else {
     return TileT::config;
   }
@@ -201,8 +205,8 @@ constexpr auto WithStagedStore() {
 }  // namespace internal
 
 // int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75; with a WgmmaFirst tile through
-// the tensor cores of Hopper. Dst is any layout that Epilogue's output type fits (NCxHWx<4>,
-// NCxHWx<32>, NHWC with K a multiple of 4, of a WgmmaFirst tile's 16 bytes, NCHW in float).
+// the tensor cores of Hopper. Dst is any layout; NHWC wants K in multiples of the store, 4 bytes, of
+// a WgmmaFirst tile 16.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 struct S8Conv4 {
   using Element = std::int8_t;
@@ -230,9 +234,9 @@ struct S8Conv32 {
   static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
   static constexpr int kStoreBytes = internal::kIsWgmma<TileT>
                                          ? internal::kStagedStore<EpilogueT, Dst>
-                                     : kRunBytes >= 8 ? kWidest
-                                     : kRunBytes == 1 ? 1
-                                                      : 4;
+                                     : kRunBytes >= 8                   ? kWidest
+                                     : kRunBytes == 1 || kRunBytes == 2 ? kRunBytes
+                                                                        : 4;
   static constexpr auto config = WithDstAlignment(TileT::config, kStoreBytes);
 };
 
@@ -374,5 +378,52 @@ struct NhwcFamily<E, Dst, true> {
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
 using S8ConvNhwcFamily = gemm::JoinFamilies<typename internal::NhwcFamily<Epilogue, Dst>::type,
                                             internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>;
+
+// Policy P for a source of uint8; the filter stays int8.
+template <class P>
+struct UnsignedSource : P {
+  using Element = std::uint8_t;
+};
+
+namespace internal {
+
+template <class F>
+struct UnsignedFamily;
+template <class... Policies>
+struct UnsignedFamily<Family<Policies...>> {
+  using type = Family<UnsignedSource<Policies>...>;
+};
+
+}  // namespace internal
+
+// The operators above for sources of uint8, with ONNX's epilogue unless another is given: see
+// docs/onnx.md.
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
+using U8Conv4 = UnsignedSource<S8Conv4<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
+using U8Conv32 = UnsignedSource<S8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT = Mma128x64>
+using U8ConvNhwc = UnsignedSource<S8ConvNhwc<Epilogue, Dst, TileT>>;
+
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
+using U8Conv4Family = typename internal::UnsignedFamily<S8Conv4Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
+using U8Conv32Family = typename internal::UnsignedFamily<S8Conv32Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
+using U8ConvNhwcFamily = typename internal::UnsignedFamily<S8ConvNhwcFamily<Epilogue, Dst>>::type;
+
+// What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
+// the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of
+// WindowSumsProblem with a filter whose values are all 1.
+template <class P>
+struct WindowSums : P {
+  using DstLayout = NCHW;
+  using Epilogue = epilogues::ConvInteger;
+  static constexpr auto config = WithDstAlignment(P::config, 4);
+};
+constexpr Problem WindowSumsProblem(Problem problem) {
+  problem.k = problem.groups;
+  return problem;
+}
 
 }  // namespace weft::conv

@@ -4,6 +4,9 @@
 //     constexpr float operator()(float x) const;
 // or, when it needs to know where it is,
 //     constexpr float operator()(float x, const weft::epilogues::OutputCoord& at) const;
+// or, with a value of its own for each output channel, which it says where to find (PRelu),
+//     constexpr float operator()(float x, float channel_value) const;
+//     constexpr const float* ChannelValues() const;
 // It carries no CUDA macro: the same function runs on both back ends, for which it must be
 // constexpr together with all that it calls; Chain checks that. Data members are allowed if the
 // whole stays trivially copyable; they are the `epilogue` argument of Run. Results are defined to
@@ -11,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/epilogues/numerics.hpp"
 
@@ -34,7 +38,39 @@ struct Relu {
   constexpr float operator()(float x) const { return x > 0.0f ? x : 0.0f; }
 };
 
-// x limited to [low, high]; the limits are run-time values.
+// x, or slope * x where x is not above 0.
+struct LeakyRelu {
+  float slope = 0.01f;
+  constexpr float operator()(float x) const { return x > 0.0f ? x : Mul(slope, x); }
+};
+
+// The same with a slope for each output channel.
+struct PRelu {
+  const float* slope = nullptr;  // of the output's k; an address that the run can use
+  constexpr float operator()(float x, float channel_slope) const {
+    return x > 0.0f ? x : Mul(channel_slope, x);
+  }
+  constexpr const float* ChannelValues() const { return slope; }
+};
+
+// min(max(x, 0), 6), for real x; a quantised layer takes ClampRange{0, 6 / scale}. NaN and -0 give
+// +0.
+struct Relu6 {
+  constexpr float operator()(float x) const { return Clamp(x, 0.0f, 6.0f); }
+};
+
+// x rounded to the nearest integer, halves to the even one. Before ClampTo, which then adds the zero
+// point to an integer: what ONNX, TFLite and PyTorch do. ClampTo by itself rounds the sum, which
+// differs for ties, and for numbers so close to one that adding the zero point makes them one.
+// |x| above 2^22, from where on ClampTo saturates, may be off by a half.
+struct RoundFirst {
+  constexpr float operator()(float x) const {
+    constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: floats there are one apart
+    return Add(Add(x, kMagic), -kMagic);
+  }
+};
+
+// x limited to [low, high]; the limits are run-time values. NaN gives low.
 struct ClampRange {
   float low = 0.0f;
   float high = 6.0f;
@@ -48,6 +84,34 @@ struct HSwish {
   constexpr float operator()(float x) const {
     const float gate = Clamp(Add(x, 3.0f), 0.0f, 6.0f);
     return Mul(Mul(x, gate), 1.0f / 6.0f);
+  }
+};
+
+// min(max(x + 3, 0), 6) / 6, with the steps of HSwish but for the product with x. NaN gives 0.
+struct HSigmoid {
+  constexpr float operator()(float x) const {
+    return Mul(Clamp(Add(x, 3.0f), 0.0f, 6.0f), 1.0f / 6.0f);
+  }
+};
+
+// activation(x * scale) * inverse_scale: an activation of real arguments in a chain of quantised
+// values. scale is the step of x, inverse_scale the reciprocal of the output's step. Where alpha,
+// beta and gamma already bring the sum to real numbers, scale stays 1.
+template <class Activation>
+struct Requant {
+  static constexpr bool kTakesNumbers = std::is_invocable_r_v<float, const Activation&, float>;
+  static_assert(kTakesNumbers,
+                "weft: Requant<F> takes an activation with `constexpr float operator()(float) "
+                "const`; give one that looks at the channel or the coordinate its own scales");
+  float scale = 1.0f;
+  float inverse_scale = 1.0f;
+  Activation activation{};
+  constexpr float operator()(float x) const {
+    if constexpr (kTakesNumbers) {
+      return Mul(activation(Mul(x, scale)), inverse_scale);
+    } else {
+      return x;  // refused above
+    }
   }
 };
 

@@ -3,8 +3,10 @@
 //
 //     Chain<Residual<>, Scale, Bias<>, HSwish, ClampTo<std::int8_t>>
 //
-// The list must follow the numerics contract: [Residual] [SumBias] Scale [Bias] activations...
-// [Residual] activations... then exactly one output stage; or [SumBias] ToSums for the sums alone.
+// The list must follow the numerics contract: [Residual] [zero points] [SumBias] Scale [Bias]
+// activations... [Residual] activations... then exactly one output stage; or [zero points] [SumBias]
+// ToSums for the sums alone.
+// A Copy and a ChannelRange stand among the activations.
 #pragma once
 
 #include <concepts>
@@ -13,12 +15,14 @@
 #include <type_traits>
 
 #include "weft/epilogues/activations.hpp"
+#include "weft/epilogues/exp_activations.hpp"
 #include "weft/epilogues/functor_checks.hpp"
 #include "weft/epilogues/stages.hpp"
 
 namespace weft::epilogues {
 
-// A stage whose functor maps float to float, with or without the output coordinate.
+// A stage whose functor maps float to float, with or without the output coordinate, or a value of
+// the output channel.
 template <class F>
 concept PlainActivation = requires(const F f, float x) {
   { f(x) } -> std::same_as<float>;
@@ -28,7 +32,12 @@ concept CoordinateActivation = requires(const F f, float x, const OutputCoord& a
   { f(x, at) } -> std::same_as<float>;
 };
 template <class F>
-concept Activation = PlainActivation<F> || CoordinateActivation<F>;
+concept ChannelActivation = requires(const F f, float x) {
+  { f(x, x) } -> std::same_as<float>;
+  { f.ChannelValues() } -> std::same_as<const float*>;
+};
+template <class F>
+concept Activation = PlainActivation<F> || CoordinateActivation<F> || ChannelActivation<F>;
 
 template <class S>
 inline constexpr bool kIsScale = std::is_base_of_v<internal::ScaleTag, S>;
@@ -39,8 +48,15 @@ inline constexpr bool kIsResidual = std::is_base_of_v<internal::ResidualTag, S>;
 template <class S>
 inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, S>;
 template <class S>
+inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, S>;
+template <class S>
+inline constexpr bool kIsRange = std::is_same_v<S, ChannelRange>;
+template <class S>
+inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, S>;
+template <class S>
 inline constexpr bool kIsActivation =
-    !kIsScale<S> && !kIsBias<S> && !kIsResidual<S> && !kIsOutput<S>;
+    !kIsScale<S> && !kIsBias<S> && !kIsZeroPoint<S> && !kIsResidual<S> && !kIsOutput<S> &&
+    !kIsCopy<S> && !kIsRange<S>;
 
 template <class S>
 concept Stage = !kIsActivation<S> || Activation<S>;
@@ -62,16 +78,22 @@ struct WantBias : std::bool_constant<kIsBias<S>> {};
 template <class S>
 struct WantResidual : std::bool_constant<kIsResidual<S>> {};
 template <class S>
+struct WantCopy : std::bool_constant<kIsCopy<S>> {};
+template <class S>
+struct WantRange : std::bool_constant<kIsRange<S>> {};
+template <class S>
+struct WantChannelValues : std::bool_constant<kIsActivation<S> && ChannelActivation<S>> {};
+template <class S>
 struct WantOutput : std::bool_constant<kIsOutput<S>> {};
 
-// The format of a residual whose output is in Dst.
+// The format of a residual or a copy whose output is in Dst.
 template <class S, class Dst>
-struct ResidualFormat {
+struct FormatBeside {
   using type =
       std::conditional_t<std::is_same_v<typename S::Layout, SameAsDst>, Dst, typename S::Layout>;
 };
 template <class Dst>
-struct ResidualFormat<void, Dst> {
+struct FormatBeside<void, Dst> {
   using type = Dst;
 };
 
@@ -92,6 +114,8 @@ struct CallActivation {
     const float x = kPositive ? 0.375f : -0.375f;
     if constexpr (PlainActivation<F>) {
       return f(x);
+    } else if constexpr (ChannelActivation<F>) {
+      return f(x, 0.25f);
     } else {
       return f(x, OutputCoord{});
     }
@@ -111,7 +135,7 @@ inline constexpr int kActivationRank = 4;
 template <class S>
 constexpr int Rank() {
   if (kIsResidual<S>) return 0;
-  if (std::is_same_v<S, SumBias>) return 1;
+  if (std::is_same_v<S, SumBias> || kIsZeroPoint<S>) return 1;
   if (kIsScale<S>) return 2;
   if (kIsBias<S>) return 3;
   return kIsOutput<S> ? kActivationRank + 1 : kActivationRank;
@@ -129,10 +153,11 @@ constexpr bool InContractOrder() {
   return true;
 }
 
-// Stages are kept by recursion, not in a std::tuple, which device code cannot use.
+// Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
+// the stage Until, or to the end.
 template <class... Stages>
 struct StageList {
-  template <class Inputs>
+  template <class Until = void, class Inputs>
   constexpr float Apply(float t, const Inputs&, const OutputCoord&, bool) const {
     return t;
   }
@@ -143,25 +168,31 @@ struct StageList<First, Rest...> {
   First first;
   StageList<Rest...> rest;
 
-  template <class Inputs>
+  template <class Until = void, class Inputs>
   constexpr float Apply(float t, const Inputs& in, const OutputCoord& at,
                         bool is_first = true) const {
-    if constexpr (kIsResidual<First>) {
+    if constexpr (std::is_same_v<First, Until>) {
+      return t;
+    } else if constexpr (kIsResidual<First>) {
       t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
-    } else if constexpr (std::is_same_v<First, SumBias>) {
+    } else if constexpr (std::is_same_v<First, SumBias> || kIsZeroPoint<First>) {
       // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
+    } else if constexpr (kIsCopy<First> || kIsRange<First>) {
+      // ValueAt() is what it sees.
     } else if constexpr (kIsOutput<First>) {
       // Convert() does it.
     } else if constexpr (PlainActivation<First>) {
       t = first(t);
+    } else if constexpr (ChannelActivation<First>) {
+      t = first(t, in.channel_value);
     } else {
       t = first(t, at);
     }
-    return rest.Apply(t, in, at, false);
+    return rest.template Apply<Until>(t, in, at, false);
   }
 
   template <class S>
@@ -173,6 +204,14 @@ struct StageList<First, Rest...> {
       return rest.template Get<S>();
     }
   }
+  template <class S>
+  constexpr const S& Get() const {
+    if constexpr (std::is_same_v<S, First>) {
+      return first;
+    } else {
+      return rest.template Get<S>();
+    }
+  }
 };
 
 }  // namespace internal
@@ -181,8 +220,13 @@ template <class... Stages>
 struct Chain {
   static_assert((Stage<Stages> && ...),
                 "weft: every stage of an epilogue Chain is a built-in stage or a functor with "
-                "`constexpr float operator()(float) const` or "
-                "`constexpr float operator()(float, const OutputCoord&) const`");
+                "`constexpr float operator()(float) const`, "
+                "`constexpr float operator()(float, const OutputCoord&) const`, or "
+                "`constexpr float operator()(float, float) const` and "
+                "`constexpr const float* ChannelValues() const`");
+  static_assert((int{internal::WantChannelValues<Stages>::value} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one activation with a value for each channel, "
+                "such as PRelu");
   static_assert((int{kIsOutput<Stages>} + ... + 0) == 1,
                 "weft: an epilogue Chain has exactly one output stage (ClampTo<T>, ToFloat or "
                 "ToAccumulator)");
@@ -190,9 +234,12 @@ struct Chain {
                     (int{kIsResidual<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Scale, one of Bias and SumBias, and one "
                 "Residual");
+  static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1 && (int{kIsRange<Stages>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one Copy and one ChannelRange");
   static_assert(internal::InContractOrder<Stages...>(),
-                "weft: the stages of an epilogue Chain come in the order [Residual] [SumBias] "
-                "[Scale] [Bias] activations, output; a Residual may also follow an activation");
+                "weft: the stages of an epilogue Chain come in the order [Residual] "
+                "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, output; "
+                "a Residual may also follow an activation");
   static_assert((kBytesAreEnough<Stages> && ...),
                 "weft: every stage of an epilogue Chain is default-constructible and trivially "
                 "copyable, since its bytes are copied to the GPU; give an activation numbers and "
@@ -206,13 +253,22 @@ struct Chain {
   using BiasStage = typename internal::Find<internal::WantBias, Stages...>::type;
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;
   using OutputStage = typename internal::Find<internal::WantOutput, Stages...>::type;
+  using CopyStage = typename internal::Find<internal::WantCopy, Stages...>::type;
+  using RangeStage = typename internal::Find<internal::WantRange, Stages...>::type;
+  using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
   static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
+  static constexpr bool kSourceZeroPoint = (std::is_same_v<Stages, SourceZeroPoint> || ...);
+  static constexpr bool kFilterZeroPoint = (std::is_same_v<Stages, FilterZeroPoint> || ...);
+  static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
+  static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
+  static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
+  static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
   static constexpr bool kNeedsCoordinate =
-      ((kIsActivation<Stages> && !PlainActivation<Stages>) || ...);
+      ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);
 
   using BiasElement = typename internal::ElementOf<BiasStage, float>::type;
   // What a kernel holds of one bias: in.sum_bias if kBiasInSum, else in.bias.
@@ -221,11 +277,20 @@ struct Chain {
   using Output = typename OutputStage::Element;
   // The residual's format, of an output in format Dst.
   template <class Dst>
-  using ResidualLayout = typename internal::ResidualFormat<ResidualStage, Dst>::type;
+  using ResidualLayout = typename internal::FormatBeside<ResidualStage, Dst>::type;
 
-  static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum},
+  template <class Dst>
+  using CopyLayout = typename internal::FormatBeside<CopyStage, Dst>::type;
+
+  static_assert((int{std::is_same_v<Stages, SourceZeroPoint>} + ... + 0) <= 1 &&
+                    (int{std::is_same_v<Stages, FilterZeroPoint>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one SourceZeroPoint and one FilterZeroPoint");
+  static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum} +
+                                                                    int{kSourceZeroPoint} +
+                                                                    int{kFilterZeroPoint},
                 "weft: ToAccumulator (ToSums) writes the sums as they are, so no stage but SumBias "
-                "may stand before it; end the Chain in ToFloat or ClampTo<T> instead");
+                "and zero points may stand before it; end the Chain in ToFloat or ClampTo<T> "
+                "instead");
   static_assert(
       OutputStage::kOnlySums || kHasScale,
       "weft: an epilogue Chain without a Scale stage never reads the sums; add Scale (its "
@@ -239,17 +304,29 @@ struct Chain {
     return stages.template Get<S>();
   }
 
-  // The value that an output stage with kSaturates rounds and saturates. kShift: whether it adds the
-  // zero point, which may be left out where that is 0: only the sign of a 0 would change.
+  // With kHasChannelValues: the values of one activation, one for each output channel.
+  constexpr const float* ChannelValues() const { return Get<ChannelStage>().ChannelValues(); }
+
+  // The first stage of type S, a Copy or ChannelRange, and what it sees of one accumulator.
+  template <class S>
+  constexpr const S& Get() const {
+    return stages.template Get<S>();
+  }
+  template <class S, class Sum>
+  constexpr float ValueAt(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
+    const StageInputsOf<Sum> in = WithSumBias(inputs);
+    return stages.template Apply<S>(0.0f, in, at);
+  }
+
+  // The value that an output stage with kSaturates rounds half to even and saturates. kShift:
+  // whether it adds the zero point, which may be left out where that is 0: only the sign of a 0
+  // would change.
   template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
-    const float value = stages.Apply(0.0f, in, at);
-    if constexpr (kShift) {
-      return OutputStage::Shift(value, in);
-    } else {
-      return value;
-    }
+    float value = stages.Apply(0.0f, in, at);
+    if constexpr (kShift) value = OutputStage::Shift(value, in);
+    return OutputStage::BeforeHalfEven(value);
   }
 
   // The output value of one accumulator; a pure function, the same on both back ends.
@@ -262,7 +339,9 @@ struct Chain {
  private:
   template <class Sum>
   static constexpr StageInputsOf<Sum> WithSumBias(StageInputsOf<Sum> in) {
-    if constexpr (kBiasInSum) in.accumulator = SumBias::Add(in.accumulator, in.sum_bias);
+    if constexpr (kBiasInSum || kZeroPoints) {
+      in.accumulator = SumBias::Add(in.accumulator, in.sum_bias);
+    }
     return in;
   }
 };
@@ -280,6 +359,33 @@ template <class BiasT = float>
 using BiasRelu = Chain<Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using BiasHSwish = Chain<Scale, Bias<BiasT>, HSwish, ClampTo<std::int8_t>>;
+// What leaves the range of int8 or would not fill it has Requant around it: its inverse_scale is 1
+// over the output's step.
+template <class BiasT = float>
+using BiasLeakyRelu = Chain<Scale, Bias<BiasT>, LeakyRelu, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasPRelu = Chain<Scale, Bias<BiasT>, PRelu, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasClamp = Chain<Scale, Bias<BiasT>, ClampRange, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasRequantHSwish = Chain<Scale, Bias<BiasT>, Requant<HSwish>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasHSigmoid = Chain<Scale, Bias<BiasT>, Requant<HSigmoid>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasSigmoid = Chain<Scale, Bias<BiasT>, Requant<Sigmoid>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasSilu = Chain<Scale, Bias<BiasT>, Requant<Silu>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasTanh = Chain<Scale, Bias<BiasT>, Requant<Tanh>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasGelu = Chain<Scale, Bias<BiasT>, Requant<Gelu>, ClampTo<std::int8_t>>;
+template <class BiasT = float>
+using BiasGeluTanh = Chain<Scale, Bias<BiasT>, Requant<GeluTanh>, ClampTo<std::int8_t>>;
+// ONNX's QLinearConv, to T = std::int8_t or std::uint8_t, and ConvInteger. Activations may stand
+// before RoundFirst.
+template <class T = std::uint8_t>
+using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<T>>;
+using ConvInteger = Chain<SourceZeroPoint, ToAccumulator>;
 template <class BiasT = float>
 using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 

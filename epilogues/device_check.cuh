@@ -16,6 +16,8 @@ __device__ void CheckStageOnDevice(const S* stage) {
   if constexpr (kIsActivation<S>) {
     if constexpr (PlainActivation<S>) {
       CallOnDevice(stage, 0.5f);
+    } else if constexpr (ChannelActivation<S>) {
+      CallOnDevice(stage, 0.5f, 0.25f);
     } else {
       CallOnDevice(stage, 0.5f, OutputCoord{});
     }

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace weft::epilogues {
 
@@ -35,6 +36,40 @@ constexpr float Clamp(float x, float low, float high) {
 constexpr std::int32_t RoundHalfEvenSmall(float x) {
   constexpr float kMagic = 12582912.0f;
   return std::bit_cast<std::int32_t>(x + kMagic) - std::bit_cast<std::int32_t>(kMagic);
+}
+
+// Any x, saturating; NaN gives 0.
+constexpr std::int32_t RoundHalfEven(float x) {
+  constexpr float kWhole = 8388608.0f;  // 2^23: floats from there on are integers
+  constexpr float kEnd = 2147483648.0f;
+  float integer = x;
+  if (x > -kWhole && x < kWhole) {
+    const float magnitude = x < 0.0f ? -x : x;
+    const float shifted = magnitude + kWhole;
+    const float rounded = shifted - kWhole;
+    integer = x < 0.0f ? -rounded : rounded;
+  }
+  if (integer >= kEnd) return std::numeric_limits<std::int32_t>::max();
+  if (integer < -kEnd) return std::numeric_limits<std::int32_t>::min();
+  return integer == integer ? static_cast<std::int32_t>(integer) : 0;
+}
+
+// Where a value halfway between two integers goes: to the even one, to the one farther from 0, to
+// the greater one.
+enum class Rounding { kHalfEven, kHalfAway, kHalfUp };
+
+// x, with |x| <= 2^22, rounded to the nearest integer; NaN stays one, and a greater |x| an integer
+// or infinity near x.
+template <Rounding kRounding>
+constexpr float RoundSmall(float x) {
+  constexpr float kMagic = 12582912.0f;  // as above
+  const float shifted = x + kMagic;
+  const float even = shifted - kMagic;
+  if constexpr (kRounding == Rounding::kHalfEven) return even;
+  const float above = x - even;  // exact; 1/2 where the even integer is the lower one
+  if constexpr (kRounding == Rounding::kHalfUp) return above == 0.5f ? even + 1.0f : even;
+  const bool away = x < 0.0f ? above == -0.5f : above == 0.5f;
+  return away ? even + above + above : even;
 }
 
 }  // namespace weft::epilogues

@@ -18,20 +18,23 @@ namespace weft::epilogues {
 template <class Sum>
 struct StageInputsOf {
   Sum accumulator{};
-  Sum sum_bias{};  // of SumBias; the others are added in float
+  Sum sum_bias{};  // what SumBias and the zero points add; other biases are added in float
   float alpha = 1.0f;
   float bias = 0.0f;
   float residual = 0.0f;
   float beta = 1.0f;
   float gamma = 1.0f;
   float zero_point = 0.0f;
+  float channel_value = 0.0f;  // of the activation that has one for each channel
 };
 using StageInputs = StageInputsOf<std::int32_t>;
 
 namespace internal {
 struct ScaleTag {};
 struct BiasTag {};
+struct ZeroPointTag {};
 struct ResidualTag {};
+struct CopyTag {};
 struct OutputTag {
   static constexpr bool kSaturates = false;
   static constexpr bool kOnlySums = false;
@@ -65,6 +68,15 @@ struct SumBias : internal::BiasTag {
   }
 };
 
+// acc = acc - zx * (sum of the filter's values that meet the image), in int32, for a source whose
+// values x stand for x - zx: the sum is then that of (x - zx) w, and taps outside the image count as
+// zx. args.source_correction, made by conv::MakeSourceCorrection, knows zx. Convolutions only.
+struct SourceZeroPoint : internal::ZeroPointTag {};
+
+// acc = acc - zw[k] * (sum of the source's values that meet the filter), in int32, for filters whose
+// values w stand for w - zw[k]: args.filter_zero_point and args.window_sums. Convolutions only.
+struct FilterZeroPoint : internal::ZeroPointTag {};
+
 // The residual has the output's format.
 struct SameAsDst {};
 
@@ -72,8 +84,11 @@ struct SameAsDst {};
 // t). The residual has the output's extents, elements of type T, and format Format.
 template <class T = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t>,
-                "weft: Residual<T> takes T = std::int8_t or float");
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t> ||
+                    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Half> ||
+                    std::is_same_v<T, Bfloat16>,
+                "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
+                "weft::Bfloat16");
   static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
                 "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
                 "for the output's");
@@ -81,10 +96,43 @@ struct Residual : internal::ResidualTag {
   using Layout = Format;
 };
 
-// The last stage: add args.zero_point, limit to [kLow, kHigh], round half to even, convert to T
-// (int8 or uint8). NaN counts as 0.
+// Behind Scale and Bias: writes t as it is there, rounded to T (float, Half or Bfloat16), to a
+// second tensor of the output's extents, at `to`; t goes on unchanged. It has the output's format,
+// zeros for the channels that fill its last block included, or is NHWC or NCHW. Convolutions only.
+template <class T = float, class Format = SameAsDst>
+struct Copy : internal::CopyTag {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
+                "weft: Copy<T> takes T = float, weft::Half or weft::Bfloat16");
+  static_assert(std::is_same_v<Format, SameAsDst> || std::is_same_v<Format, NHWC> ||
+                    std::is_same_v<Format, NCHW>,
+                "weft: Copy<T, Format> takes NHWC or NCHW, or no format for the output's");
+  using Element = T;
+  using Layout = Format;
+  T* to = nullptr;  // 16-byte aligned; memory that the run can write, and nothing else uses
+
+  static constexpr T Convert(float t) {
+    if constexpr (std::is_same_v<T, float>) {
+      return t;
+    } else {
+      return T::FromFloat(t);
+    }
+  }
+};
+
+// Behind Scale and Bias: the least and the greatest t of each output channel, over all images and
+// pixels, for calibration; t goes on unchanged. low[k] becomes the least of itself and of the
+// channel's values, high[k] the greatest, whatever the order of blocks: set them to +infinity and
+// -infinity before the first of several runs. NaN is passed over; -0 counts as 0. Convolutions
+// only.
+struct ChannelRange {
+  float* low = nullptr;  // of the output's k, as high; memory that the run can write
+  float* high = nullptr;
+};
+
+// The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to T (int8 or uint8).
+// Values halfway between two integers go where kRounding says. NaN counts as 0.
 template <class T, int kLow = std::numeric_limits<T>::min(),
-          int kHigh = std::numeric_limits<T>::max()>
+          int kHigh = std::numeric_limits<T>::max(), Rounding kRounding = Rounding::kHalfEven>
 struct ClampTo : internal::OutputTag {
   static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
                 "weft: ClampTo<T> takes T = std::int8_t or std::uint8_t; use ToFloat for float");
@@ -98,11 +146,21 @@ struct ClampTo : internal::OutputTag {
   static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
     const float shifted = Shift(t, in);
     const float number = shifted == shifted ? shifted : 0.0f;
-    return static_cast<T>(
-        RoundHalfEvenSmall(Clamp(number, static_cast<float>(kLow), static_cast<float>(kHigh))));
+    const float limited = Clamp(number, static_cast<float>(kLow), static_cast<float>(kHigh));
+    return static_cast<T>(RoundHalfEvenSmall(BeforeHalfEven(limited)));
   }
 
-  // Convert is Shift, then saturation to T: kernels may then use the hardware's conversion.
+  // What rounding half to even makes the number that kRounding wants of t: mostly t.
+  static constexpr float BeforeHalfEven(float t) {
+    if constexpr (kRounding == Rounding::kHalfEven) {
+      return t;
+    } else {
+      return RoundSmall<kRounding>(t);
+    }
+  }
+
+  // Convert is Shift and BeforeHalfEven, then rounding half to even and saturation to T: kernels
+  // may then use the hardware's conversion.
   static constexpr bool kSaturates =
       kLow == std::numeric_limits<T>::min() && kHigh == std::numeric_limits<T>::max();
   template <class Sum>
@@ -110,6 +168,11 @@ struct ClampTo : internal::OutputTag {
     return Add(t, in.zero_point);
   }
 };
+
+// ClampTo<T> that rounds otherwise than half to even.
+template <class T, Rounding kRounding>
+using RoundedTo =
+    ClampTo<T, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), kRounding>;
 
 // The last stage: the value as it is, in float; it takes no zero point.
 struct ToFloat : internal::OutputTag {
@@ -120,15 +183,21 @@ struct ToFloat : internal::OutputTag {
   }
 };
 
-// The last stage: the value rounded to the nearest T, Half or Bfloat16 (layouts/float16.hpp).
+// The last stage: the value rounded to the nearest T, halves to even: Half or Bfloat16
+// (layouts/float16.hpp), or std::int32_t, which saturates and where NaN counts as 0.
 template <class T>
 struct RoundTo : internal::OutputTag {
-  static_assert(std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
-                "weft: RoundTo<T> takes T = weft::Half or weft::Bfloat16");
+  static_assert(std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> ||
+                    std::is_same_v<T, std::int32_t>,
+                "weft: RoundTo<T> takes T = weft::Half, weft::Bfloat16 or std::int32_t");
   using Element = T;
   template <class Sum>
   static constexpr T Convert(float t, const StageInputsOf<Sum>&) {
-    return T::FromFloat(t);
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      return RoundHalfEven(t);
+    } else {
+      return T::FromFloat(t);
+    }
   }
 };
 

@@ -7,27 +7,27 @@
 #include "tests/reference/reference.hpp"
 #include "weft/conv/convolution.hpp"
 
-struct LeakyRelu {
-  float slope = 0.01f;
-  constexpr float operator()(float x) const {
-    return x > 0.0f ? x : weft::epilogues::Mul(slope, x);  // Mul: one rounding on every back end
+struct SquaredRelu {
+  float scale = 0.1f;
+  constexpr float operator()(float x) const {  // Mul: one rounding on every back end
+    return x > 0.0f ? weft::epilogues::Mul(scale, weft::epilogues::Mul(x, x)) : 0.0f;
   }
 };
 
-struct LeakyConv {
+struct SquaredConv {
   using Element = std::int8_t;
   using SrcLayout = weft::NCxHWx<4>;
   using FilterLayout = weft::CxRSKx<4>;
   using DstLayout = weft::NCHW;
   using Prologue = weft::prologues::SharedFilter;
   using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>,
-                                          LeakyRelu, weft::epilogues::ToFloat>;
+                                          SquaredRelu, weft::epilogues::ToFloat>;
   static constexpr auto config = weft::conv::kSimt32x32;
 };
 
 int main() {
   const weft::conv::Problem problem = weft::conv::SquareProblem(2, 10, 9, 7, 3, 1, 2);
-  const auto op = weft::conv::Convolution<LeakyConv>::Create(problem);
+  const auto op = weft::conv::Convolution<SquaredConv>::Create(problem);
   if (!op.ok()) return std::cerr << op.status() << "\n", 1;
 
   std::vector<std::int8_t> src(2 * 10 * 9 * 9), filter(7 * 10 * 3 * 3);
@@ -41,24 +41,27 @@ int main() {
   if (!packed.ok()) return std::cerr << packed.status() << "\n", 1;
 
   std::vector<float> dst(op->dst_size());
-  weft::conv::Convolution<LeakyConv>::Arguments args = {.src = blocked->data(),
-                                                        .filter = packed->view(),
-                                                        .bias = bias.data(),
-                                                        .dst = dst.data(),
-                                                        .alpha = 0.001f};
-  args.epilogue.Get<LeakyRelu>().slope = 0.25f;
+  weft::conv::Convolution<SquaredConv>::Arguments args = {.src = blocked->data(),
+                                                          .filter = packed->view(),
+                                                          .bias = bias.data(),
+                                                          .dst = dst.data(),
+                                                          .alpha = 0.001f};
+  args.epilogue.Get<SquaredRelu>().scale = 0.25f;
   if (const absl::Status s = op->RunOnCpu(args); !s.ok()) return std::cerr << s << "\n", 1;
 
-  const auto leaky = [](float x) { return x > 0.0f ? x : 0.25f * x; };
+  const auto squared = [](float x) {
+    const float square = x * x;
+    return x > 0.0f ? 0.25f * square : 0.0f;
+  };
   const std::vector<float> want = weft::reference::Convolve<float>(
-      problem, src.data(), filter.data(), {.alpha = 0.001f, .bias = bias.data()}, leaky,
+      problem, src.data(), filter.data(), {.alpha = 0.001f, .bias = bias.data()}, squared,
       weft::reference::kFloat);
-  std::int64_t negative = 0, different = 0;
+  std::int64_t positive = 0, different = 0;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    negative += dst[i] < 0.0f;
+    positive += dst[i] > 0.0f;
     different += dst[i] != want[i];
   }
-  std::cout << want.size() << " outputs, " << negative << " below zero, " << different
+  std::cout << want.size() << " outputs, " << positive << " above zero, " << different
             << " differ from the reference\n";
   return different == 0 ? 0 : 1;
 }

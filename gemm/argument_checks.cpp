@@ -120,13 +120,35 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
   };
   const Optional optional[] = {{e.bias, e.facts.bias, false, "Bias"},
                                {e.residual, e.facts.residual, false, "Residual"},
-                               {e.channel_alpha, e.facts.scale, true, "Scale"}};
+                               {e.channel_alpha, e.facts.scale, true, "Scale"},
+                               {e.channel_values, e.facts.channel_values, false, "PRelu"}};
   for (const Optional& o : optional) {
     const bool given = o.tensor.address != nullptr;
     if (!o.read && given) return WithoutStage(who, o.tensor.field, o.stage, "null");
     if (!o.read || (o.may_be_null && !given)) continue;
     if (absl::Status s = CheckAddress(who, o.tensor); !s.ok()) return s;
     if (absl::Status s = CheckOverlap(who, o.tensor, output); !s.ok()) return s;
+  }
+  const TensorArgument* written[] = {&output, &e.copy, &e.low, &e.high};
+  for (const TensorArgument*& beside : absl::MakeSpan(written).subspan(1)) {
+    if (beside->line_bytes == 0) continue;
+    if (absl::Status s = CheckAddress(who, *beside); !s.ok()) return s;
+    for (const TensorArgument* const* before = written; before != &beside; ++before) {
+      if ((*before)->line_bytes > 0 && Overlap(**before, *beside)) {
+        return absl::InvalidArgumentError(absl::StrCat(who, ": args.", (*before)->field,
+                                                       " overlaps args.", beside->field,
+                                                       "; give each of them memory of its own"));
+      }
+    }
+    for (const TensorArgument& t : operands) {
+      if (absl::Status s = CheckOverlap(who, t, *beside); !s.ok()) return s;
+    }
+    for (const Optional& o : optional) {
+      if (o.tensor.address == nullptr) continue;
+      TensorArgument input = o.tensor;
+      input.may_be_output = false;
+      if (absl::Status s = CheckOverlap(who, input, *beside); !s.ok()) return s;
+    }
   }
   return CheckNumbers(who, e);
 }

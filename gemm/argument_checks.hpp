@@ -38,12 +38,16 @@ struct EpilogueFacts {
   bool bias_in_sum = false;
   bool residual = false;
   bool zero_point = false;
+  bool channel_values = false;  // of an activation
 };
 
 // The epilogue's part of a run's arguments.
 struct EpilogueArguments {
   EpilogueFacts facts;
   TensorArgument bias, channel_alpha, residual;
+  TensorArgument channel_values = {};
+  // What the epilogue writes beside the output; of no bytes where it does not.
+  TensorArgument copy = {}, low = {}, high = {};
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
 };
 
@@ -72,6 +76,24 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
                          .zero_point = args.zero_point};
   e.residual.field = "residual";
   e.residual.address = args.residual;
+  if constexpr (Epilogue::kHasRange) {
+    e.low = e.high = e.channel_alpha;
+    e.low.field = "epilogue's low", e.high.field = "epilogue's high";
+    const auto& range = args.epilogue.template Get<typename Epilogue::RangeStage>();
+    e.low.address = range.low, e.high.address = range.high;
+    e.low.if_null = e.high.if_null =
+        "is null; give args.epilogue.Get<ChannelRange>() the addresses of one number for each "
+        "output channel";
+  }
+  if constexpr (Epilogue::kHasChannelValues) {
+    e.facts.channel_values = true;
+    e.channel_values = e.channel_alpha;
+    e.channel_values.field = "epilogue's channel values";
+    e.channel_values.address = args.epilogue.ChannelValues();
+    e.channel_values.if_null =
+        "are null; give the address of one number for each output channel, for PRelu "
+        "args.epilogue.Get<PRelu>().slope";
+  }
   return e;
 }
 

@@ -38,6 +38,9 @@ struct EpilogueMath {
   static constexpr bool kDependent =
       std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
+  static constexpr bool kZeroPoints = Epilogue::kZeroPoints;
+  static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
+  static constexpr bool kFilterZeroPoint = Epilogue::kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
   // here as in the mainloop.
@@ -46,7 +49,39 @@ struct EpilogueMath {
     std::int32_t count;      // how many of them are the tile's; may be negative
     float alpha[kChannels];  // 0 beyond the last
     BiasValue bias[kChannels];
+    [[maybe_unused]] float value[Epilogue::kHasChannelValues ? kChannels : 1];
+    // With a SumBias that too, so that it takes no registers of its own.
+    [[maybe_unused]] std::uint32_t correction[kSourceZeroPoint ? kChannels : 1];
+    [[maybe_unused]] std::int32_t filter_zero_point[kFilterZeroPoint ? kChannels : 1];
   };
+
+  // What zero points need to know of a pixel.
+  struct alignas(8) ZeroPointTerms {
+    std::int32_t edge;        // where its Edges begin; 0: all of them are 0
+    std::int32_t window_sum;  // of the source's values that meet the filter
+  };
+  struct NoTerms {};
+  using PixelTerms = std::conditional_t<kZeroPoints, ZeroPointTerms, NoTerms>;
+
+  template <class Tile>
+  WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,
+                                        const OutputPixel& pixel) {
+    PixelTerms terms{};
+    if constexpr (kSourceZeroPoint) {
+      if (p.edge_rows != nullptr) {
+        std::int32_t column;
+        const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
+        terms.edge = LoadInOrder(t, p.edge_rows + row, pixel.inside) +
+                     LoadInOrder(t, p.edge_columns + column, pixel.inside);
+      }
+    }
+    if constexpr (kFilterZeroPoint) {
+      const std::int32_t group = p.rows.FirstChannel(tile) / p.group_channels;
+      const std::int64_t image = std::int64_t{pixel.n} * p.groups + group;
+      terms.window_sum = LoadInOrder(t, p.window_sums + image * p.plane + pixel.pq, pixel.inside);
+    }
+    return terms;
+  }
 
   // end: the tile's channels end there.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
@@ -69,6 +104,16 @@ struct EpilogueMath {
       if constexpr (Epilogue::kHasBias) {
         c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
       }
+      if constexpr (Epilogue::kHasChannelValues) {
+        c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + k + j, inside);
+      }
+      if constexpr (kSourceZeroPoint) {
+        c.correction[j] = LoadOr0(t, p.correction + k + j, inside);
+        if constexpr (Epilogue::kBiasInSum) c.correction[j] += c.bias[j];
+      }
+      if constexpr (kFilterZeroPoint) {
+        c.filter_zero_point[j] = LoadOr0(t, p.filter_zero_point + k + j, inside);
+      }
     }
   }
 
@@ -87,29 +132,106 @@ struct EpilogueMath {
   template <bool kShift = true, class Sums>
   WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                   epilogues::OutputCoord at, bool wanted, const Channels& c,
-                                  const Sums& sum, Element (&outputs)[kChannels]) {
+                                  const PixelTerms& terms, const Sums& sum,
+                                  Element (&outputs)[kChannels]) {
     Residuals residual;
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
+    Seen<kChannels> seen;
     if constexpr (kPacked) {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
+        const Shifts<4> shift = ShiftsOf<4>(t, p, c, terms, j);
         float values[4];
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
           at.k = c.k + j + e;
-          values[e] =
-              p.epilogue.template Unrounded<kShift>(Inputs(p, c, residual, j + e, sum(j + e)), at);
+          const auto in = Inputs(p, c, residual, shift.value[e], j + e, sum(j + e));
+          values[e] = p.epilogue.template Unrounded<kShift>(in, at);
+          See(p, in, at, j + e, seen);
         }
         const std::uint32_t word = t.template PackSaturated<Element>(values);
         memcpy(outputs + j, &word, sizeof(word));
       }
     } else {
+      const Shifts<kChannels> shift = ShiftsOf<kChannels>(t, p, c, terms, 0);
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         at.k = c.k + j;
-        outputs[j] = p.epilogue(Inputs(p, c, residual, j, sum(j)), at);
+        const auto in = Inputs(p, c, residual, shift.value[j], j, sum(j));
+        outputs[j] = p.epilogue(in, at);
+        See(p, in, at, j, seen);
+      }
+    }
+    WriteSeen(t, p, pixel, wanted, c, seen);
+  }
+
+  // Of a pixel: what the stages that write beside the output have seen.
+  template <int kCount>
+  struct Seen {
+    [[maybe_unused]] float copy[Epilogue::kHasCopy ? kCount : 1];
+    [[maybe_unused]] float range[Epilogue::kHasRange ? kCount : 1];
+  };
+  static constexpr bool kWritesBeside = Epilogue::kHasCopy || Epilogue::kHasRange;
+
+  // Of channel j.
+  template <class In>
+  WEFT_DEVICE static void See(const Output& p, const In& in, const epilogues::OutputCoord& at,
+                              int j, Seen<kChannels>& seen) {
+    if constexpr (Epilogue::kHasCopy) {
+      seen.copy[j] = p.epilogue.template ValueAt<typename Epilogue::CopyStage>(in, at);
+    }
+    if constexpr (Epilogue::kHasRange) {
+      seen.range[j] = p.epilogue.template ValueAt<typename Epilogue::RangeStage>(in, at);
+    }
+  }
+  // wanted: the pixel is one, and some channels may be.
+  WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                    bool wanted, const Channels& c, const Seen<kChannels>& seen) {
+    if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, pixel, wanted, c, seen.copy);
+    if constexpr (Epilogue::kHasRange) {
+      const auto& range = p.epilogue.template Get<typename Epilogue::RangeStage>();
+      WEFT_UNROLL
+      for (int j = 0; j < kChannels; ++j) {
+        if (wanted && j < c.count) {
+          t.LowerGlobal(range.low + c.k + j, seen.range[j]);
+          t.RaiseGlobal(range.high + c.k + j, seen.range[j]);
+        }
+      }
+    }
+  }
+
+  // The copies of one pixel: as many channels at once as the output's stores, whose alignment they
+  // share, where they lie side by side as its do.
+  WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                      bool wanted, const Channels& c,
+                                      const float (&values)[kChannels]) {
+    using Copy = typename Epilogue::CopyStage;
+    using Layout = typename Epilogue::template CopyLayout<Dst>;
+    using T = typename Copy::Element;
+    constexpr int kRun = [] {
+      if (!std::is_same_v<Layout, Dst>) return 1;
+      int run = P::config.alignment.dst / static_cast<int>(sizeof(Element));
+      while (run > kChannels || run * sizeof(T) > 16) run /= 2;
+      return run;
+    }();
+    struct alignas(kRun * sizeof(T)) Vector {
+      T value[kRun];
+    };
+    const std::int32_t end = c.k + c.count;
+    const std::int32_t padded_end = std::is_same_v<Layout, Dst> && end == p.k ? p.padded_k : end;
+    T* const to = p.epilogue.template Get<Copy>().to + pixel.n * Layout::ImageStride(p.extents) +
+                  PixelOffset<Layout>(p.extents, pixel.pq);
+    WEFT_UNROLL
+    for (int j = 0; j < kChannels; j += kRun) {
+      Vector v;
+      WEFT_UNROLL
+      for (int e = 0; e < kRun; ++e) {
+        v.value[e] = Copy::Convert(j + e < c.count ? values[j + e] : 0.0f);
+      }
+      if (wanted && c.k + j < padded_end) {
+        t.StoreGlobal(reinterpret_cast<Vector*>(to + Layout::ChannelOffset(p.extents, c.k + j)), v);
       }
     }
   }
@@ -121,10 +243,28 @@ struct EpilogueMath {
     LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     return residual.value[0];
   }
+  // shift: what zero points add to the sum, modulo 2^32: Shift, and Edge at the border.
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
-                                                            float residual, Sum sum) {
-    return Inputs(p, c, {{residual}}, 0, sum);
+                                                            std::uint32_t shift, float residual,
+                                                            Sum sum) {
+    return Inputs(p, c, {{residual}}, shift, 0, sum);
+  }
+  WEFT_DEVICE static std::uint32_t Shift(const Channels& c, const PixelTerms& terms, int j = 0) {
+    std::uint32_t shift = 0;
+    if constexpr (kSourceZeroPoint) shift = c.correction[j];
+    if constexpr (kFilterZeroPoint) {
+      shift -= static_cast<std::uint32_t>(c.filter_zero_point[j]) *
+               static_cast<std::uint32_t>(terms.window_sum);
+    }
+    return shift;
+  }
+  // What a pixel at the border adds to that; 0 for one that is not. Beyond the last channel, the last
+  // one's.
+  WEFT_DEVICE static std::uint32_t Edge(arch::Thread t, const Output& p, const Channels& c,
+                                        const PixelTerms& terms, int j = 0) {
+    const std::int32_t k = c.k + j < p.k ? c.k + j : p.k - 1;
+    return t.LoadGlobalCoherent(p.edges + (terms.edge + k));
   }
 
  private:
@@ -135,21 +275,49 @@ struct EpilogueMath {
     float value[kChannels];
   };
 
+  // What zero points add to the sums of kCount channels of a pixel, modulo 2^32.
+  template <int kCount>
+  struct Shifts {
+    std::uint32_t value[kCount];
+  };
+  template <int kCount>
+  WEFT_DEVICE static Shifts<kCount> ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
+                                             const PixelTerms& terms, int first) {
+    Shifts<kCount> shifts = {};
+    if constexpr (kSourceZeroPoint) {
+      // Most pixels pass over this: those of a warp are neighbours.
+      if (terms.edge != 0) {
+        WEFT_UNROLL
+        for (int j = 0; j < kCount; ++j) shifts.value[j] = Edge(t, p, c, terms, first + j);
+      }
+    }
+    if constexpr (kZeroPoints) {
+      WEFT_UNROLL
+      for (int j = 0; j < kCount; ++j) shifts.value[j] += Shift(c, terms, first + j);
+    }
+    return shifts;
+  }
+
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> Inputs(const Output& p, const Channels& c,
-                                                          const Residuals& residual, int j,
+                                                          const Residuals& residual,
+                                                          std::uint32_t shift, int j,
                                                           Sum accumulator) {
     epilogues::StageInputsOf<Sum> in;
     in.accumulator = accumulator;
     in.alpha = c.alpha[j];
-    if constexpr (Epilogue::kBiasInSum) {
-      in.sum_bias = c.bias[j];
-    } else {
+    if constexpr (!Epilogue::kBiasInSum) {
       in.bias = c.bias[j];
+    } else if constexpr (!kSourceZeroPoint) {
+      in.sum_bias = c.bias[j];
+    }
+    if constexpr (kZeroPoints) {
+      in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift);
     }
     in.beta = p.beta;
     in.gamma = p.gamma;
     in.zero_point = p.zero_point;
+    if constexpr (Epilogue::kHasChannelValues) in.channel_value = c.value[j];
     if constexpr (Epilogue::kHasResidual) in.residual = residual.value[j];
     return in;
   }
@@ -161,6 +329,13 @@ struct EpilogueMath {
     } else {
       return t.LoadGlobalOr0(address, inside);
     }
+  }
+
+  // Where the program says, as Edge does: ptxas would else load those of all of a thread's pixels at
+  // once, and spill.
+  WEFT_DEVICE static std::int32_t LoadInOrder(arch::Thread t, const std::int32_t* address,
+                                              bool inside) {
+    return inside ? t.LoadGlobalCoherent(address) : 0;
   }
 
   // count: how many of the channels there are.
@@ -188,8 +363,12 @@ struct EpilogueMath {
     } else {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        v.value[j] = static_cast<float>(
-            LoadOr0(t, base + Layout::ChannelOffset(p.extents, k + j), j < count));
+        const Source value = LoadOr0(t, base + Layout::ChannelOffset(p.extents, k + j), j < count);
+        if constexpr (std::is_class_v<Source>) {  // of 16 bits
+          v.value[j] = value.ToFloat();
+        } else {
+          v.value[j] = static_cast<float>(value);
+        }
       }
     }
   }

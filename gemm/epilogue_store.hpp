@@ -58,6 +58,7 @@ class DirectStore {
     for (int i = 0; i < Map::kPixels; ++i) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
       Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      const auto terms = Math::TermsOf(t, p, tile, pixel);
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
         // Predicates instead of branches, except where a stage would see a coordinate outside.
@@ -67,8 +68,8 @@ class DirectStore {
         if constexpr (Epilogue::kNeedsCoordinate) at.p = p.rows.Row(tile, pixel.pq, at.q);
         Outputs outputs;
         Math::Convert(
-            t, p, pixel, at, wanted, channels[g], [&](int j) { return Map::Get(acc, i, g, j); },
-            outputs.value);
+            t, p, pixel, at, wanted, channels[g], terms,
+            [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value);
         Keep(parts[g], outputs);
         WEFT_UNROLL
         for (int j = 0; j < kChannels; j += kRun) {

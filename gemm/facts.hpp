@@ -36,7 +36,8 @@ struct TileFacts {
   int dst_channel_run = 0;       // TensorFormat::kChannelRun
   int residual_channel_run = 0;  // of the residual's, 0 if there is none
   prologues::Depends depends;
-  bool batched = false;  // the prologue is not SharedFilter
+  std::int64_t largest_product = 128 * 128;  // of one source and one filter value, in magnitude
+  bool batched = false;                      // the prologue is not SharedFilter
   const char* prologue = "";
   const char* src_layout = "";
   const char* filter_layout = "";

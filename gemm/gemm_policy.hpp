@@ -121,6 +121,12 @@ struct CheckedGemmPolicy {
   static_assert(
       internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
       "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
+  static_assert(!Epilogue::kHasCopy && !Epilogue::kHasRange,
+                "weft: Copy and ChannelRange are stages of convolutions, of which a matrix product "
+                "is one with R = S = 1");
+  static_assert(!Epilogue::kZeroPoints,
+                "weft: SourceZeroPoint and FilterZeroPoint are stages of convolutions, of which a "
+                "matrix product is one with R = S = 1");
   static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
                 "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
                 "compute in float");

@@ -97,7 +97,11 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
           WEFT_UNROLL
           for (int e = 0; e < 4; ++e) {
             Sum(&sum)[2] = acc[i * T::kFragmentsN + j + e];
-            t.MmaM8N8K16S8(sum, fragment_a[i], fragment_b[e], sum);
+            if constexpr (std::is_same_v<typename P::Element, std::uint8_t>) {
+              t.MmaM8N8K16U8S8(sum, fragment_a[i], fragment_b[e], sum);
+            } else {
+              t.MmaM8N8K16S8(sum, fragment_a[i], fragment_b[e], sum);
+            }
           }
         }
       }

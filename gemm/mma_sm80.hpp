@@ -126,6 +126,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
                               const std::uint32_t (&b)[2]) {
     if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
       t.MmaM16N8K32S8(sum, a, b, sum);
+    } else if constexpr (std::is_same_v<typename P::Element, std::uint8_t>) {
+      t.MmaM16N8K32U8S8(sum, a, b, sum);
     } else if constexpr (std::is_same_v<typename P::Element, Half>) {
       t.MmaM16N8K16F16(sum, a, b, sum);
     } else {

@@ -45,10 +45,34 @@ struct MatrixRows {
   }
 };
 
+// What the zero points of an Epilogue read (conv/source_correction.hpp).
+template <bool kSource>
+struct SourceZeroPointParams {};
+template <>
+struct SourceZeroPointParams<true> {
+  const std::int32_t* correction = nullptr;  // of the commonest pixels, by channel
+  const std::int32_t* edges = nullptr;       // what others add to that, likewise; first of zeros
+  // Where those of a pixel begin: the sum of what belongs to its row and its column. Null: all
+  // pixels are common.
+  const std::int32_t* edge_rows = nullptr;
+  const std::int32_t* edge_columns = nullptr;
+};
+template <bool kFilter>
+struct FilterZeroPointParams {};
+template <>
+struct FilterZeroPointParams<true> {
+  const std::int32_t* filter_zero_point = nullptr;  // by channel
+  const std::int32_t* window_sums = nullptr;        // by image, channel group and pixel
+  std::int32_t groups = 1;
+  std::int32_t group_channels = 1;  // output channels of one
+  std::int32_t plane = 0;           // pixels of an image
+};
+
 // Epilogue and destination of an operator of policy P, whose rows are Rows: MatrixRows or
 // conv::PixelMap.
 template <class P, class RowsT>
-struct OutputParams {
+struct OutputParams : SourceZeroPointParams<P::Epilogue::kSourceZeroPoint>,
+                      FilterZeroPointParams<P::Epilogue::kFilterZeroPoint> {
   using Rows = RowsT;
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;

@@ -125,7 +125,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
         for (int e = 0; e < kVectorN; ++e) row_b[j + e] = v.value[e];
       }
       if constexpr (T::kInt8) {
-        t.template Dp4aOuter<T::kThreadM, T::kThreadN>(acc, row_a, row_b);
+        t.template Dp4aOuter<std::is_same_v<typename P::Element, std::uint8_t>>(acc, row_a, row_b);
       } else {
         t.FmaOuter(acc, row_a, row_b);
       }

@@ -49,11 +49,15 @@ class StagedStore {
       Epilogue::kHasResidual && sizeof(typename Output::ResidualElement) == 1 && kResidualRun >= 4;
 
  public:
-  struct Shared {
+  struct Plain {
     alignas(128) std::uint8_t chunk[M::kGroups][kPixels * kChunks][16];
     // Where the row's pixel begins in the destination, in elements; negative if it is none.
     std::int64_t offset[M::kGroups][kPixels];
   };
+  struct WithTerms : Plain {
+    alignas(16) typename Math::PixelTerms terms[M::kGroups][kPixels];
+  };
+  using Shared = std::conditional_t<Math::kZeroPoints, WithTerms, Plain>;
   // What a thread keeps from one tile to the next.
   struct Kept {
     // Whose channels these are: a group's columns reach past its last channel only where the
@@ -102,7 +106,12 @@ class StagedStore {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
       const std::int64_t offset =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
-      if (i + 128 <= kPixels || row < kPixels) shared.offset[Map::Group(t)][row] = offset;
+      if (i + 128 <= kPixels || row < kPixels) {
+        shared.offset[Map::Group(t)][row] = offset;
+        if constexpr (Math::kZeroPoints) {
+          shared.terms[Map::Group(t)][row] = Math::TermsOf(t, p, tile, pixel);
+        }
+      }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
     if (first_k != kept.first_k) {
@@ -135,12 +144,14 @@ class StagedStore {
         t.StoreShared(place, words);
       });
       t.BarSync(1 + group, 128);
+    } else if constexpr (Math::kZeroPoints) {
+      t.BarSync(1 + group, 128);  // the terms are there
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, staged, p, tile, first_m, padded_end - first_k, kept.channels, acc);
+      Stage<false>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
     } else {
-      Stage<true>(t, staged, p, tile, first_m, padded_end - first_k, kept.channels, acc);
+      Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
     }
     t.BarSync(1 + group, 128);
     if (end - first_k >= 16 * kChunks) {
@@ -151,8 +162,6 @@ class StagedStore {
   }
 
  private:
-  using Chunks = std::uint8_t[kPixels * kChunks][16];
-
   // Chunks change places so that those of 8 pixels lie in different banks, and pairs of 4 pixels too:
   // by the pixel's bits in reverse.
   WEFT_DEVICE static int Place(int pixel, int chunk) {
@@ -183,12 +192,23 @@ class StagedStore {
 
   // count: of the group's channels those that the destination has.
   template <bool kShift, class Tile>
-  WEFT_DEVICE static void Stage(arch::Thread t, Chunks& staged, const Output& p, const Tile& tile,
+  WEFT_DEVICE static void Stage(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t count,
                                 typename Math::Channels (&channels)[Map::kGroups],
                                 const typename Map::Accumulators& acc) {
     WEFT_UNROLL
     for (auto& c : channels) Math::Finish(p, c);
+    auto& staged = shared.chunk[Map::Group(t)];
+    // Which of the group's pixels are at the border.
+    [[maybe_unused]] std::uint32_t edges[CeilDiv(kPixels, 32)] = {};
+    if constexpr (Math::kSourceZeroPoint) {
+      WEFT_UNROLL
+      for (int i = 0; i < kPixels; i += 32) {
+        const int row = i + t.lane();
+        edges[i / 32] =
+            t.Ballot(row < kPixels && t.LoadShared(&shared.terms[Map::Group(t)][row].edge) != 0);
+      }
+    }
     // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
     // pixels are no multiple of 32 end in two or one.
     const auto stage = [&](auto matrices, int first, int x) {
@@ -199,8 +219,9 @@ class StagedStore {
       if constexpr (kStagesResidual) t.template LdMatrixTrans<kMatrices>(words, place);
       WEFT_UNROLL
       for (int j = 0; j < kMatrices; ++j) {
-        words[j] =
-            PackPair<kShift>(t, p, tile, first_m, 2 * (first + j), x, channels, words[j], acc);
+        const bool edge = (edges[(first + j) / 4] >> (first + j) % 4 * 8 & 0xff) != 0;
+        words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, edge, channels,
+                                    words[j], acc);
       }
       t.template StMatrixTrans<kMatrices>(place, words);
     };
@@ -216,22 +237,47 @@ class StagedStore {
   }
 
   // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
-  // if it is staged.
+  // if it is staged. edge: whether any of the warp's eight pixels is at the border.
   template <bool kShift, class Tile>
-  WEFT_DEVICE static std::uint32_t PackPair(arch::Thread t, const Output& p, const Tile& tile,
-                                            std::int32_t first_m, int i, int x,
+  WEFT_DEVICE static std::uint32_t PackPair(arch::Thread t, const Shared& shared, const Output& p,
+                                            const Tile& tile, std::int32_t first_m, int i, int x,
+                                            [[maybe_unused]] bool edge,
                                             const typename Math::Channels (&c)[Map::kGroups],
                                             std::uint32_t residual,
                                             const typename Map::Accumulators& acc) {
     float values[4];
     Element bytes[4];
+    if constexpr (Math::kWritesBeside) {
+      // Or the places of all pixels would be kept from one block of columns to the next.
+      std::int32_t unknown[1] = {first_m};
+      t.KeepInPlace(unknown);
+      first_m = unknown[0];
+    }
+    std::uint32_t shift[4] = {};
+    if constexpr (Math::kZeroPoints) {
+      const auto* pair = reinterpret_cast<const PairTerms*>(
+          &shared.terms[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]);
+      PairTerms terms{};
+      if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
+      WEFT_UNROLL
+      for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
+      if constexpr (Math::kSourceZeroPoint) {
+        if (edge) {  // the same for the warp
+          terms = t.LoadShared(pair);
+          WEFT_UNROLL
+          for (int v = 0; v < 4; ++v) {
+            shift[v] += Math::Edge(t, p, c[2 * x + v % 2], terms.pixel[v / 2]);
+          }
+        }
+      }
+    }
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
       const int g = 2 * x + v % 2;
       OutputPixel pixel;
       epilogues::OutputCoord at{};
       constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
-      if constexpr (kLoads || Epilogue::kNeedsCoordinate) {
+      if constexpr (kLoads || Epilogue::kNeedsCoordinate || Math::kWritesBeside) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
         at.n = pixel.n;
         at.k = c[g].k;
@@ -241,6 +287,7 @@ class StagedStore {
       if (Epilogue::kNeedsCoordinate && !wanted) {
         values[v] = 0.0f;
         bytes[v] = 0;
+        if constexpr (Math::kWritesBeside) Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {});
         continue;
       }
       float other = 0.0f;
@@ -250,11 +297,16 @@ class StagedStore {
       } else if constexpr (kLoads) {
         other = Math::Residual(t, p, pixel, wanted, c[g]);
       }
-      const auto in = Math::InputsOf(p, c[g], other, Map::Get(acc, i + v / 2, g, 0));
+      const auto in = Math::InputsOf(p, c[g], shift[v], other, Map::Get(acc, i + v / 2, g, 0));
       if constexpr (Epilogue::OutputStage::kSaturates) {
         values[v] = p.epilogue.template Unrounded<kShift>(in, at);
       } else {
         bytes[v] = p.epilogue(in, at);
+      }
+      if constexpr (Math::kWritesBeside) {
+        typename Math::template Seen<1> seen;
+        Math::See(p, in, at, 0, seen);
+        Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen);
       }
     }
     std::uint32_t word;
@@ -307,6 +359,9 @@ class StagedStore {
 
   struct alignas(16) Chunk {
     std::uint32_t word[4];
+  };
+  struct alignas(Math::kZeroPoints ? 16 : 1) PairTerms {
+    typename Math::PixelTerms pixel[2];
   };
   // kRun outputs, written as one access.
   struct alignas(kRun) Vector {

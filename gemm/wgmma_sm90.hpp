@@ -46,7 +46,7 @@ inline namespace WEFT_BACKEND {
 // being the warp's number in its warpgroup.
 //
 // Spec states
-//     kType        of the elements, an arch::WgmmaType: kS8, kF16 or kBf16
+//     kType        of the elements, an arch::WgmmaType: kS8, kS8U8 (rows unsigned), kF16 or kBf16
 //     kRowsAcross, kColumnsAcross    16-bit elements: rows (columns), not k, run along memory
 //     kPermuted    where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the
 //                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
@@ -55,7 +55,7 @@ inline namespace WEFT_BACKEND {
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
   static constexpr arch::WgmmaType kType = Spec::kType;
-  static constexpr bool kS8 = kType == arch::WgmmaType::kS8;
+  static constexpr bool kS8 = arch::IsBytes(kType);
   static_assert(kS8 || kType == arch::WgmmaType::kF16 || kType == arch::WgmmaType::kBf16);
   static_assert(!kS8 || !(Spec::kRowsAcross || Spec::kColumnsAcross));
   static constexpr int kElementBytes = kS8 ? 1 : 2;
@@ -129,9 +129,11 @@ class WgmmaSm90Mainloop {
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, and the ring's
   // barriers 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
   // receives sums (SplitSums).
-  static constexpr int kStagedBytes = sizeof(typename P::Epilogue::Output) == 1
-                                          ? kTile.m / kSplit * kTile.n + 8 * kGroups * kOwnN
-                                          : 0;
+  static constexpr int kPlaceBytes = P::Epilogue::kZeroPoints ? 16 : 8;
+  static constexpr int kStagedBytes =
+      sizeof(typename P::Epilogue::Output) == 1
+          ? kTile.m / kSplit * kTile.n + kPlaceBytes * kGroups * kOwnN
+          : 0;
   static constexpr int kReceivedBytes =
       kSplit == 1 ? 0
                   : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +
@@ -233,8 +235,10 @@ class WgmmaSm90Mainloop {
 
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
                                   std::uint64_t rows, bool accumulate) {
-    if constexpr (kS8) {
+    if constexpr (kType == arch::WgmmaType::kS8) {
       t.template WgmmaS8<kN>(acc, columns, rows, accumulate);
+    } else if constexpr (kType == arch::WgmmaType::kS8U8) {
+      t.template WgmmaS8U8<kN>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kF16) {
       t.template WgmmaF16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
                                                                        accumulate);

@@ -1,4 +1,4 @@
-// Dot products of signed bytes, the hot loop of every CPU run. Private to the runtime (cpu_*.cpp).
+// Dot products of bytes, the hot loop of every CPU run. Private to the runtime (cpu_*.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,13 @@ namespace weft::arch::cpu {
 // The most words a call may sum over.
 inline constexpr int kMostWords = 8;
 
-// c[i * n + j] += sum over w < words of the dot product of the four signed bytes of a[w * m + i]
-// and of b[w * n + j]; sums wrap around. `words` is at most kMostWords.
-void AddDotProducts(int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int words);
+// Which operands' bytes are signed.
+enum class DotSigns { kBoth, kOnlyA, kOnlyB };
+
+// c[i * n + j] += sum over w < words of the dot product of the four bytes of a[w * m + i] and of
+// b[w * n + j]; sums wrap around. `words` is at most kMostWords.
+void AddDotProducts(DotSigns signs, int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n,
+                    int words);
 
 // The same with given means, for tests: each gives the same result.
 enum class DotMeans {
@@ -19,7 +23,7 @@ enum class DotMeans {
   kPairs256,  // in 256 bits: AVX2
 };
 bool IsAvailable(DotMeans means);
-void AddDotProducts(DotMeans means, int32_t* c, const uint32_t* a, const uint32_t* b, int m, int n,
-                    int words);
+void AddDotProducts(DotMeans means, DotSigns signs, int32_t* c, const uint32_t* a,
+                    const uint32_t* b, int m, int n, int words);
 
 }  // namespace weft::arch::cpu

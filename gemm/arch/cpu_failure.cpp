@@ -99,8 +99,12 @@ const char* Name(Operation operation) {
       return "LdMatrixX4";
     case Operation::kMmaM16N8K32S8:
       return "MmaM16N8K32S8";
+    case Operation::kMmaM16N8K32U8S8:
+      return "MmaM16N8K32U8S8";
     case Operation::kMmaM8N8K16S8:
       return "MmaM8N8K16S8";
+    case Operation::kMmaM8N8K16U8S8:
+      return "MmaM8N8K16U8S8";
     case Operation::kMmaM16N8K16F16:
       return "MmaM16N8K16F16";
     case Operation::kMmaM16N8K16Bf16:

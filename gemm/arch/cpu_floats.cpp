@@ -34,6 +34,7 @@ template <WgmmaType kType>
 float Element(uint32_t bits) {
   switch (kType) {
     case WgmmaType::kS8:
+    case WgmmaType::kS8U8:  // the signed ones
       return static_cast<float>(static_cast<int8_t>(bits));
     case WgmmaType::kF16:
       return Half{static_cast<uint16_t>(bits)}.ToFloat();
@@ -71,6 +72,7 @@ void Add(uint32_t* c, const uint32_t* a, const uint32_t* b, int m, int n, int wo
 float WgmmaElement(WgmmaType type, uint32_t bits) {
   switch (type) {
     case WgmmaType::kS8:
+    case WgmmaType::kS8U8:
       return Element<WgmmaType::kS8>(bits);
     case WgmmaType::kF16:
       return Element<WgmmaType::kF16>(bits);
@@ -90,6 +92,7 @@ void AddFloatProducts(WgmmaType type, uint32_t* c, const uint32_t* a, const uint
                       int n, int words) {
   switch (type) {
     case WgmmaType::kS8:
+    case WgmmaType::kS8U8:
       return;  // AddDotProducts
     case WgmmaType::kF16:
       return Add<WgmmaType::kF16, 2>(c, a, b, m, n, words);

@@ -130,6 +130,11 @@ struct HopperThread : LaneAccess {
                Location at = Location::current()) const {
     Product<N>(d, WgmmaType::kS8, a, b, false, false, accumulate, at);
   }
+  template <int N>
+  void WgmmaS8U8(int32_t (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+                 Location at = Location::current()) const {
+    Product<N>(d, WgmmaType::kS8U8, a, b, false, false, accumulate, at);
+  }
   template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
   void WgmmaF16(float (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
                 Location at = Location::current()) const {

@@ -39,7 +39,9 @@ enum class Operation : uint8_t {
   kLdMatrixX2,
   kLdMatrixX4,
   kMmaM16N8K32S8,
+  kMmaM16N8K32U8S8,
   kMmaM8N8K16S8,
+  kMmaM8N8K16U8S8,
   kMmaM16N8K16F16,
   kMmaM16N8K16Bf16,
   kStMatrix,
@@ -139,9 +141,10 @@ void LdMatrix(Lane* lane, uint32_t* r, int matrices, bool transposed, const uint
 void StMatrix(Lane* lane, const uint32_t* r, int matrices, bool transposed, uint32_t* row,
               uint32_t address, Location at);
 
-void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,
-                   Location at);
-void MmaM8N8K16S8(Lane* lane, int32_t* d, uint32_t a, uint32_t b, const int32_t* c, Location at);
+void MmaM16N8K32(Lane* lane, bool unsigned_a, int32_t* d, const uint32_t* a, const uint32_t* b,
+                 const int32_t* c, Location at);
+void MmaM8N8K16(Lane* lane, bool unsigned_a, int32_t* d, uint32_t a, uint32_t b, const int32_t* c,
+                Location at);
 void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
                     Location at);
 void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
@@ -152,7 +155,7 @@ void FmaOuter(float* acc, const float* a, const float* b, int m, int n);
 void FmaOuter(double* acc, const double* a, const double* b, int m, int n);
 
 // acc[i * n + j] += the dot product of the four signed bytes of a[i] and b[j].
-void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n);
+void Dp4aOuter(bool unsigned_a, int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n);
 
 // Ends the launch unless the lane may read [p, p + bytes) (or write it) before it has waited for
 // earlier grids.

@@ -56,7 +56,7 @@ void ScatterByRow(const Fragment<kRows, kWords>& fragment, const Value* in, void
 }
 
 // d = a * b + c for all lanes, whose operands are pointers to their registers.
-template <const auto& kFragmentA, const auto& kFragmentB, const auto& kFragmentC>
+template <const auto& kFragmentA, const auto& kFragmentB, const auto& kFragmentC, DotSigns kSigns>
 bool Multiply(Block& block, Warp& warp, const Collective&) {
   constexpr int kM = kFragmentA.kRows;
   constexpr int kN = kFragmentB.kRows;
@@ -69,7 +69,7 @@ bool Multiply(Block& block, Warp& warp, const Collective&) {
   GatherByWord(kFragmentA, warp.operand[kA], a);
   GatherByWord(kFragmentB, warp.operand[kB], b);
   GatherByRow(kFragmentC, warp.operand[kC], c);
-  AddDotProducts(c, a, b, kM, kN, kWords);
+  AddDotProducts(kSigns, c, a, b, kM, kN, kWords);
   ScatterByRow(kFragmentC, c, warp.result);
   ++block.stats.mma;
   return true;
@@ -206,27 +206,32 @@ void LdMatrix(Lane* lane, uint32_t* r, int matrices, bool transposed, const uint
        &LoadMatrices);
 }
 
-void MmaM16N8K32S8(Lane* lane, int32_t* d, const uint32_t* a, const uint32_t* b, const int32_t* c,
-                   Location at) {
-  RequireFullWarp(lane, Operation::kMmaM16N8K32S8, at);
+void MmaM16N8K32(Lane* lane, bool unsigned_a, int32_t* d, const uint32_t* a, const uint32_t* b,
+                 const int32_t* c, Location at) {
+  const Operation operation = unsigned_a ? Operation::kMmaM16N8K32U8S8 : Operation::kMmaM16N8K32S8;
+  RequireFullWarp(lane, operation, at);
   Warp& warp = *lane->warp_state;
   warp.operand[kA][lane->lane] = a;
   warp.operand[kB][lane->lane] = b;
   warp.operand[kC][lane->lane] = c;
   warp.result[lane->lane] = d;
-  Join(lane, Operation::kMmaM16N8K32S8, 0, ~0u, Convergence::kWarp, at,
-       &Multiply<kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C>);
+  Join(lane, operation, 0, ~0u, Convergence::kWarp, at,
+       unsigned_a ? &Multiply<kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C, DotSigns::kOnlyB>
+                  : &Multiply<kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C, DotSigns::kBoth>);
 }
 
-void MmaM8N8K16S8(Lane* lane, int32_t* d, uint32_t a, uint32_t b, const int32_t* c, Location at) {
-  RequireFullWarp(lane, Operation::kMmaM8N8K16S8, at);
+void MmaM8N8K16(Lane* lane, bool unsigned_a, int32_t* d, uint32_t a, uint32_t b, const int32_t* c,
+                Location at) {
+  const Operation operation = unsigned_a ? Operation::kMmaM8N8K16U8S8 : Operation::kMmaM8N8K16S8;
+  RequireFullWarp(lane, operation, at);
   Warp& warp = *lane->warp_state;
   warp.operand[kA][lane->lane] = &a;  // on this lane's stack, where it stays while the lane waits
   warp.operand[kB][lane->lane] = &b;
   warp.operand[kC][lane->lane] = c;
   warp.result[lane->lane] = d;
-  Join(lane, Operation::kMmaM8N8K16S8, 0, ~0u, Convergence::kWarp, at,
-       &Multiply<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>);
+  Join(lane, operation, 0, ~0u, Convergence::kWarp, at,
+       unsigned_a ? &Multiply<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C, DotSigns::kOnlyB>
+                  : &Multiply<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C, DotSigns::kBoth>);
 }
 
 void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
@@ -239,8 +244,8 @@ void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b,
   MmaM16N8K16<Bfloat16>(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at);
 }
 
-void Dp4aOuter(int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n) {
-  AddDotProducts(acc, a, b, m, n, 1);
+void Dp4aOuter(bool unsigned_a, int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n) {
+  AddDotProducts(unsigned_a ? DotSigns::kOnlyB : DotSigns::kBoth, acc, a, b, m, n, 1);
 }
 
 }  // namespace weft::arch::cpu

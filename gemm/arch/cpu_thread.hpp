@@ -5,6 +5,7 @@
 // launch with a report (cpu_launch.hpp); the method then does not return.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -126,6 +127,25 @@ struct Thread : HopperThread {
     *p = v;
   }
 
+  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over;
+  // -0 counts as 0; *p is no NaN.
+  void LowerGlobal(float* p, float x, Location at = Location::current()) const {
+    CheckGlobalAccess<float>(p, /*is_store=*/true, at);
+    x = x + 0.0f;
+    const std::atomic_ref<float> cell(*p);
+    float old = cell.load(std::memory_order_relaxed);
+    while (x < old && !cell.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
+    }
+  }
+  void RaiseGlobal(float* p, float x, Location at = Location::current()) const {
+    CheckGlobalAccess<float>(p, /*is_store=*/true, at);
+    x = x + 0.0f;
+    const std::atomic_ref<float> cell(*p);
+    float old = cell.load(std::memory_order_relaxed);
+    while (x > old && !cell.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
+    }
+  }
+
   // --- Asynchronous copies, global to shared ---------------------------------------------------
 
   // Copies `src_bytes` (0 to Bytes) and fills the rest of the Bytes = 4, 8 or 16 with zeros. Both
@@ -181,13 +201,23 @@ struct Thread : HopperThread {
 
   // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------
 
+  // Of signed bytes; U8S8: a's are unsigned.
+
   void MmaM16N8K32S8(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                      const int32_t (&c)[4], Location at = Location::current()) const {
-    cpu::MmaM16N8K32S8(self, d, a, b, c, at);
+    cpu::MmaM16N8K32(self, false, d, a, b, c, at);
+  }
+  void MmaM16N8K32U8S8(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                       const int32_t (&c)[4], Location at = Location::current()) const {
+    cpu::MmaM16N8K32(self, true, d, a, b, c, at);
   }
   void MmaM8N8K16S8(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
                     Location at = Location::current()) const {
-    cpu::MmaM8N8K16S8(self, d, a, b, c, at);
+    cpu::MmaM8N8K16(self, false, d, a, b, c, at);
+  }
+  void MmaM8N8K16U8S8(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
+                      Location at = Location::current()) const {
+    cpu::MmaM8N8K16(self, true, d, a, b, c, at);
   }
 
   // f16 or bf16 operands, float sums: here k in ascending order, each product and each sum rounded
@@ -201,7 +231,7 @@ struct Thread : HopperThread {
     cpu::MmaM16N8K16Bf16(self, d, a, b, c, at);
   }
 
-  // --- Dot products of four signed bytes --------------------------------------------------------
+  // --- Dot products of four bytes ---------------------------------------------------------------
 
   // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
   // to T's range, NaN as 0.
@@ -221,18 +251,19 @@ struct Thread : HopperThread {
   }
 
   static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
-    uint32_t sum = static_cast<uint32_t>(c);  // unsigned: wraps around as the hardware does
-    for (int i = 0; i < 4; ++i) {
-      sum +=
-          static_cast<uint32_t>(static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i));
-    }
-    return static_cast<int32_t>(sum);
+    cpu::Dp4aOuter(false, &c, &a, &b, 1, 1);
+    return c;
+  }
+  // The bytes of a are unsigned.
+  static int32_t Dp4aU8S8(uint32_t a, uint32_t b, int32_t c) {
+    cpu::Dp4aOuter(true, &c, &a, &b, 1, 1);
+    return c;
   }
 
-  // acc[i][j] += a[i] . b[j]
-  template <int M, int N>
+  // acc[i][j] += a[i] . b[j]; kUnsignedA: of Dp4aU8S8.
+  template <bool kUnsignedA = false, int M, int N>
   static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M], const uint32_t (&b)[N]) {
-    cpu::Dp4aOuter(&acc[0][0], a, b, M, N);
+    cpu::Dp4aOuter(kUnsignedA, &acc[0][0], a, b, M, N);
   }
 
   // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.

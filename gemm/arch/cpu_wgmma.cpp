@@ -135,8 +135,10 @@ Sums& FindSums(Block& block, Warp& warp, TensorCore& core, const WgmmaWork& work
 
 void Multiply(const WgmmaWork& work, const uint32_t* a, const uint32_t* b, Sums* sums) {
   if (!work.accumulate) std::fill(sums->value.begin(), sums->value.end(), 0u);
-  if (work.type == WgmmaType::kS8) {
-    AddDotProducts(reinterpret_cast<int32_t*>(sums->value.data()), a, b, kRows, work.n, kWords);
+  if (IsBytes(work.type)) {
+    const DotSigns signs = work.type == WgmmaType::kS8 ? DotSigns::kBoth : DotSigns::kOnlyA;
+    AddDotProducts(signs, reinterpret_cast<int32_t*>(sums->value.data()), a, b, kRows, work.n,
+                   kWords);
   } else {
     AddFloatProducts(work.type, sums->value.data(), a, b, kRows, work.n, kWords);
   }

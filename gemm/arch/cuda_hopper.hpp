@@ -211,6 +211,12 @@ struct HopperThread : ClusterThread {
                                   bool accumulate = true) {
     WgmmaInstruction<WgmmaType::kS8, N>::Issue(d, a, b, accumulate);
   }
+  // The same with unsigned bytes of b.
+  template <int N>
+  WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[N / 2], uint64_t a, uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kS8U8, N>::Issue(d, a, b, accumulate);
+  }
   // 16-bit floats, k = 16; each operand may be MN-major.
   template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
   WEFT_DEVICE static void WgmmaF16(float (&d)[N / 2], uint64_t a, uint64_t b,

@@ -15,12 +15,13 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/cuda_atomics.hpp"
 #include "weft/gemm/arch/cuda_hopper.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct Thread : HopperThread {
+struct Thread : HopperThread, AtomicThread {
   // --- Indices ---------------------------------------------------------------------------------
 
   // Index in the block, in the warp, of the warp in the block, of the block in the grid; its extent.
@@ -251,21 +252,28 @@ struct Thread : HopperThread {
 
   // --- Matrix products, d = a * b + c (fragments.hpp says who holds what) -----------------------
 
-  WEFT_DEVICE static void MmaM16N8K32S8(int32_t (&d)[4], const uint32_t (&a)[4],
-                                        const uint32_t (&b)[2], const int32_t (&c)[4]) {  // sm_80
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]),
-          "r"(c[2]), "r"(c[3]));
+  // Of signed bytes; U8S8: a's are unsigned. m16n8k32: sm_80, m8n8k16: sm_75.
+
+#define WEFT_BYTE_PRODUCTS(NAME, TYPES)                                                         \
+  WEFT_DEVICE static void MmaM16N8K32##NAME(int32_t(&d)[4], const uint32_t(&a)[4],              \
+                                            const uint32_t(&b)[2], const int32_t(&c)[4]) {      \
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." TYPES                                 \
+                 ".s32 "                                                                        \
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"          \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                               \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), \
+                   "r"(c[1]), "r"(c[2]), "r"(c[3]));                                            \
+  }                                                                                             \
+  WEFT_DEVICE static void MmaM8N8K16##NAME(int32_t(&d)[2], uint32_t a, uint32_t b,              \
+                                           const int32_t(&c)[2]) {                              \
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32." TYPES                                  \
+                 ".s32 {%0, %1}, {%2}, {%3}, {%4, %5};"                                         \
+                 : "=r"(d[0]), "=r"(d[1])                                                       \
+                 : "r"(a), "r"(b), "r"(c[0]), "r"(c[1]));                                       \
   }
-  WEFT_DEVICE static void MmaM8N8K16S8(int32_t (&d)[2], uint32_t a, uint32_t b,
-                                       const int32_t (&c)[2]) {  // sm_75
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
-                 : "=r"(d[0]), "=r"(d[1])
-                 : "r"(a), "r"(b), "r"(c[0]), "r"(c[1]));
-  }
+  WEFT_BYTE_PRODUCTS(S8, "s8.s8")
+  WEFT_BYTE_PRODUCTS(U8S8, "u8.s8")
+#undef WEFT_BYTE_PRODUCTS
 
   // f16 or bf16 operands, float sums. The hardware's order of summation and its intermediate
   // rounding are its own: results are not defined to the bit. sm_80.
@@ -288,7 +296,7 @@ struct Thread : HopperThread {
           "f"(c[2]), "f"(c[3]));
   }
 
-  // --- Dot products of four signed bytes --------------------------------------------------------
+  // --- Dot products of four bytes ---------------------------------------------------------------
 
   // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
   // to T's range, NaN as 0.
@@ -316,15 +324,27 @@ struct Thread : HopperThread {
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
     return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
   }
+  // The bytes of a are unsigned.
+  WEFT_DEVICE static int32_t Dp4aU8S8(uint32_t a, uint32_t b, int32_t c) {
+    int32_t d;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+  }
 
-  // acc[i][j] += a[i] . b[j]
-  template <int M, int N>
+  // acc[i][j] += a[i] . b[j]; kUnsignedA: of Dp4aU8S8.
+  template <bool kUnsignedA = false, int M, int N>
   WEFT_DEVICE static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M],
                                     const uint32_t (&b)[N]) {
     WEFT_UNROLL
     for (int i = 0; i < M; ++i) {
       WEFT_UNROLL
-      for (int j = 0; j < N; ++j) acc[i][j] = Dp4a(a[i], b[j], acc[i][j]);
+      for (int j = 0; j < N; ++j) {
+        if constexpr (kUnsignedA) {
+          acc[i][j] = Dp4aU8S8(a[i], b[j], acc[i][j]);
+        } else {
+          acc[i][j] = Dp4a(a[i], b[j], acc[i][j]);
+        }
+      }
     }
   }
 

@@ -100,17 +100,22 @@ struct WgmmaInstruction;
   "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" WEFT_WGMMA_LIST_##N "}, %" #A ", %" #B \
                                                                         ", p" TAIL ";\n}"
 
-#define WEFT_WGMMA_S8(N, A, B, P, TA, TB)                                                        \
+#define WEFT_WGMMA_BYTES(TYPE, TYPES, N, A, B, P)                                                \
   template <>                                                                                    \
-  struct WgmmaInstruction<WgmmaType::kS8, N> {                                                   \
+  struct WgmmaInstruction<WgmmaType::TYPE, N> {                                                  \
     WEFT_DEVICE static void Issue(int32_t (&d)[N / 2], uint64_t a, uint64_t b, int accumulate) { \
-      asm volatile(WEFT_WGMMA_TEXT(N, A, B, P, "k32.s32.s8.s8", "")                              \
+      asm volatile(WEFT_WGMMA_TEXT(N, A, B, P, TYPES, "")                                        \
                    : WEFT_WGMMA_SUMS_##N("+r")                                                   \
                    : "l"(a), "l"(b), "r"(accumulate));                                           \
     }                                                                                            \
   };
+#define WEFT_WGMMA_S8(N, A, B, P, TA, TB) WEFT_WGMMA_BYTES(kS8, "k32.s32.s8.s8", N, A, B, P)
+#define WEFT_WGMMA_S8U8(N, A, B, P, TA, TB) WEFT_WGMMA_BYTES(kS8U8, "k32.s32.s8.u8", N, A, B, P)
 WEFT_WGMMA_EACH_N(WEFT_WGMMA_S8)
+WEFT_WGMMA_EACH_N(WEFT_WGMMA_S8U8)
 #undef WEFT_WGMMA_S8
+#undef WEFT_WGMMA_S8U8
+#undef WEFT_WGMMA_BYTES
 
 #define WEFT_WGMMA_FLOAT(TYPE, TYPES, N, A, B, P)                                              \
   template <>                                                                                  \

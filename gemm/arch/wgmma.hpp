@@ -26,8 +26,12 @@
 
 namespace weft::arch {
 
-// Element types of A and B; sums are int32 for kS8, else float.
-enum class WgmmaType : std::uint8_t { kS8, kF16, kBf16, kTf32, kE4m3, kE5m2 };
+// Element types of A and B; sums are int32 for bytes, else float. kS8U8: signed bytes of A, unsigned
+// ones of B.
+enum class WgmmaType : std::uint8_t { kS8, kS8U8, kF16, kBf16, kTf32, kE4m3, kE5m2 };
+constexpr bool IsBytes(WgmmaType type) {
+  return type == WgmmaType::kS8 || type == WgmmaType::kS8U8;
+}
 
 // 8 to 32 by 8, then the multiples of 16 up to 256.
 constexpr bool IsWgmmaN(int n) {

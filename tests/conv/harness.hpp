@@ -60,9 +60,11 @@ struct RandomTensors {
 struct RunOptions {
   std::uint32_t seed = 1;
   bool per_tensor_alpha = false;
+  float alpha = 0.0f;  // the tensor's; 0: a random one
   float beta = 1.0f;
   float gamma = 1.0f;
   float zero_point = 0.0f;
+  bool late_residual = false;  // the epilogue's residual comes after its activation
 #if defined(WEFT_CPU_BACKEND)
   arch::CpuOptions cpu = arch::CpuOptions::FromEnvironment();
   arch::CpuStats* stats = nullptr;
@@ -89,6 +91,35 @@ PackedFilterBuffer<FilterLayout, std::int8_t, Prologue> PackBank(
   } else {
     return PackFilters<Prologue, FilterLayout>(p.filter(), filters, values).value();
   }
+}
+
+template <class T>
+inline constexpr bool kSixteenBits = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
+
+// A tensor's element of 16 bits as a float, and any other as it is; + makes numbers of bytes.
+template <class T>
+auto Number(T x) {
+  if constexpr (kSixteenBits<T>) {
+    return x.ToFloat();
+  } else {
+    return +x;
+  }
+}
+
+// Random bytes as residuals of type T: of fractions, if there are any.
+template <class T>
+std::vector<T> ResidualOf(const std::vector<std::int8_t>& bytes) {
+  std::vector<T> values;
+  for (const std::int8_t byte : bytes) {
+    if constexpr (kSixteenBits<T>) {
+      values.push_back(T::FromFloat(static_cast<float>(byte) * 0.37f));
+    } else if constexpr (std::is_same_v<T, float>) {
+      values.push_back(static_cast<float>(byte) * 0.37f);
+    } else {
+      values.push_back(static_cast<T>(byte));
+    }
+  }
+  return values;
 }
 
 // What an operator reads, in its own memory: what depends on the layouts and the prologue only, so
@@ -120,6 +151,7 @@ template <class Epilogue, class Dst>
 class Results {
   using Output = typename Epilogue::Output;
   using ResidualLayout = typename Epilogue::template ResidualLayout<Dst>;
+  using Residual = typename Epilogue::ResidualElement;
 
  public:
   Results(const Problem& problem, const RandomTensors& t, const RunOptions& options)
@@ -128,17 +160,18 @@ class Results {
         bias_(t.bias),
         alpha_(t.channel_alpha),
         bias_int32_(Epilogue::kBiasInSum ? t.sum_bias : t.bias_int32),
-        residual_(Epilogue::kHasResidual
-                      ? ConvertTensor<NCHW, ResidualLayout, std::int8_t>(problem.dst(), t.residual)
-                            .value()
-                      : std::vector<std::int8_t>()),
+        residual_values_(ResidualOf<Residual>(t.residual)),
+        residual_(Epilogue::kHasResidual ? ConvertTensor<NCHW, ResidualLayout, Residual>(
+                                               problem.dst(), residual_values_)
+                                               .value()
+                                         : std::vector<Residual>()),
         dst_(Garbage(Dst::Size(problem.dst()))) {
     data_.zero_point = options.zero_point;
     data_.beta = options.beta;
     data_.gamma = options.gamma;
     if constexpr (Epilogue::kHasScale) {
       if (options.per_tensor_alpha) {
-        data_.alpha = t.channel_alpha[0];
+        data_.alpha = options.alpha != 0.0f ? options.alpha : t.channel_alpha[0];
       } else {
         data_.channel_alpha = t.channel_alpha.data();
       }
@@ -152,7 +185,17 @@ class Results {
         data_.bias_int32 = t.bias_int32.data();
       }
     }
-    if constexpr (Epilogue::kHasResidual) data_.residual = t.residual.data();
+    if constexpr (Epilogue::kHasResidual) {
+      if (std::is_same_v<Residual, std::int8_t> && !options.late_residual) {
+        data_.residual = t.residual.data();
+      } else {
+        for (const Residual x : residual_values_) {
+          residual_floats_.push_back(static_cast<float>(Number(x)));
+        }
+        (options.late_residual ? data_.late_residual : data_.float_residual) =
+            residual_floats_.data();
+      }
+    }
   }
 
   template <class Arguments>
@@ -170,6 +213,9 @@ class Results {
     }
     if constexpr (Epilogue::kHasResidual) args->residual = residual_.get();
   }
+
+  // dst as it is now.
+  std::vector<Output> Read() const { return dst_.Read(); }
 
   // `which`: the filter of each output.
   template <class Activation>
@@ -204,7 +250,8 @@ class Results {
     for (std::size_t i = 0; i < got.size(); ++i) {
       // memcmp: floats are compared to the bit.
       if (std::memcmp(&got[i], &want[i], sizeof(Output)) != 0 && ++mismatches <= 5) {
-        ADD_FAILURE() << "dst[" << i << "]=" << +got[i] << ", the reference has " << +want[i];
+        ADD_FAILURE() << "dst[" << i << "]=" << Number(got[i]) << ", the reference has "
+                      << Number(want[i]);
       }
     }
     EXPECT_EQ(mismatches, 0) << "of " << got.size();
@@ -214,7 +261,9 @@ class Results {
   const RandomTensors& t_;
   const OperatorMemory<float> bias_, alpha_;
   const OperatorMemory<std::int32_t> bias_int32_;
-  const OperatorMemory<std::int8_t> residual_;
+  const std::vector<Residual> residual_values_;  // planar
+  std::vector<float> residual_floats_;
+  const OperatorMemory<Residual> residual_;
   const OperatorMemory<Output> dst_;
   reference::EpilogueData data_;
 };

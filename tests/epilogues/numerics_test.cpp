@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -52,6 +53,53 @@ TEST(Numerics, RoundHalfEvenIsNearbyint) {
   }
   EXPECT_EQ(RoundHalfEvenSmall(4194304.0f), 4194304);
   EXPECT_EQ(RoundHalfEvenSmall(-4194304.0f), -4194304);
+}
+
+TEST(Numerics, RoundHalfEvenOfAnyFloat) {
+  std::mt19937 engine(3);
+  const auto expect = [](float x) {
+    const double whole = std::nearbyint(static_cast<double>(x));
+    const double limited = std::min(std::max(whole, -2147483648.0), 2147483647.0);
+    ASSERT_EQ(RoundHalfEven(x), static_cast<std::int32_t>(limited)) << x;
+  };
+  for (int i = 0; i < 100000; ++i) {
+    expect(RandomFloat(engine));
+    expect(std::ldexp(static_cast<float>(engine()), -static_cast<int>(engine() % 34)));
+    expect(-std::ldexp(static_cast<float>(engine() % 1024), -1));
+  }
+  for (const float x : {8388607.5f, -8388607.5f, 4194304.5f, 2147483648.0f, -2147483648.0f}) {
+    expect(x);
+  }
+  EXPECT_EQ(RoundHalfEven(std::numeric_limits<float>::quiet_NaN()), 0);
+}
+
+// In the range of 8 bits and around it; beyond, the order of values must stay for saturation.
+TEST(Numerics, RoundingModes) {
+  for (int i = -40000; i <= 40000; ++i) {
+    const float x = static_cast<float>(i) * 0.0625f;
+    ASSERT_EQ(RoundSmall<Rounding::kHalfEven>(x), std::nearbyint(x)) << x;
+    ASSERT_EQ(RoundSmall<Rounding::kHalfAway>(x), std::round(x)) << x;
+    ASSERT_EQ(RoundSmall<Rounding::kHalfUp>(x), std::floor(static_cast<double>(x) + 0.5)) << x;
+  }
+  // Adding a half first would make 1 of it.
+  EXPECT_EQ(RoundSmall<Rounding::kHalfUp>(0.49999997f), 0.0f);
+  EXPECT_EQ(RoundSmall<Rounding::kHalfAway>(-0.49999997f), 0.0f);
+  std::mt19937 engine(4);
+  for (int i = 0; i < 100000; ++i) {
+    const float x = RandomFloat(engine);
+    if (std::abs(x) < 300.0f) continue;
+    ASSERT_GT(RoundSmall<Rounding::kHalfUp>(x) * (x > 0 ? 1.0f : -1.0f), 299.0f) << x;
+    ASSERT_GT(RoundSmall<Rounding::kHalfAway>(x) * (x > 0 ? 1.0f : -1.0f), 299.0f) << x;
+  }
+  using Away = Chain<Scale, RoundedTo<std::int8_t, Rounding::kHalfAway>>;
+  using Up = Chain<Scale, ClampTo<std::int8_t, -3, 5, Rounding::kHalfUp>>;
+  const auto half = [](int sum) { return StageInputs{.accumulator = sum, .alpha = 0.5f}; };
+  EXPECT_EQ(Away{}(half(-5), {}), -3);
+  EXPECT_EQ(Away{}(half(5), {}), 3);
+  EXPECT_EQ(Away{}(half(-257), {}), -128);
+  EXPECT_EQ(Up{}(half(-5), {}), -2);
+  EXPECT_EQ(Up{}(half(-9), {}), -3);
+  EXPECT_EQ(Up{}(half(11), {}), 5);
 }
 
 TEST(Numerics, ClampSendsNanToTheLowEnd) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/operator_memory.hpp"
+#include "tests/reference/activations.hpp"
 #include "tests/reference/reference.hpp"
 #include "weft/gemm/gemm.hpp"
 
@@ -88,6 +89,9 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
     args.bias = bias_memory.get();
   }
   if constexpr (P::Epilogue::kHasScale) args.channel_alpha = alpha_memory.get();
+  if constexpr (P::Epilogue::kHasChannelValues) {
+    args.epilogue.template Get<epilogues::PRelu>().slope = bias_memory.get();
+  }
 #if defined(WEFT_CUDA_BACKEND)
   const absl::Status status = op->Run(args, nullptr);
   ASSERT_TRUE(status.ok()) << status;
@@ -112,8 +116,12 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
         reference::EpilogueData e;
         e.channel_alpha = alpha.data();
         if (!P::Epilogue::kBiasInSum) e.bias = bias.data();
-        const float t = reference::Value(sum, j, 0, e, reference::ReluActivation{});
-        out = reference::Quantize<Output>(t, 0.0f, -128, 127);
+        const auto quantized = [&](const auto& activation) {
+          return reference::Quantize<Output>(reference::Value(sum, j, 0, e, activation), 0.0f, -128,
+                                             127);
+        };
+        out = P::Epilogue::kHasChannelValues ? quantized(reference::PReluActivation{bias.data()})
+                                             : quantized(reference::ReluActivation{});
       }
     }
   }
@@ -149,6 +157,12 @@ TEST(Gemm, SixteenByteLoads) {
 
 TEST(Gemm, QuantizedWithBiasAndRelu) {
   RunRandom<TestGemm<BiasRelu<>, RowMajor, SmallTile<4, 1>>>(5, true);
+}
+
+// A slope for each column.
+TEST(Gemm, PRelu) {
+  RunRandom<TestGemm<epilogues::BiasPRelu<>, RowMajor, SmallTile<4, 1>>>(10, true);
+  RunRandom<TestGemm<epilogues::BiasPRelu<>, ColumnMajor, SmallTile<4, 1>>>(11, false);
 }
 
 TEST(Gemm, BiasInsideTheSum) {

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "weft/conv/problem.hpp"
+#include "weft/layouts/float16.hpp"
 
 namespace weft::reference {
 
@@ -34,10 +36,14 @@ struct FilterOfGroup {
 };
 
 // The exact sum of products behind output (n, k, p, q). src is NCHW. filter is the one that this
-// output uses: the channels of its group, [K / groups][C / groups][R][S].
-constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_t* src,
-                                  const std::int8_t* filter, std::int64_t n, std::int64_t k,
-                                  std::int64_t p, std::int64_t q) {
+// output uses: the channels of its group, [K / groups][C / groups][R][S]. Values stand for what they
+// are less their zero point, and what lies outside the image for 0.
+template <class Source, class Filter>
+constexpr std::int64_t Accumulate(const conv::Problem& problem, const Source* src,
+                                  const Filter* filter, std::int64_t n, std::int64_t k,
+                                  std::int64_t p, std::int64_t q,
+                                  std::int64_t source_zero_point = 0,
+                                  std::int64_t filter_zero_point = 0) {
   const std::int64_t group_k = problem.k / problem.groups;  // output channels of a group
   const std::int64_t group_c = problem.c / problem.groups;  // input channels of a group
   const std::int64_t first_c = k / group_k * group_c;       // where this output's begin
@@ -55,7 +61,7 @@ constexpr std::int64_t Accumulate(const conv::Problem& problem, const std::int8_
         const std::int64_t x = src[((n * problem.c + first_c + c) * problem.h + h) * problem.w + w];
         const std::int64_t f =
             filter[((k % group_k * group_c + c) * problem.r + fr) * problem.s + fs];
-        sum += x * f;
+        sum += (x - source_zero_point) * (f - filter_zero_point);
       }
     }
   }
@@ -72,6 +78,8 @@ struct EpilogueData {
   const std::int32_t* sum_bias = nullptr;    // K; added to the sum, modulo 2^32
   float gamma = 1.0f;
   const std::int8_t* residual = nullptr;  // NKPQ planar
+  const float* float_residual = nullptr;  // the same of another type, its values as floats
+  const float* late_residual = nullptr;   // the same, but added after the activation
   float zero_point = 0.0f;
 };
 
@@ -99,18 +107,28 @@ constexpr float Value(std::int64_t accumulator, std::int64_t k, std::int64_t ind
                       const EpilogueData& e, const Activation& activation) {
   float t = 0.0f;
   if (e.residual != nullptr) t = e.gamma * static_cast<float>(e.residual[index]);
+  if (e.float_residual != nullptr) t = e.gamma * e.float_residual[index];
   const float alpha = e.channel_alpha != nullptr ? e.channel_alpha[k] : e.alpha;
   t = __builtin_fmaf(alpha, static_cast<float>(accumulator), t);
   if (e.bias != nullptr) t = __builtin_fmaf(e.beta, e.bias[k], t);
   if (e.bias_int32 != nullptr) {
     t = __builtin_fmaf(e.beta, static_cast<float>(e.bias_int32[k]), t);
   }
-  return activation(t);
+  if constexpr (std::is_invocable_v<const Activation&, float, std::int64_t>) {
+    t = activation(t, k);
+  } else {
+    t = activation(t);
+  }
+  if (e.late_residual != nullptr) t = __builtin_fmaf(e.gamma, e.late_residual[index], t);
+  return t;
 }
 
-// Conversion to an 8-bit type: zero point, clamp, round half to even.
+// Where a value halfway between two integers goes.
+enum class Ties { kEven, kAway, kUp };
+
+// Conversion to an 8-bit type: zero point, clamp, round.
 template <class T>
-constexpr T Quantize(float t, float zero_point, int low, int high) {
+constexpr T Quantize(float t, float zero_point, int low, int high, Ties ties = Ties::kEven) {
   t = t + zero_point;
   if (!(t == t)) t = 0.0f;  // NaN
   if (!(t > static_cast<float>(low))) return static_cast<T>(low);
@@ -119,13 +137,54 @@ constexpr T Quantize(float t, float zero_point, int low, int high) {
   const float above = t - static_cast<float>(floor);  // exact: |t| < 256
   if (above < 0.5f) return static_cast<T>(floor);
   if (above > 0.5f) return static_cast<T>(floor + 1);
+  if (ties == Ties::kUp) return static_cast<T>(floor + 1);
+  if (ties == Ties::kAway) return static_cast<T>(floor >= 0 ? floor + 1 : floor);
   return static_cast<T>(floor % 2 == 0 ? floor : floor + 1);
 }
 
+// The bits of the 16-bit float nearest to t, halves to the even one: kMantissa explicit bits, least
+// exponent kLeast.
+template <int kMantissa, int kLeast>
+constexpr std::uint16_t Narrow(float t) {
+  constexpr int kExponents = 15 - kMantissa;
+  constexpr unsigned kInfinity = ((1u << kExponents) - 1u) << kMantissa;
+  if (t != t) return 0x7fff;
+  const unsigned sign = __builtin_signbit(t) ? 0x8000u : 0u;
+  double magnitude = t < 0.0f ? -static_cast<double>(t) : static_cast<double>(t);
+  if (magnitude > 1e300) return static_cast<std::uint16_t>(sign | kInfinity);
+  int exponent = kLeast;  // of the binade that the value is in, or of the least
+  double unit = 1.0;      // 2^exponent
+  for (int i = 0; i < -kLeast; ++i) unit /= 2.0;
+  while (magnitude >= 2.0 * unit) unit *= 2.0, ++exponent;
+  const double steps = magnitude / unit * (1 << kMantissa);
+  auto whole = static_cast<unsigned>(steps);
+  const double above = steps - whole;
+  if (above > 0.5 || (above == 0.5 && whole % 2 == 1)) ++whole;
+  // The implicit bit counts one binade up.
+  const unsigned bits = (static_cast<unsigned>(exponent - kLeast) << kMantissa) + whole;
+  return static_cast<std::uint16_t>(sign | (bits < kInfinity ? bits : kInfinity));
+}
+
+// The nearest int32, halves to the even one.
+constexpr std::int32_t Whole(float t) {
+  if (t != t) return 0;
+  if (t >= 2147483648.0f) return 2147483647;
+  if (t <= -2147483648.0f) return -2147483647 - 1;
+  const auto floor =
+      static_cast<std::int64_t>(t) - (t < static_cast<float>(static_cast<std::int64_t>(t)) ? 1 : 0);
+  const double above = static_cast<double>(t) - static_cast<double>(floor);
+  const bool up = above > 0.5 || (above == 0.5 && floor % 2 != 0);
+  return static_cast<std::int32_t>(floor + (up ? 1 : 0));
+}
+
+// Of 8 bits: the least and the greatest output, and the rounding. Of int32: whether it is the sum or
+// the value.
 template <class T>
 struct OutputRange {
   int low = 0;
   int high = 0;
+  Ties ties = Ties::kEven;
+  bool is_value = false;
 };
 inline constexpr OutputRange<std::int8_t> kInt8{-128, 127};
 inline constexpr OutputRange<std::uint8_t> kUint8{0, 255};
@@ -150,8 +209,13 @@ constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const s
   if (e.sum_bias != nullptr) accumulator = static_cast<std::int32_t>(accumulator + e.sum_bias[k]);
   if constexpr (sizeof(T) == 1) {
     return Quantize<T>(Value(accumulator, k, index, e, activation), e.zero_point, range.low,
-                       range.high);
+                       range.high, range.ties);
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return {Narrow<10, -14>(Value(accumulator, k, index, e, activation))};
+  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+    return {Narrow<7, -126>(Value(accumulator, k, index, e, activation))};
   } else if constexpr (static_cast<T>(0.5f) == static_cast<T>(0)) {
+    if (range.is_value) return Whole(Value(accumulator, k, index, e, activation));
     return static_cast<T>(accumulator);
   } else {
     return Value(accumulator, k, index, e, activation);

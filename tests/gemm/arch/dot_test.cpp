@@ -12,16 +12,22 @@ namespace weft::arch::testing {
 namespace {
 
 using cpu::DotMeans;
+using cpu::DotSigns;
 
-std::vector<int32_t> Plain(std::vector<int32_t> c, const std::vector<uint32_t>& a,
+int64_t Byte(bool is_signed, uint32_t word, int i) {
+  const uint32_t byte = word >> 8 * i & 0xff;
+  return is_signed && byte >= 128 ? int64_t{byte} - 256 : int64_t{byte};
+}
+
+std::vector<int32_t> Plain(DotSigns signs, std::vector<int32_t> c, const std::vector<uint32_t>& a,
                            const std::vector<uint32_t>& b, int m, int n, int words) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
       int64_t sum = c[i * n + j];
       for (int w = 0; w < words; ++w) {
         for (int k = 0; k < 4; ++k) {
-          sum += int64_t{static_cast<int8_t>(a[w * m + i] >> 8 * k)} *
-                 static_cast<int8_t>(b[w * n + j] >> 8 * k);
+          sum += Byte(signs != DotSigns::kOnlyB, a[w * m + i], k) *
+                 Byte(signs != DotSigns::kOnlyA, b[w * n + j], k);
         }
       }
       c[i * n + j] = static_cast<int32_t>(static_cast<uint32_t>(sum));  // wraps around
@@ -49,10 +55,13 @@ TEST(DotProducts, EveryMeansAgreesWithTheDefinition) {
               b.assign(b.size(), 0x80808080u);
               c.assign(c.size(), INT32_MAX);
             }
-            const std::vector<int32_t> expected = Plain(c, a, b, m, n, words);
-            cpu::AddDotProducts(means, c.data(), a.data(), b.data(), m, n, words);
-            ASSERT_EQ(c, expected) << "means " << static_cast<int>(means) << ", " << m << " x " << n
-                                   << " x " << words << " words";
+            for (const DotSigns signs : {DotSigns::kBoth, DotSigns::kOnlyA, DotSigns::kOnlyB}) {
+              std::vector<int32_t> sums = c;
+              cpu::AddDotProducts(means, signs, sums.data(), a.data(), b.data(), m, n, words);
+              ASSERT_EQ(sums, Plain(signs, c, a, b, m, n, words))
+                  << "means " << static_cast<int>(means) << ", signs " << static_cast<int>(signs)
+                  << ", " << m << " x " << n << " x " << words << " words";
+            }
           }
         }
       }

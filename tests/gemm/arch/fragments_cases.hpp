@@ -52,7 +52,7 @@ TEST(Fragments, AgreeWithTheManual) {
 }
 
 // d = a * b + c, element by element, with each lane's registers laid out as `in` of the kernels.
-template <const auto& kA, const auto& kB, const auto& kC>
+template <bool kUnsignedA, const auto& kA, const auto& kB, const auto& kC>
 std::vector<uint32_t> PlainProduct(const std::vector<uint32_t>& in) {
   constexpr int kPerLane = kA.kRegisters + kB.kRegisters + kC.kRegisters;
   constexpr int kDepth = kA.kWords * 4;
@@ -62,7 +62,10 @@ std::vector<uint32_t> PlainProduct(const std::vector<uint32_t>& in) {
     const uint32_t* registers = &in[kPerLane * lane];
     for (int r = 0; r < kA.kRegisters; ++r) {
       const FragmentPlace place = kA.place[lane][r];
-      for (int k = 0; k < 4; ++k) a[place.row][place.word * 4 + k] = SignedByte(registers[r], k);
+      for (int k = 0; k < 4; ++k) {
+        a[place.row][place.word * 4 + k] =
+            kUnsignedA ? registers[r] >> 8 * k & 0xff : SignedByte(registers[r], k);
+      }
     }
     for (int r = 0; r < kB.kRegisters; ++r) {
       const FragmentPlace place = kB.place[lane][r];
@@ -85,20 +88,32 @@ std::vector<uint32_t> PlainProduct(const std::vector<uint32_t>& in) {
   return out;
 }
 
-TEST(Mma, M16N8K32) {
+template <bool kUnsignedA>
+void TestM16N8K32() {
   std::vector<uint32_t> in = Noise(5).Words(32 * 10);
-  const auto product = &PlainProduct<kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C>;
-  ExpectOutput<MmaM16N8K32Kernel>(in, product(in));
+  const auto product = &PlainProduct<kUnsignedA, kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C>;
+  ExpectOutput<MmaM16N8K32Kernel<kUnsignedA>>(in, product(in));
   for (int i = 0; i < 32 * 10; ++i) in[i] = i % 10 < 6 ? 0x80808080u : 0x7FFFFFFFu;  // extremes
-  ExpectOutput<MmaM16N8K32Kernel>(in, product(in));
+  ExpectOutput<MmaM16N8K32Kernel<kUnsignedA>>(in, product(in));
+}
+
+TEST(Mma, M16N8K32) {
+  TestM16N8K32<false>();
+  TestM16N8K32<true>();
+}
+
+template <bool kUnsignedA>
+void TestM8N8K16() {
+  std::vector<uint32_t> in = Noise(6).Words(32 * 4);
+  const auto product = &PlainProduct<kUnsignedA, kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>;
+  ExpectOutput<MmaM8N8K16Kernel<kUnsignedA>>(in, product(in));
+  for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x80808080u : 0x7FFFFFFFu;
+  ExpectOutput<MmaM8N8K16Kernel<kUnsignedA>>(in, product(in));
 }
 
 TEST(Mma, M8N8K16) {
-  std::vector<uint32_t> in = Noise(6).Words(32 * 4);
-  const auto product = &PlainProduct<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>;
-  ExpectOutput<MmaM8N8K16Kernel>(in, product(in));
-  for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x80808080u : 0x7FFFFFFFu;
-  ExpectOutput<MmaM8N8K16Kernel>(in, product(in));
+  TestM8N8K16<false>();
+  TestM8N8K16<true>();
 }
 
 // Integers that both formats hold, and sums that float holds: exact in any order.

@@ -159,6 +159,7 @@ struct LdMatrixKernel {
 };
 
 // in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
+template <bool kUnsignedA>
 struct MmaM16N8K32Kernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 80};
@@ -172,12 +173,17 @@ struct MmaM16N8K32Kernel {
     const int32_t c[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
                           static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
     int32_t d[4];
-    t.MmaM16N8K32S8(d, a, b, c);
+    if constexpr (kUnsignedA) {
+      t.MmaM16N8K32U8S8(d, a, b, c);
+    } else {
+      t.MmaM16N8K32S8(d, a, b, c);
+    }
     for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(d[i]);
   }
 };
 
 // in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
+template <bool kUnsignedA>
 struct MmaM8N8K16Kernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 75};
@@ -188,7 +194,11 @@ struct MmaM8N8K16Kernel {
     const uint32_t* in = p.in + 4 * t.lane();
     const int32_t c[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
     int32_t d[2];
-    t.MmaM8N8K16S8(d, in[0], in[1], c);
+    if constexpr (kUnsignedA) {
+      t.MmaM8N8K16U8S8(d, in[0], in[1], c);
+    } else {
+      t.MmaM8N8K16S8(d, in[0], in[1], c);
+    }
     for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(d[i]);
   }
 };
@@ -308,8 +318,44 @@ struct PackKernel {
   }
 };
 
+// Numbers that all threads lower and raise: out[0] by numbers above where it is, out[1] by those
+// below; out[2] and out[3] likewise. Then kSteps steps, whose first i out[4 + i] takes.
+// in: a word for each thread of the grid.
+struct RangeKernel {
+  static constexpr int kThreads = 64;
+  static constexpr arch::Requires kRequires{.min = 75};
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+  static constexpr int kSteps = 12;
+
+  static constexpr float Above(uint32_t noise) { return static_cast<float>(noise % 9000) - 7.0f; }
+  static constexpr float Below(uint32_t noise) { return -9.0f - static_cast<float>(noise % 9000); }
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    float* out = reinterpret_cast<float*>(p.out);
+    const uint32_t noise = p.in[t.block_x() * kThreads + t.tid()];
+    t.LowerGlobal(out + 0, Above(noise));
+    t.LowerGlobal(out + 1, Below(noise));
+    t.RaiseGlobal(out + 2, Above(noise));
+    t.RaiseGlobal(out + 3, Below(noise));
+    if (t.block_x() != 0 || t.tid() > kSteps) return;
+    const float nan = std::bit_cast<float>(0x7fc00000u);
+    const float steps[kSteps] = {50.0f, 20.0f, -0.0f, -3.0f, -2.0f, -1e30f,
+                                 -9.0f, -0.0f, 0.5f,  nan,   nan,   1e-40f};
+    const uint32_t down = 0b1010'0011'1110;  // bit i: step i lowers
+    float* const own = out + 4 + t.tid();
+    for (int i = 0; i < t.tid(); ++i) {
+      if (down >> i & 1) {
+        t.LowerGlobal(own, steps[i]);
+      } else {
+        t.RaiseGlobal(own, steps[i]);
+      }
+    }
+  }
+};
+
 // in: 32 lanes x (kM of a, kN of b); out: 32 lanes x kM x kN, starting from c = element's index.
-template <int kM, int kN>
+template <int kM, int kN, bool kUnsignedA>
 struct DotKernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 75};
@@ -330,8 +376,9 @@ struct DotKernel {
       WEFT_UNROLL
       for (int j = 0; j < kN; ++j) c[i][j] = i * kN + j;
     }
-    t.Dp4aOuter(c, a, b);
-    c[0][0] = Thread::Dp4a(a[kM - 1], b[kN - 1], c[0][0]);
+    t.template Dp4aOuter<kUnsignedA>(c, a, b);
+    c[0][0] = kUnsignedA ? Thread::Dp4aU8S8(a[kM - 1], b[kN - 1], c[0][0])
+                         : Thread::Dp4a(a[kM - 1], b[kN - 1], c[0][0]);
     WEFT_UNROLL
     for (int i = 0; i < kM; ++i) {
       WEFT_UNROLL

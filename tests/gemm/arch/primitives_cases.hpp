@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -169,7 +170,29 @@ TEST(PackSaturated, RoundsHalfToEvenWithinTheRange) {
   TestPack<uint8_t>(0, 255);
 }
 
-template <int kM, int kN>
+TEST(GlobalRange, LowersAndRaises) {
+  constexpr Dim3 kGrid{5};
+  const std::vector<uint32_t> in = Noise(9).Words(5 * RangeKernel::kThreads);
+  float start;
+  std::memcpy(&start, &kUntouched, sizeof(start));  // -7.99
+  std::vector<float> want = {start, start, start, start};
+  for (const uint32_t noise : in) {
+    want[1] = std::min(want[1], RangeKernel::Below(noise));
+    want[2] = std::max(want[2], RangeKernel::Above(noise));
+  }
+  want.push_back(start);
+  for (const float x : {50.0f, 20.0f, 0.0f, -3.0f, -3.0f, -1e30f, -9.0f, 0.0f, 0.5f, 0.5f, 0.5f}) {
+    want.push_back(x);
+  }
+  want.push_back(1e-40f);
+  std::vector<uint32_t> expected(want.size());
+  std::memcpy(expected.data(), want.data(), want.size() * sizeof(float));
+  ExpectOutput<RangeKernel>(kGrid, in, expected, [](const uint32_t* words, uint32_t* out) {
+    return WordParams{words, out};
+  });
+}
+
+template <int kM, int kN, bool kUnsignedA = false>
 void TestDots() {
   for (const bool extremes : {false, true}) {
     std::vector<uint32_t> in = Noise(7).Words(32 * (kM + kN));
@@ -180,7 +203,10 @@ void TestDots() {
       const uint32_t* b = a + kM;
       const auto dot = [&](int i, int j) {
         int32_t sum = 0;
-        for (int k = 0; k < 4; ++k) sum += SignedByte(a[i], k) * SignedByte(b[j], k);
+        for (int k = 0; k < 4; ++k) {
+          const int32_t x = kUnsignedA ? a[i] >> 8 * k & 0xff : SignedByte(a[i], k);
+          sum += x * SignedByte(b[j], k);
+        }
         return sum;
       };
       for (int i = 0; i < kM; ++i) {
@@ -190,7 +216,7 @@ void TestDots() {
         }
       }
     }
-    ExpectOutput<DotKernel<kM, kN>>(in, expected);
+    ExpectOutput<DotKernel<kM, kN, kUnsignedA>>(in, expected);
   }
 }
 
@@ -201,6 +227,8 @@ TEST(Dp4a, OuterProductsOfAnyShape) {
   TestDots<8, 8>();
   TestDots<4, 15>();
   TestDots<17, 16>();
+  TestDots<1, 1, true>();
+  TestDots<8, 8, true>();
 }
 
 template <class T>

@@ -38,7 +38,8 @@ void TestProduct(const ProductCase& c) {
   if (const char* why = CannotRun(Kernel::kRequires)) GTEST_SKIP() << why;
   SCOPED_TRACE(std::string(c.name) + ", n = " + std::to_string(N));
   const int k = c.products * 32 / ElementBytes(kType);
-  const Matrix a = RandomMatrix(kType, 64, k, 31), b = RandomMatrix(kType, N, k, 32);
+  constexpr WgmmaType kOfA = kType == WgmmaType::kS8U8 ? WgmmaType::kS8 : kType;
+  const Matrix a = RandomMatrix(kOfA, 64, k, 31), b = RandomMatrix(kType, N, k, 32);
   std::vector<uint32_t> arena = Noise(33).Words(kArenaWords);
   Place(a, kType, c.a, &arena);
   Place(b, kType, c.b, &arena);
@@ -69,6 +70,7 @@ TEST(Wgmma, BytesOfEveryN) {
 TEST(Wgmma, BytesOfEveryPlacement) {
   TestPlacements<WgmmaType::kS8, 64>();
   TestPlacements<WgmmaType::kS8, 208>();
+  TestPlacements<WgmmaType::kS8U8, 64>();
 }
 
 TEST(Wgmma, FloatsOfEveryTypeAndPlacement) {

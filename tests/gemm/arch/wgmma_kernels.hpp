@@ -26,7 +26,7 @@ struct WgmmaKernel {
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
   static constexpr int kArenaWords = 14336;
   using Params = WgmmaParams;
-  using Sum = std::conditional_t<kType == WgmmaType::kS8, int32_t, float>;
+  using Sum = std::conditional_t<IsBytes(kType), int32_t, float>;
   struct SharedStorage {
     alignas(1024) uint32_t arena[kArenaWords];
   };
@@ -39,6 +39,8 @@ struct WgmmaKernel {
     constexpr bool kA = (kTrans & 1) != 0, kB = (kTrans & 2) != 0;
     if constexpr (kType == WgmmaType::kS8) {
       t.template WgmmaS8<N>(d, a, b, accumulate);
+    } else if constexpr (kType == WgmmaType::kS8U8) {
+      t.template WgmmaS8U8<N>(d, a, b, accumulate);
     } else if constexpr (kType == WgmmaType::kF16) {
       t.template WgmmaF16<N, kA, kB>(d, a, b, accumulate);
     } else if constexpr (kType == WgmmaType::kBf16) {

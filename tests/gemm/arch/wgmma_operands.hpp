@@ -15,7 +15,7 @@ constexpr int ElementBytes(WgmmaType type) {
   return type == WgmmaType::kTf32 ? 4 : type == WgmmaType::kF16 || type == WgmmaType::kBf16 ? 2 : 1;
 }
 
-// Bytes in ascending value for s8; for floats the bits of -4 to 4.
+// Bytes as they are; for floats the bits of -4 to 4.
 constexpr uint32_t ElementBits(WgmmaType type, int value) {
   constexpr uint32_t kF16[] = {0, 0x3C00, 0x4000, 0x4200, 0x4400};
   constexpr uint32_t kBf16[] = {0, 0x3F80, 0x4000, 0x4040, 0x4080};
@@ -25,6 +25,7 @@ constexpr uint32_t ElementBits(WgmmaType type, int value) {
   const auto sign = static_cast<uint32_t>(value < 0);
   switch (type) {
     case WgmmaType::kS8:
+    case WgmmaType::kS8U8:
       return static_cast<uint8_t>(value);
     case WgmmaType::kF16:
       return kF16[size] | sign << 15;
@@ -48,13 +49,15 @@ struct Matrix {
   int at(int row, int column) const { return value[static_cast<size_t>(row) * k + column]; }
 };
 
+// kS8U8: unsigned bytes, for B.
 inline Matrix RandomMatrix(WgmmaType type, int rows, int k, uint64_t seed) {
   Matrix m{rows, k, {}};
   Noise noise(seed);
   for (int i = 0; i < rows * k; ++i) {
     const auto bits = noise.Next() >> 20;
-    m.value.push_back(type == WgmmaType::kS8 ? static_cast<int8_t>(bits)
-                                             : static_cast<int>(bits % 9) - 4);
+    m.value.push_back(type == WgmmaType::kS8     ? static_cast<int8_t>(bits)
+                      : type == WgmmaType::kS8U8 ? static_cast<uint8_t>(bits)
+                                                 : static_cast<int>(bits % 9) - 4);
   }
   return m;
 }

@@ -1,0 +1,243 @@
+#include "weft/conv/source_correction.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_name.hpp"
+
+namespace weft::conv {
+namespace {
+
+// Which taps of one direction lie in the image: [first, end).
+struct Taps {
+  std::int64_t first = 0, end = 0;
+  friend bool operator==(const Taps&, const Taps&) = default;
+};
+
+// One direction of a problem.
+struct Direction {
+  std::int64_t outputs, extent, taps, padding, stride, dilation;
+
+  Taps At(std::int64_t output) const {
+    const std::int64_t start = output * stride - padding, step = taps == 1 ? 1 : dilation;
+    Taps in;
+    while (in.first < taps && start + in.first * step < 0) ++in.first;
+    in.end = in.first;
+    while (in.end < taps && start + in.end * step < extent) ++in.end;
+    return in;
+  }
+};
+
+// The classes of a direction's outputs, the commonest first.
+struct Classes {
+  std::vector<Taps> taps;
+
+  explicit Classes(const Direction& d) {
+    std::vector<std::pair<std::int64_t, Taps>> counted;
+    ForEachRun(d, [&](std::int64_t, std::int64_t count, const Taps& in) {
+      const auto same = std::find_if(counted.begin(), counted.end(),
+                                     [&](const auto& c) { return c.second == in; });
+      if (same == counted.end()) {
+        counted.emplace_back(count, in);
+      } else {
+        same->first += count;
+      }
+    });
+    std::stable_sort(counted.begin(), counted.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& c : counted) taps.push_back(c.second);
+  }
+
+  std::int64_t Find(const Taps& in) const {
+    return std::find(taps.begin(), taps.end(), in) - taps.begin();
+  }
+
+  // visit(first output, how many, their taps): neighbours with the same taps together.
+  template <class Visit>
+  static void ForEachRun(const Direction& d, const Visit& visit) {
+    for (std::int64_t i = 0; i < d.outputs;) {
+      const Taps in = d.At(i);
+      std::int64_t end = i + 1;
+      while (end < d.outputs && d.At(end) == in) ++end;
+      visit(i, end - i, in);
+      i = end;
+    }
+  }
+
+  // to[i] = `step` times the class of output i.
+  void Write(const Direction& d, std::int64_t step, std::int32_t* to) const {
+    ForEachRun(d, [&](std::int64_t first, std::int64_t count, const Taps& in) {
+      std::fill_n(to + first, count, static_cast<std::int32_t>(Find(in) * step));
+    });
+  }
+};
+
+// The sums of an output channel's filter over rectangles of taps, as the image sees them.
+class TapSums {
+ public:
+  TapSums(const Problem& p, const std::int32_t* sums)
+      : columns_(p.s + 1), prefix_(static_cast<std::size_t>((p.r + 1) * columns_)) {
+    const bool flip = p.mode == Mode::kConvolution;
+    for (std::int64_t r = 0; r < p.r; ++r) {
+      for (std::int64_t s = 0; s < p.s; ++s) {
+        const std::int64_t tap = r * p.s + s;
+        At(r + 1, s + 1) =
+            sums[flip ? p.r * p.s - 1 - tap : tap] + At(r, s + 1) + At(r + 1, s) - At(r, s);
+      }
+    }
+  }
+
+  std::int64_t Of(const Taps& rows, const Taps& columns) {
+    return At(rows.end, columns.end) - At(rows.first, columns.end) - At(rows.end, columns.first) +
+           At(rows.first, columns.first);
+  }
+
+ private:
+  std::int64_t& At(std::int64_t r, std::int64_t s) {
+    return prefix_[static_cast<std::size_t>(r * columns_ + s)];
+  }
+  std::int64_t columns_;
+  std::vector<std::int64_t> prefix_;
+};
+
+absl::Status ZeroPointOutside(const char* what, std::int32_t zero_point, std::int32_t lowest,
+                              std::int32_t highest, const char* type) {
+  return absl::OutOfRangeError(absl::StrCat("conv: ", what, "=", zero_point, " is no value of ",
+                                            type, "; give one from ", lowest, " to ", highest));
+}
+
+}  // namespace
+
+absl::Status internal::CheckCorrectedFilter(const Problem& p, const FilterExtents& f,
+                                            std::int64_t count) {
+  if (absl::Status s = CheckProblem(p); !s.ok()) return s;
+  if (f == p.filter() && count == p.groups) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "conv: the filter of a source correction is packed for k=%d c=%d r=%d s=%d, %d of them; this "
+      "problem has k=%d c=%d r=%d s=%d in each of its %d groups, so pack the filter that belongs "
+      "to it",
+      f.k, f.c, f.r, f.s, count, p.filter().k, p.filter().c, p.r, p.s, p.groups));
+}
+
+absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
+    const Problem& p, const std::vector<std::int32_t>& sums, std::int32_t zero_point) {
+  if (absl::Status s = CheckProblem(p); !s.ok()) return s;
+  if (static_cast<std::int64_t>(sums.size()) != p.k * p.r * p.s) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: sums has ", sums.size(), " numbers, the filter has k*r*s=", p.k * p.r * p.s,
+        " taps; give one for each"));
+  }
+  if (zero_point < -128 || zero_point > 255) {
+    return ZeroPointOutside("zero_point", zero_point, -128, 255, "int8 or uint8");
+  }
+  const Direction down{p.p(), p.h, p.r, p.pad_top, p.stride_h, p.dilation_h};
+  const Direction along{p.q(), p.w, p.s, p.pad_left, p.stride_w, p.dilation_w};
+  const Classes rows(down), columns(along);
+  const auto row_classes = static_cast<std::int64_t>(rows.taps.size());
+  const auto column_classes = static_cast<std::int64_t>(columns.taps.size());
+  const internal::Wide corrections = internal::Wide{row_classes} * column_classes * p.k;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (corrections > kMost) {
+    return internal::TooLarge("k times the classes of pixels that see the same taps", corrections,
+                              kMost, "split the output channels");
+  }
+  SourceCorrectionBuffer buffer;
+  const std::int64_t size = p.p() + p.q() + p.k + static_cast<std::int64_t>(corrections);
+  buffer.data_.reset(new (std::nothrow) std::int32_t[static_cast<std::size_t>(size)]);
+  if (buffer.data_ == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("conv: no memory for a source correction of ", size, " int32 numbers"));
+  }
+  SourceCorrection& table = buffer.table_;
+  table.problem_ = p;
+  table.zero_point_ = zero_point;
+  table.uniform_ = row_classes * column_classes == 1;
+  table.bytes_ = size * std::int64_t{sizeof(std::int32_t)};
+  std::int32_t* const to = buffer.data_.get();
+  rows.Write(down, column_classes * p.k, to);
+  columns.Write(along, p.k, to + p.p());
+  std::int32_t* const commonest = to + p.p() + p.q();
+  std::int32_t* const edges = commonest + p.k;
+  // Kernels add modulo 2^32.
+  const auto correction = [&](std::int64_t sum) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(-zero_point * sum));
+  };
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    TapSums filter(p, sums.data() + k * p.r * p.s);
+    const std::int64_t common = filter.Of(rows.taps[0], columns.taps[0]);
+    commonest[k] = correction(common);
+    for (std::int64_t c = 0; c < row_classes * column_classes; ++c) {
+      const std::int64_t sum =
+          filter.Of(rows.taps[static_cast<std::size_t>(c / column_classes)],
+                    columns.taps[static_cast<std::size_t>(c % column_classes)]);
+      edges[c * p.k + k] = correction(sum - common);
+    }
+  }
+  return buffer;
+}
+
+int ZeroPoints::Operands(const Problem& p, gemm::TensorArgument* to) const {
+  constexpr std::int64_t kBytes = sizeof(std::int32_t);
+  int count = 0;
+  if (source_stage) {
+    to[count++] = {.field = "source_correction",
+                   .address = source_correction.data(),
+                   .alignment = kBytes,
+                   .line_bytes = source_correction.bytes(),
+                   .if_null =
+                       "is missing; call conv::MakeSourceCorrection with the packed filter "
+                       "and pass its view(), or At(device_pointer) after a copy to the GPU"};
+  }
+  if (filter_stage) {
+    to[count++] = {.field = "filter_zero_point",
+                   .address = filter_zero_point,
+                   .alignment = kBytes,
+                   .line_bytes = p.k * kBytes,
+                   .if_null = "is null; give the address of k int32 numbers"};
+    to[count++] = {.field = "window_sums",
+                   .address = window_sums,
+                   .alignment = kBytes,
+                   .line_bytes = p.n * p.groups * p.p() * p.q() * kBytes,
+                   .if_null = "is null; give what conv::WindowSums made of the same source"};
+  }
+  return count;
+}
+
+absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
+  const auto without = [](const char* field, const char* stage, const char* leave) {
+    return absl::InvalidArgumentError(absl::StrCat("conv: args.", field,
+                                                   " is set but the policy's Epilogue has no ",
+                                                   stage, " stage; leave it ", leave));
+  };
+  if (!z.filter_stage && z.filter_zero_point != nullptr) {
+    return without("filter_zero_point", "FilterZeroPoint", "null");
+  }
+  if (!z.filter_stage && z.window_sums != nullptr) {
+    return without("window_sums", "FilterZeroPoint", "null");
+  }
+  const SourceCorrection& table = z.source_correction;
+  if (!z.source_stage) {
+    return table.data() == nullptr ? absl::OkStatus()
+                                   : without("source_correction", "SourceZeroPoint", "empty");
+  }
+  Problem tabled = table.problem();
+  tabled.n = p.n;
+  if (tabled != p) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: args.source_correction was made for ", ProblemName(tabled), ", this operator has ",
+        ProblemName(p), "; make the one that belongs to the problem and its filter"));
+  }
+  const int lowest = z.unsigned_source ? 0 : -128, highest = z.unsigned_source ? 255 : 127;
+  if (table.zero_point() < lowest || table.zero_point() > highest) {
+    return ZeroPointOutside("args.source_correction.zero_point()", table.zero_point(), lowest,
+                            highest, z.unsigned_source ? "a uint8 source" : "an int8 source");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weft::conv

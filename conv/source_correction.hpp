@@ -1,0 +1,137 @@
+// What the zero point of a source takes from the sums of a convolution.
+//
+// Kernels multiply a source's values x as they are, and taps outside the image as 0. Where x stands
+// for x - zx, and the padding for 0, an output is
+//     sum of (x - zx) w  =  sum of x w  -  zx * (sum of w),
+// both over the taps that lie in the image. The last sum depends on the output channel and on which
+// taps those are: the same ones for all pixels but a few at the border. MakeSourceCorrection tables
+// it, once for a filter, and the stage SourceZeroPoint of an epilogue adds it, in int32.
+//
+//     auto table = weft::conv::MakeSourceCorrection(problem, packed_filter, zero_point);
+//     op->Run({..., .source_correction = table->At(gpu_copy_of_its_bytes)}, stream);
+//     op->RunOnCpu({..., .source_correction = table->view()});
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/argument_checks.hpp"
+#include "weft/layouts/packed_filter.hpp"
+
+namespace weft::conv {
+
+class SourceCorrectionBuffer;
+
+// A table somewhere in memory: a pointer that knows its problem and zero point. Does not own. A
+// default-constructed one refers to nothing and is refused by operators with a SourceZeroPoint.
+class SourceCorrection {
+ public:
+  SourceCorrection() = default;
+
+  // int32 numbers, one after the other: for each output row, and each output column, where its pixels'
+  // edges begin, as a sum of both; k corrections, those of the commonest pixels; and edges, k for
+  // each kind of pixel, which those of that kind add to the corrections: first k zeros.
+  const std::int32_t* data() const { return data_; }
+  // Null if all pixels are of one kind, as without padding.
+  const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
+  const std::int32_t* edge_columns() const { return data_ + problem_.p(); }
+  const std::int32_t* corrections() const { return data_ + problem_.p() + problem_.q(); }
+  const std::int32_t* edges() const { return corrections() + problem_.k; }
+  std::int64_t bytes() const { return bytes_; }
+  const Problem& problem() const { return problem_; }
+  std::int32_t zero_point() const { return zero_point_; }
+
+ private:
+  friend class SourceCorrectionBuffer;
+  Problem problem_;
+  std::int32_t zero_point_ = 0;
+  bool uniform_ = false;
+  std::int64_t bytes_ = 0;
+  const std::int32_t* data_ = nullptr;
+};
+
+// Owns a table in host memory.
+class SourceCorrectionBuffer {
+ public:
+  // What to copy to a GPU, and how many bytes.
+  const std::int32_t* data() const { return data_.get(); }
+  std::int64_t bytes() const { return table_.bytes(); }
+
+  // The table in host memory, for RunOnCpu. Valid as long as this buffer.
+  SourceCorrection view() const { return At(data_.get()); }
+
+  // The copy of these bytes that the caller made at `memory` (a GPU address, 4-byte aligned).
+  SourceCorrection At(const void* memory) const {
+    SourceCorrection copy = table_;
+    copy.data_ = static_cast<const std::int32_t*>(memory);
+    return copy;
+  }
+
+  // sums: of the filter's values over the input channels of an output channel's group, [K][R][S].
+  // MakeSourceCorrection calls it.
+  static absl::StatusOr<SourceCorrectionBuffer> Make(const Problem& problem,
+                                                     const std::vector<std::int32_t>& sums,
+                                                     std::int32_t zero_point);
+
+ private:
+  SourceCorrectionBuffer() = default;
+  SourceCorrection table_;
+  std::unique_ptr<std::int32_t[]> data_;
+};
+
+// The zero points of an operator and of one run's arguments.
+struct ZeroPoints {
+  bool source_stage = false, filter_stage = false;  // the epilogue has them
+  bool unsigned_source = false;
+  const SourceCorrection& source_correction;
+  const std::int32_t* filter_zero_point = nullptr;
+  const std::int32_t* window_sums = nullptr;
+
+  // Writes those that the stages read, at most 3, and returns how many.
+  int Operands(const Problem& problem, gemm::TensorArgument* to) const;
+};
+
+// InvalidArgument if an argument is given that no stage reads, or a table of another problem (the
+// number of images aside); OutOfRange if its zero point is no value of the source.
+absl::Status CheckZeroPoints(const Problem& problem, const ZeroPoints& zero_points);
+
+namespace internal {
+absl::Status CheckCorrectedFilter(const Problem& problem, const FilterExtents& filter,
+                                  std::int64_t count);
+}
+
+// The table for `problem`, whose filter (or bank, for groups) is `filter`, in host memory, and a
+// source whose zero point is `zero_point`, -128 to 255. Any number of images may be run with it.
+// Takes 4 (p + q + k (1 + kinds of pixels)) bytes; with a 3x3 filter and padding 1 there are 9 kinds.
+// InvalidArgument as for CheckProblem, for a filter of another problem and for a zero point outside
+// its range; ResourceExhausted if there is no memory.
+template <FilterFormat Format, class Prologue>
+absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
+    const Problem& problem, const PackedFilterBuffer<Format, std::int8_t, Prologue>& filter,
+    std::int32_t zero_point) {
+  if (absl::Status s = internal::CheckCorrectedFilter(problem, filter.extents(), filter.count());
+      !s.ok()) {
+    return s;
+  }
+  const FilterExtents& e = filter.extents();
+  const std::int64_t taps = e.r * e.s;
+  std::vector<std::int32_t> sums(static_cast<std::size_t>(problem.k * taps));
+  for (std::int64_t k = 0; k < problem.k; ++k) {
+    const std::int8_t* one = filter.data() + k / e.k * Format::Size(e);
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      std::int32_t sum = 0;
+      for (std::int64_t c = 0; c < e.c; ++c) {
+        sum += one[Format::Offset(e, k % e.k, c, tap / e.s, tap % e.s)];
+      }
+      sums[static_cast<std::size_t>(k * taps + tap)] = sum;
+    }
+  }
+  return SourceCorrectionBuffer::Make(problem, sums, zero_point);
+}
+
+}  // namespace weft::conv

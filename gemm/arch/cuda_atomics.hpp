@@ -1,0 +1,50 @@
+// Numbers in global memory that all threads of a grid raise or lower, as PTX. Base of Thread.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "weft/gemm/arch/backend.hpp"
+
+namespace weft::arch {
+inline namespace WEFT_BACKEND {
+
+struct AtomicThread {
+  // *p becomes the lesser of *p and x, or the greater, atomically in the grid. NaN is passed over;
+  // -0 counts as 0; *p is no NaN. Numbers that change nothing cost a load.
+  WEFT_DEVICE static void LowerGlobal(float* p, float x) {
+    if (x < LoadRelaxed(p)) Move<true>(p, x + 0.0f);
+  }
+  WEFT_DEVICE static void RaiseGlobal(float* p, float x) {
+    if (x > LoadRelaxed(p)) Move<false>(p, x + 0.0f);
+  }
+
+ private:
+  WEFT_DEVICE static float LoadRelaxed(const float* p) {
+    float x;
+    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(x) : "l"(p) : "memory");
+    return x;
+  }
+
+  // Bits as signed integers order floats from +0 on, and put them above the negative ones; as
+  // unsigned integers they order negative floats the other way round, and put them above the others.
+  template <bool kDown>
+  WEFT_DEVICE static void Move(float* p, float x) {
+    const int bits = __float_as_int(x);
+    if ((bits >= 0) == kDown) {
+      if constexpr (kDown) {
+        asm volatile("red.relaxed.gpu.global.min.s32 [%0], %1;" ::"l"(p), "r"(bits) : "memory");
+      } else {
+        asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"(p), "r"(bits) : "memory");
+      }
+    } else {
+      if constexpr (kDown) {
+        asm volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" ::"l"(p), "r"(bits) : "memory");
+      } else {
+        asm volatile("red.relaxed.gpu.global.max.s32 [%0], %1;" ::"l"(p), "r"(bits) : "memory");
+      }
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch

@@ -1,0 +1,117 @@
+// Activations in operators, each exactly against the reference's own: one policy of simt and one of
+// mma_sm80 for most, values of the channel through every store.
+#pragma once
+
+#include "tests/conv/harness.hpp"
+#include "tests/conv/nc32_policies.hpp"
+#include "tests/conv/policies.hpp"
+#include "tests/conv/wgmma_policies.hpp"
+#include "tests/reference/activations.hpp"
+
+namespace weft::conv {
+namespace {
+
+using namespace epilogues;  // NOLINT: a test file about them
+
+template <class EpilogueT>
+using Simt = TestPolicy<NCxHWx<4>, EpilogueT>;
+template <class EpilogueT>
+using Mma = Nc32Policy<NCxHWx<32>, EpilogueT, MmaSm80Tile<64, 64, 64, 32, 32, 3>>;
+
+// Random problems; the sums are scaled to about [-20, 20], and most activations back to bytes.
+template <class P, class Activation>
+void RunActivation(const Activation& activation, typename P::Epilogue epilogue,
+                   RunOptions options = {}, int problems = 6) {
+  std::mt19937 engine(11);
+  for (int i = 0; i < problems; ++i) {
+    Problem problem = RandomProblem(engine);
+    if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 4);
+    options.seed = static_cast<std::uint32_t>(engine());
+    ExpectMatchesReference<P>(problem, activation, options, epilogue);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// F in Requant, whose true function is Activation's.
+template <template <class> class Policy, class F, class Activation>
+void RunRequant(float inverse_scale) {
+  using E = Chain<Scale, Bias<>, Requant<F>, ClampTo<std::int8_t>>;
+  E epilogue;
+  epilogue.template Get<Requant<F>>().scale = 0.125f;
+  epilogue.template Get<Requant<F>>().inverse_scale = inverse_scale;
+  RunActivation<Policy<E>>(reference::RequantActivation<Activation>{0.125f, inverse_scale},
+                           epilogue);
+}
+
+TEST(ConvolutionActivations, Requantised) {
+  RunRequant<Simt, HSwish, reference::HSwishActivation>(7.3f);
+  RunRequant<Simt, HSigmoid, reference::HSigmoidActivation>(127.0f);
+  RunRequant<Mma, Sigmoid, reference::SigmoidActivation>(127.0f);
+  RunRequant<Simt, Silu, reference::SiluActivation>(7.3f);
+  RunRequant<Mma, Gelu, reference::GeluActivation>(7.3f);
+}
+
+TEST(ConvolutionActivations, InFloat) {
+  using ETanh = Chain<Scale, Bias<>, Tanh, ToFloat>;
+  RunActivation<TestPolicy<NCHW, ETanh>>(reference::TanhActivation{}, {}, {.beta = 0.05f});
+  using EGelu = Chain<Scale, Bias<>, GeluTanh, RoundTo<Half>>;
+  RunActivation<Nc32Policy<NHWC, EGelu, MmaSm80Tile<64, 64, 64, 32, 32, 3, 8>>>(
+      reference::GeluTanhActivation{}, {}, {.beta = 0.05f});
+}
+
+TEST(ConvolutionActivations, Leaky) {
+  BiasLeakyRelu<> epilogue;
+  epilogue.Get<LeakyRelu>().slope = 0.3f;
+  RunActivation<Simt<BiasLeakyRelu<>>>(reference::LeakyReluActivation{0.3f}, epilogue);
+}
+
+// A slope for each channel: where a thread has runs of channels, single ones, and several groups of
+// them; with a residual behind.
+TEST(ConvolutionActivations, PRelu) {
+  std::vector<float> slopes;
+  for (int k = 0; k < 200; ++k) slopes.push_back(static_cast<float>(k % 7) * 0.13f - 0.2f);
+  const OperatorMemory<float> memory(slopes);
+  const reference::PReluActivation activation{slopes.data()};
+  const auto run = [&]<class P>(RunOptions options = {}) {
+    typename P::Epilogue epilogue;
+    epilogue.template Get<PRelu>().slope = memory.get();
+    RunActivation<P>(activation, epilogue, options);
+  };
+  run.template operator()<Simt<BiasPRelu<>>>();
+  run.template operator()<Mma<BiasPRelu<>>>();
+  run.template operator()<WithEpilogue<BiasPRelu<>>>();
+  using Late = Chain<Scale, Bias<>, PRelu, Residual<std::uint8_t, NHWC>, ClampTo<std::int8_t>>;
+  run.template operator()<Simt<Late>>({.gamma = -0.3f, .late_residual = true});
+  using Plain = Chain<Scale, Bias<>, PRelu, ToFloat>;
+  run.template operator()<WithEpilogue<Plain, NCHW, 4>>();
+}
+
+TEST(ConvolutionActivations, ChannelValuesAreChecked) {
+  using P = Simt<BiasPRelu<>>;
+  const auto op = Convolution<P>::Create(SquareProblem(1, 4, 4, 8, 1, 0, 1));
+  ASSERT_TRUE(op.ok());
+  const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size()));
+  const OperatorMemory<std::int8_t> dst(std::vector<std::int8_t>(op->dst_size()));
+  const OperatorMemory<float> bias(std::vector<float>(8));
+  const auto filter = PackFilter<CxRSKx<4>, KCRS, std::int8_t>(op->problem().filter(),
+                                                               std::vector<std::int8_t>(32));
+  const OperatorMemory<std::int8_t> packed({filter->data(), filter->data() + filter->size()});
+  Convolution<P>::Arguments args;
+  args.src = src.get(), args.filter = filter->At(packed.get());
+  args.bias = bias.get(), args.dst = dst.get();
+  EXPECT_EQ(op->CheckArguments(args).message(),
+            "conv: args.epilogue's channel values are null; give the address of one number for "
+            "each output channel, for PRelu args.epilogue.Get<PRelu>().slope");
+  args.epilogue.Get<PRelu>().slope = reinterpret_cast<const float*>(dst.get() + 4);
+  EXPECT_EQ(op->CheckArguments(args).message(),
+            "conv: args.dst overlaps args.epilogue's channel values; blocks would read what others "
+            "have written, so give dst memory of its own");
+  args.epilogue.Get<PRelu>().slope =
+      reinterpret_cast<const float*>(reinterpret_cast<const char*>(bias.get()) + 2);
+  EXPECT_FALSE(op->CheckArguments(args).ok());
+  args.epilogue.Get<PRelu>().slope = bias.get();
+  EXPECT_TRUE(op->CheckArguments(args).ok());
+}
+
+}  // namespace
+}  // namespace weft::conv

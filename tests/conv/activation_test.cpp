@@ -1,0 +1,1 @@
+#include "tests/conv/activation_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/copy_cases.hpp"  // on the CPU

@@ -1,0 +1,113 @@
+// Every type of output to every destination layout, through the ready-made policies; rounding; and
+// residuals of every type.
+#pragma once
+
+#include "tests/conv/harness.hpp"
+#include "weft/conv/ready_made.hpp"
+
+namespace weft::conv {
+namespace {
+
+using namespace epilogues;  // NOLINT: a test file about them
+
+template <class T>
+struct OutputOf {
+  using type = Chain<Scale, Bias<>, RoundTo<T>>;
+};
+template <>
+struct OutputOf<float> {
+  using type = Chain<Scale, Bias<>, ToFloat>;
+};
+template <>
+struct OutputOf<std::int8_t> {
+  using type = Chain<Scale, Bias<>, ClampTo<std::int8_t>>;
+};
+template <>
+struct OutputOf<std::uint8_t> {
+  using type = Chain<Scale, Bias<>, ClampTo<std::uint8_t>>;
+};
+template <class T>
+using To = typename OutputOf<T>::type;
+
+template <class P, class Activation = reference::NoActivation>
+void RunOutputs(RunOptions options = {},
+                reference::OutputRange<typename P::Epilogue::Output> range =
+                    FullRange<typename P::Epilogue::Output>(),
+                const Activation& activation = {}) {
+  std::mt19937 engine(5);
+  for (int i = 0; i < 6; ++i) {
+    Problem problem = RandomProblem(engine);
+    if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
+    options.seed = static_cast<std::uint32_t>(engine());
+    ExpectMatchesReference<P>(problem, activation, options, {}, range);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Each layout once for each width of an output.
+TEST(ConvolutionOutputs, Simt) {
+  RunOutputs<S8Conv4<To<std::uint8_t>, NCxHWx<64>, Tile32x32>>({.zero_point = 100.0f});
+  RunOutputs<S8Conv4<To<std::uint8_t>, NCHW, Tile32x32>>();
+  RunOutputs<S8Conv4<To<Half>, NCxHWx<32>, Tile32x32>>();
+  RunOutputs<S8Conv4<To<Bfloat16>, NHWC, Tile32x32>>();
+  RunOutputs<S8Conv4<To<Half>, NCHW, Tile32x32>>();
+  RunOutputs<S8Conv4<Chain<SumBias, ToAccumulator>, NCxHWx<4>, Tile32x32>>();
+  RunOutputs<S8Conv4<To<float>, NCxHWx<64>, Tile32x32>>();
+}
+
+TEST(ConvolutionOutputs, MmaSm80) {
+  RunOutputs<S8Conv32<To<std::uint8_t>, NHWC, Mma64x32>>();
+  RunOutputs<S8Conv32<To<Bfloat16>, NCxHWx<4>, Mma64x32>>();
+  RunOutputs<S8Conv32<To<Bfloat16>, NCHW, Mma64x32>>();
+  RunOutputs<S8Conv32<To<Half>, NCxHWx<64>, Mma64x32>>();
+  RunOutputs<S8Conv32<Chain<ToAccumulator>, NHWC, Mma64x32>>();
+  RunOutputs<S8Conv32<To<float>, NCxHWx<32>, Mma64x32>>();
+}
+
+TEST(ConvolutionOutputs, WgmmaSm90) {
+  RunOutputs<S8Conv32<To<std::uint8_t>, NCxHWx<64>, Wgmma32x64>>({.zero_point = 7.0f});
+  RunOutputs<S8Conv32<To<Half>, NHWC, Wgmma32x64>>();
+  RunOutputs<S8Conv32<To<Bfloat16>, NCHW, Wgmma32x64>>();
+}
+
+// Values and not sums; some beyond int32.
+TEST(ConvolutionOutputs, RoundedToInt32) {
+  RunOutputs<S8Conv4<To<std::int32_t>, NHWC, Tile32x32>>({.alpha = 0.125f}, {.is_value = true});
+  RunOutputs<S8Conv4<To<std::int32_t>, NHWC, Tile32x32>>({.alpha = 40000.0f}, {.is_value = true});
+}
+
+// Values of which every 32nd or so lies halfway between two integers, and half of them saturate.
+TEST(ConvolutionOutputs, Rounding) {
+  using Away = Chain<Scale, RoundedTo<std::int8_t, Rounding::kHalfAway>>;
+  using Up = Chain<Scale, RoundedTo<std::int8_t, Rounding::kHalfUp>>;
+  using UpBytes = Chain<Scale, Relu, ClampTo<std::uint8_t, 10, 200, Rounding::kHalfUp>>;
+  const RunOptions ties{.alpha = 0.015625f}, shifted{.alpha = 0.015625f, .zero_point = 3.0f};
+  const reference::OutputRange<std::int8_t> away{-128, 127, reference::Ties::kAway};
+  const reference::OutputRange<std::int8_t> up{-128, 127, reference::Ties::kUp};
+  RunOutputs<S8Conv4<Away, NCxHWx<4>, Tile32x32>>(ties, away);
+  RunOutputs<S8Conv4<Up, NCHW, Tile32x32>>(shifted, up);
+  RunOutputs<S8Conv32<Up, NCxHWx<32>, Mma64x32>>(ties, up);
+  RunOutputs<S8Conv32<Away, NCxHWx<32>, Wgmma32x64>>(ties, away);
+  RunOutputs<S8Conv32<Away, NCxHWx<32>, Wgmma32x64>>(shifted, away);
+  RunOutputs<S8Conv32<UpBytes, NCxHWx<4>, Wgmma32x64>>(shifted, {10, 200, reference::Ties::kUp},
+                                                       reference::ReluActivation{});
+}
+
+// Before and after an activation, with a scale and a layout of their own.
+TEST(ConvolutionOutputs, Residuals) {
+  using Bytes = Chain<Residual<std::uint8_t>, Scale, Bias<>, Relu, ClampTo<std::uint8_t>>;
+  using Late = Chain<Scale, Bias<>, Relu, Residual<Half, NHWC>, ClampTo<std::int8_t>>;
+  using Sixteen = Chain<Residual<Bfloat16, NCHW>, Scale, Bias<>, RoundTo<Bfloat16>>;
+  const auto range = FullRange<std::uint8_t>();
+  const reference::ReluActivation relu;
+  RunOutputs<S8Conv4<Bytes, NCxHWx<32>, Tile32x32>>({.gamma = 0.7f}, range, relu);
+  RunOutputs<S8Conv32<Bytes, NCxHWx<32>, Wgmma32x64>>({.gamma = -0.7f}, range, relu);
+  RunOutputs<S8Conv32<Late, NCxHWx<32>, Mma64x32>>({.gamma = 0.3f, .late_residual = true},
+                                                   FullRange<std::int8_t>(), relu);
+  RunOutputs<S8Conv32<Late, NCxHWx<32>, Wgmma32x64>>({.gamma = 0.3f, .late_residual = true},
+                                                     FullRange<std::int8_t>(), relu);
+  RunOutputs<S8Conv4<Sixteen, NCxHWx<4>, Tile32x32>>({.gamma = 1.5f});
+}
+
+}  // namespace
+}  // namespace weft::conv

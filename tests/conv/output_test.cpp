@@ -1,0 +1,1 @@
+#include "tests/conv/output_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/zero_point_wgmma_cases.hpp"

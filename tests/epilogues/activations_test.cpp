@@ -1,0 +1,196 @@
+// Every activation: its error against the true function, its ends, its order, what it does to NaN.
+//
+// What holds for all floats is tried with two million of them; with WEFT_EVERY_FLOAT=1 in the
+// environment with every one, which takes half an hour. activations_test.cu does that on a GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+#include "tests/epilogues/activation_bounds.hpp"
+#include "tests/reference/activations.hpp"
+#include "weft/epilogues/chain.hpp"
+
+namespace weft::epilogues {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::uint32_t Bits(float x) {
+  return std::bit_cast<std::uint32_t>(x);
+}
+
+// visit(x) for floats from the least finite one to the greatest.
+template <class Visit>
+void ForFloats(const Visit& visit) {
+  const bool every = std::getenv("WEFT_EVERY_FLOAT") != nullptr;
+  const std::uint32_t step = every ? 1 : 2039;
+  constexpr std::uint32_t kGreatest = 0x7f7fffff;
+  for (std::uint32_t i = kGreatest - kGreatest % step;; i -= step) {
+    visit(-std::bit_cast<float>(i));
+    if (i == 0) break;
+  }
+  for (std::uint32_t i = 0; i <= kGreatest; i += step) visit(std::bit_cast<float>(i));
+}
+
+template <class True>
+class OfExponentials : public testing::Test {};
+using AllOfExponentials = testing::Types<TrueSigmoid, TrueSilu, TrueTanh, TrueGelu, TrueGeluTanh>;
+TYPED_TEST_SUITE(OfExponentials, AllOfExponentials);
+
+TYPED_TEST(OfExponentials, IsWithinItsBound) {
+  const typename TypeParam::Activation activation;
+  Errors errors;
+  ForFloats([&](float x) { errors.Add(activation(x), TypeParam::At(x)); });
+  EXPECT_LE(errors.absolute, TypeParam::kBound.absolute);
+  EXPECT_GT(errors.absolute, TypeParam::kBound.absolute / 3);  // the bound means something
+  if (TypeParam::kBound.ulp > 0.0) {
+    EXPECT_LE(errors.ulp, TypeParam::kBound.ulp);
+    EXPECT_GT(errors.ulp, TypeParam::kBound.ulp / 3);
+  }
+}
+
+// From the least float to the greatest, the infinities and NaN.
+TYPED_TEST(OfExponentials, StaysInRange) {
+  const typename TypeParam::Activation activation;
+  const double low = std::is_same_v<TypeParam, TrueTanh>      ? -1.0
+                     : std::is_same_v<TypeParam, TrueSigmoid> ? 0.0
+                     : std::is_same_v<TypeParam, TrueSilu>    ? -0.2784646
+                     : std::is_same_v<TypeParam, TrueGelu>    ? -0.1699713
+                                                              : -0.1700408;
+  const bool bounded =
+      std::is_same_v<TypeParam, TrueTanh> || std::is_same_v<TypeParam, TrueSigmoid>;
+  int outside = 0;
+  ForFloats([&](float x) {
+    const float y = activation(x);
+    outside += !(y >= low && (bounded ? y <= 1.0f : y <= std::max(x, 0.0f)));
+  });
+  EXPECT_EQ(outside, 0);
+  EXPECT_EQ(activation(kInfinity), bounded ? 1.0f : kInfinity);
+  // NaN, of either sign, counts as -infinity.
+  const float least = activation(-kInfinity);
+  EXPECT_NEAR(least, (std::is_same_v<TypeParam, TrueTanh>) ? -1.0 : 0.0, 5e-15);
+  EXPECT_EQ(Bits(activation(kNan)), Bits(least));
+  EXPECT_EQ(Bits(activation(-kNan)), Bits(least));
+  EXPECT_EQ(Bits(activation(-std::numeric_limits<float>::max())), Bits(least));
+}
+
+// By more than `ulp` from one float to the next.
+template <class F>
+void ExpectNeverFalls(const F& activation, float ulp = 0.0f) {
+  float before = activation(-kInfinity);
+  int falls = 0;
+  ForFloats([&](float x) {
+    const float y = activation(x);
+    falls += before - y > ulp * std::ldexp(std::fabs(before), -23);
+    before = y;
+  });
+  EXPECT_EQ(falls, 0);
+}
+
+TEST(Activations, NeverFall) {
+  ExpectNeverFalls(Relu{});
+  ExpectNeverFalls(Relu6{});
+  ExpectNeverFalls(ClampRange{-1.5f, 2.5f});
+  ExpectNeverFalls(LeakyRelu{0.1f});
+  ExpectNeverFalls(HSigmoid{});
+  ExpectNeverFalls(Identity{});
+  ExpectNeverFalls(Sigmoid{}, 2.0f);
+  ExpectNeverFalls(Tanh{}, 3.0f);
+}
+
+TEST(Activations, ValuesAtZero) {
+  EXPECT_EQ(Sigmoid{}(0.0f), 0.5f);
+  EXPECT_EQ(Sigmoid{}(-0.0f), 0.5f);
+  EXPECT_EQ(Bits(Tanh{}(0.0f)), Bits(0.0f));
+  EXPECT_EQ(Bits(Tanh{}(-0.0f)), Bits(-0.0f));
+  EXPECT_EQ(Silu{}(0.0f), 0.0f);
+  EXPECT_EQ(Gelu{}(0.0f), 0.0f);
+  EXPECT_EQ(GeluTanh{}(0.0f), 0.0f);
+  EXPECT_EQ(HSigmoid{}(0.0f), 0.5f);
+}
+
+TEST(Activations, TanhIsOdd) {
+  int different = 0;
+  ForFloats([&](float x) { different += Bits(Tanh{}(-x)) != (Bits(Tanh{}(x)) ^ 0x80000000u); });
+  EXPECT_EQ(different, 0);
+}
+
+TEST(Activations, EndsAreReached) {
+  EXPECT_EQ(Sigmoid{}(17.4f), 1.0f);
+  EXPECT_EQ(Tanh{}(9.02f), 1.0f);
+  EXPECT_EQ(Silu{}(20.0f), 20.0f);
+  EXPECT_EQ(Gelu{}(6.0f), 6.0f);
+  EXPECT_EQ(GeluTanh{}(6.0f), 6.0f);
+  EXPECT_GT(Sigmoid{}(-kInfinity), 0.0f);
+  EXPECT_EQ(HSigmoid{}(3.0f), 1.0f);
+  EXPECT_EQ(HSigmoid{}(kInfinity), 1.0f);
+  EXPECT_EQ(HSigmoid{}(-3.0f), 0.0f);
+}
+
+// The definitions a second time, in other words.
+TEST(Activations, AreTheReferencesToTheBit) {
+  const auto expect_same = [](const auto& activation, const auto& reference) {
+    int different = 0;
+    const auto compare = [&](float x) { different += Bits(activation(x)) != Bits(reference(x)); };
+    ForFloats(compare);
+    for (const float x : {kInfinity, -kInfinity, kNan, -kNan}) compare(x);
+    EXPECT_EQ(different, 0);
+  };
+  expect_same(Sigmoid{}, reference::SigmoidActivation{});
+  expect_same(Silu{}, reference::SiluActivation{});
+  expect_same(Tanh{}, reference::TanhActivation{});
+  expect_same(GeluTanh{}, reference::GeluTanhActivation{});
+  expect_same(HSigmoid{}, reference::HSigmoidActivation{});
+  expect_same(Relu6{}, reference::ClampActivation{0.0f, 6.0f});
+  expect_same([](float x) { return Gelu{}(x) + 0.0f; },  // -0 is any 0
+              [](float x) { return reference::GeluActivation{}(x) + 0.0f; });
+}
+
+// No floating-point environment, no flags: the bits of a few results, which any back end has.
+TEST(Activations, AreConstantExpressions) {
+  static_assert(Sigmoid{}(0.0f) == 0.5f);
+  static_assert(Tanh{}(20.0f) == 1.0f);
+  static_assert(Silu{}(-100.0f) == Silu{}(-87.0f));
+  static_assert(Gelu{}(8.0f) == 8.0f);
+  static_assert(GeluTanh{}(-kInfinity) == GeluTanh{}(-10.0f));
+  static_assert(Requant<HSwish>{2.0f, 4.0f}(1.5f) == 12.0f);
+}
+
+TEST(Activations, PiecewiseLinear) {
+  EXPECT_EQ(LeakyRelu{0.3f}(-2.0f), -2.0f * 0.3f);
+  EXPECT_EQ(LeakyRelu{0.3f}(2.0f), 2.0f);
+  EXPECT_TRUE(std::isnan(LeakyRelu{}(kNan)));
+  EXPECT_EQ((PRelu{}(-2.0f, 0.3f)), -2.0f * 0.3f);
+  EXPECT_EQ((PRelu{}(2.0f, 0.3f)), 2.0f);
+  EXPECT_EQ(Relu6{}(-1.0f), 0.0f);
+  EXPECT_EQ(Relu6{}(5.5f), 5.5f);
+  EXPECT_EQ(Relu6{}(7.0f), 6.0f);
+  EXPECT_EQ(Bits(Relu6{}(kNan)), Bits(0.0f));
+  EXPECT_EQ(Bits(Relu6{}(-0.0f)), Bits(0.0f));
+  EXPECT_EQ(HSigmoid{}(1.0f), 4.0f * (1.0f / 6.0f));
+  EXPECT_EQ(HSigmoid{}(kNan), 0.0f);
+  EXPECT_EQ((ClampRange{-2.0f, 3.0f}(kNan)), -2.0f);
+}
+
+// Of a chain: the channel's value comes with the inputs.
+TEST(Activations, ChannelValues) {
+  using E = Chain<Scale, PRelu, ToFloat>;
+  static_assert(E::kHasChannelValues && !E::kNeedsCoordinate);
+  static_assert(!BiasRelu<>::kHasChannelValues);
+  EXPECT_EQ((E{}(StageInputs{.accumulator = -8, .channel_value = 0.25f}, {})), -2.0f);
+  EXPECT_EQ((E{}(StageInputs{.accumulator = 8, .channel_value = 0.25f}, {})), 8.0f);
+  const float slopes[] = {0.5f, 0.25f};
+  E chain;
+  chain.Get<PRelu>().slope = slopes;
+  EXPECT_EQ(chain.ChannelValues(), slopes);
+}
+
+}  // namespace
+}  // namespace weft::epilogues

@@ -1,0 +1,78 @@
+// The activations of exponentials on a GPU: their errors over every float, and their bits against
+// the host's.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "tests/epilogues/activation_bounds.hpp"
+
+namespace weft::epilogues {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlocks = 4096;
+constexpr std::uint32_t kStep = 4099;  // from one float that is compared with the host to the next
+
+__device__ void RaiseTo(double* most, double x) {
+  // Bits of numbers that are not negative are ordered as these are.
+  atomicMax(reinterpret_cast<unsigned long long*>(most),
+            static_cast<unsigned long long>(__double_as_longlong(x)));
+}
+
+// errors: of all finite floats. results: those of bits 0, kStep, 2 kStep, ...
+template <class True>
+__global__ void Evaluate(Errors* errors, float* results) {
+  const typename True::Activation activation;
+  Errors mine;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
+  for (std::uint64_t i = first; i < std::uint64_t{1} << 32; i += kThreads * kBlocks) {
+    const auto bits = static_cast<std::uint32_t>(i);
+    const float x = std::bit_cast<float>(bits);
+    const float y = activation(x);
+    if ((bits & 0x7f800000u) != 0x7f800000u) mine.Add(y, True::At(x));
+    if (bits % kStep == 0) results[bits / kStep] = y;
+  }
+  RaiseTo(&errors->absolute, mine.absolute);
+  RaiseTo(&errors->ulp, mine.ulp);
+}
+
+template <class True>
+class OfExponentials : public testing::Test {};
+using AllOfExponentials = testing::Types<TrueSigmoid, TrueSilu, TrueTanh, TrueGelu, TrueGeluTanh>;
+TYPED_TEST_SUITE(OfExponentials, AllOfExponentials);
+
+TYPED_TEST(OfExponentials, EveryFloat) {
+  const std::size_t count = 0xffffffffu / kStep + 1;
+  Errors* errors;
+  float* results;
+  ASSERT_EQ(cudaMalloc(&errors, sizeof(*errors)), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&results, count * sizeof(float)), cudaSuccess);
+  ASSERT_EQ(cudaMemset(errors, 0, sizeof(*errors)), cudaSuccess);
+  ASSERT_EQ(cudaMemset(results, 0x77, count * sizeof(float)), cudaSuccess);
+  Evaluate<TypeParam><<<kBlocks, kThreads>>>(errors, results);
+  Errors got;
+  std::vector<float> bits(count);
+  EXPECT_EQ(cudaMemcpy(&got, errors, sizeof(got), cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(bits.data(), results, count * sizeof(float), cudaMemcpyDefault),
+            cudaSuccess);
+  cudaFree(errors);
+  cudaFree(results);
+
+  EXPECT_LE(got.absolute, TypeParam::kBound.absolute);
+  EXPECT_GT(got.absolute, 0.0);
+  if (TypeParam::kBound.ulp > 0.0) EXPECT_LE(got.ulp, TypeParam::kBound.ulp);
+  const typename TypeParam::Activation activation;
+  int different = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float want = activation(std::bit_cast<float>(static_cast<std::uint32_t>(i * kStep)));
+    different += std::memcmp(&bits[i], &want, sizeof(want)) != 0;
+  }
+  EXPECT_EQ(different, 0);
+}
+
+}  // namespace
+}  // namespace weft::epilogues
