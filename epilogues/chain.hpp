@@ -132,10 +132,20 @@ constexpr bool InContractOrder() {
   return true;
 }
 
-// Stages are kept by recursion, not in a std::tuple, which device code cannot use.
+// Whether RoundFirst is the last activation, right before the output stage, and nowhere else.
+template <class... Stages>
+constexpr bool RoundsFirst() {
+  const bool rounds[] = {std::is_same_v<Stages, RoundFirst>...};
+  int count = 0;
+  for (const bool round : rounds) count += round;
+  return count == 1 && sizeof...(Stages) > 1 && rounds[sizeof...(Stages) - 2];
+}
+
+// Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
+// the stage Until, or to the end.
 template <class... Stages>
 struct StageList {
-  template <class Inputs>
+  template <class Until = void, class Inputs>
   constexpr float Apply(float t, const Inputs&, const OutputCoord&, bool) const {
     return t;
   }
@@ -146,10 +156,12 @@ struct StageList<First, Rest...> {
   First first;
   StageList<Rest...> rest;
 
-  template <class Inputs>
+  template <class Until = void, class Inputs>
   constexpr float Apply(float t, const Inputs& in, const OutputCoord& at,
                         bool is_first = true) const {
-    if constexpr (kIsResidual<First>) {
+    if constexpr (std::is_same_v<First, Until>) {
+      return t;
+    } else if constexpr (kIsResidual<First>) {
       t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
@@ -164,7 +176,7 @@ struct StageList<First, Rest...> {
     } else {
       t = first(t, at);
     }
-    return rest.Apply(t, in, at, false);
+    return rest.template Apply<Until>(t, in, at, false);
   }
 
   template <class S>
@@ -217,6 +229,7 @@ struct Chain {
   static constexpr bool kSourceZeroPoint = (std::is_same_v<Stages, SourceZeroPoint> || ...);
   static constexpr bool kFilterZeroPoint = (std::is_same_v<Stages, FilterZeroPoint> || ...);
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
+  static constexpr bool kRoundsFirst = internal::RoundsFirst<Stages...>();
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kNeedsCoordinate =
       ((kIsActivation<Stages> && !PlainActivation<Stages>) || ...);
@@ -257,6 +270,11 @@ struct Chain {
   template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
+    if constexpr (kRoundsFirst) {
+      // Where nothing is added the output stage rounds the same way itself.
+      const float value = stages.template Apply<RoundFirst>(0.0f, in, at);
+      return kShift ? RoundFirst::AndAdd(value, in.zero_point) : value;
+    }
     const float value = stages.Apply(0.0f, in, at);
     if constexpr (kShift) {
       return OutputStage::Shift(value, in);
