@@ -62,11 +62,14 @@ struct Relu6 {
 // x rounded to the nearest integer, halves to the even one. Before ClampTo, which then adds the zero
 // point to an integer: what ONNX, TFLite and PyTorch do. ClampTo by itself rounds the sum, which
 // differs for ties, and for numbers so close to one that adding the zero point makes them one.
-// |x| above 2^22, from where on ClampTo saturates, may be off by a half.
+// |x| above 2^22, from where on ClampTo saturates, may be off by a half. As the last activation before
+// ClampTo it wants an args.zero_point that is an integer.
 struct RoundFirst {
-  constexpr float operator()(float x) const {
+  constexpr float operator()(float x) const { return AndAdd(x, 0.0f); }
+  // The same plus an integer of at most 2^22 in magnitude.
+  static constexpr float AndAdd(float x, float integer) {
     constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: floats there are one apart
-    return Add(Add(x, kMagic), -kMagic);
+    return Add(Add(x, kMagic), integer - kMagic);
   }
 };
 

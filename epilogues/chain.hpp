@@ -153,6 +153,15 @@ constexpr bool InContractOrder() {
   return true;
 }
 
+// Whether RoundFirst is the last activation, right before the output stage, and nowhere else.
+template <class... Stages>
+constexpr bool RoundsFirst() {
+  const bool rounds[] = {std::is_same_v<Stages, RoundFirst>...};
+  int count = 0;
+  for (const bool round : rounds) count += round;
+  return count == 1 && sizeof...(Stages) > 1 && rounds[sizeof...(Stages) - 2];
+}
+
 // Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
 // the stage Until, or to the end.
 template <class... Stages>
@@ -263,6 +272,7 @@ struct Chain {
   static constexpr bool kSourceZeroPoint = (std::is_same_v<Stages, SourceZeroPoint> || ...);
   static constexpr bool kFilterZeroPoint = (std::is_same_v<Stages, FilterZeroPoint> || ...);
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
+  static constexpr bool kRoundsFirst = internal::RoundsFirst<Stages...>();
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
@@ -324,8 +334,18 @@ struct Chain {
   template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
-    float value = stages.Apply(0.0f, in, at);
-    if constexpr (kShift) value = OutputStage::Shift(value, in);
+    float value;
+    if constexpr (kRoundsFirst) {
+      value = stages.template Apply<RoundFirst>(0.0f, in, at);
+      if constexpr (kShift) {
+        value = RoundFirst::AndAdd(value, in.zero_point);
+      } else if constexpr (OutputStage::kRounds != Rounding::kHalfEven) {
+        value = RoundFirst()(value);  // else the output stage rounds the same way itself
+      }
+    } else {
+      value = stages.Apply(0.0f, in, at);
+      if constexpr (kShift) value = OutputStage::Shift(value, in);
+    }
     return OutputStage::BeforeHalfEven(value);
   }
 

@@ -140,6 +140,7 @@ struct ClampTo : internal::OutputTag {
                     kHigh <= std::numeric_limits<T>::max(),
                 "weft: ClampTo<T, low, high> needs low <= high, both within the range of T");
   using Element = T;
+  static constexpr Rounding kRounds = kRounding;
   static constexpr bool kAddsZeroPoint = true;
 
   template <class Sum>

@@ -95,6 +95,14 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
                           n.neutral == 0.0f ? "0" : "1");
     }
   }
+  constexpr float kMost = 1 << 22;
+  if (e.facts.whole_zero_point &&
+      !(std::fabs(e.zero_point) <= kMost && e.zero_point == std::nearbyint(e.zero_point))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": args.zero_point=", e.zero_point,
+        " is not an integer, to which RoundFirst before ClampTo has rounded the values; "
+        "give one from -4194304 to 4194304"));
+  }
   if (e.channel_alpha.address != nullptr && e.alpha != 1.0f) {
     return absl::InvalidArgumentError(absl::StrCat(
         who, ": args.alpha=", e.alpha, " and args.channel_alpha are both set; give one of them"));

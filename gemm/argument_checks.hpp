@@ -38,7 +38,8 @@ struct EpilogueFacts {
   bool bias_in_sum = false;
   bool residual = false;
   bool zero_point = false;
-  bool channel_values = false;  // of an activation
+  bool channel_values = false;    // of an activation
+  bool whole_zero_point = false;  // it is added to integers
 };
 
 // The epilogue's part of a run's arguments.
@@ -60,7 +61,8 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
                                    .bias = Epilogue::kHasBias,
                                    .bias_in_sum = Epilogue::kBiasInSum,
                                    .residual = Epilogue::kHasResidual,
-                                   .zero_point = Epilogue::OutputStage::kAddsZeroPoint},
+                                   .zero_point = Epilogue::OutputStage::kAddsZeroPoint,
+                                   .whole_zero_point = Epilogue::kRoundsFirst},
                          .bias = {.field = "bias",
                                   .address = args.bias,
                                   .alignment = alignof(decltype(*args.bias)),

@@ -106,11 +106,10 @@ class StagedStore {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
       const std::int64_t offset =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
-      if (i + 128 <= kPixels || row < kPixels) {
-        shared.offset[Map::Group(t)][row] = offset;
-        if constexpr (Math::kZeroPoints) {
-          shared.terms[Map::Group(t)][row] = Math::TermsOf(t, p, tile, pixel);
-        }
+      if (i + 128 <= kPixels || row < kPixels) shared.offset[Map::Group(t)][row] = offset;
+      if constexpr (Math::kZeroPoints) {
+        const auto terms = Math::TermsOf(t, p, tile, pixel);
+        if (i + 128 <= kPixels || row < kPixels) shared.terms[Map::Group(t)][row] = terms;
       }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;

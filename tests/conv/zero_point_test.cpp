@@ -113,11 +113,36 @@ TEST(ZeroPoint, SizeOfTheTable) {
   EXPECT_EQ(table.view().corrections()[0], -5 * 8 * 9);
 }
 
+TEST(ZeroPointRefused, DestinationsThatAreNoIntegers) {
+  Tensors t;
+  const SourceCorrectionBuffer table = t.Table(t.problem, 5);
+  Convolution<ZeroSimt>::Arguments args{.src = t.src.data(),
+                                        .filter = t.packed.view(),
+                                        .bias = t.bias.data(),
+                                        .dst = t.dst.data(),
+                                        .source_correction = table.view()};
+  const auto op = Convolution<ZeroSimt>::Create(t.problem);
+  for (const float zero_point : {0.5f, 4194305.0f, -INFINITY}) {
+    args.zero_point = zero_point;
+    const absl::Status s = op->CheckArguments(args);
+    EXPECT_NE(
+        s.message().find(" is not an integer, to which RoundFirst before ClampTo has rounded"),
+        std::string::npos)
+        << s;
+  }
+}
+
 // Ties, and numbers that adding the zero point would make one.
 TEST(ZeroPoint, RoundsBeforeTheDestinationsIsAdded) {
   const auto run = [](float value, float zero_point) {
     const epilogues::StageInputs in{.accumulator = 1, .alpha = value, .zero_point = zero_point};
-    return int{Chain<Scale, RoundFirst, ClampTo<std::uint8_t>>{}(in, {})};
+    const Chain<Scale, RoundFirst, ClampTo<std::uint8_t>> chain;
+    const int result = chain(in, {});
+    // What kernels do in two steps.
+    const float unrounded =
+        zero_point == 0.0f ? chain.Unrounded<false>(in, {}) : chain.Unrounded(in, {});
+    EXPECT_EQ(reference::Quantize<std::uint8_t>(unrounded, 0.0f, 0, 255), result);
+    return result;
   };
   EXPECT_EQ(run(0.5f, 7), 7);
   EXPECT_EQ(run(1.5f, 7), 9);
@@ -126,6 +151,9 @@ TEST(ZeroPoint, RoundsBeforeTheDestinationsIsAdded) {
   EXPECT_EQ(run(1e9f, 7), 255);
   EXPECT_EQ(run(-1e9f, 7), 0);
   EXPECT_EQ(run(4194304.5f, 0), 255);
+  EXPECT_EQ(run(0.5f, 0), 0);
+  EXPECT_EQ(run(1.5f, 0), 2);
+  EXPECT_EQ(run(std::nanf(""), 7), 0);
   const epilogues::StageInputs in{
       .accumulator = 1, .alpha = std::nextafter(1.5f, 0.0f), .zero_point = 128};
   EXPECT_EQ((Chain<Scale, ClampTo<std::uint8_t>>{}(in, {})), 130) << "what RoundFirst is for";
