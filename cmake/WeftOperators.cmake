@@ -1,6 +1,7 @@
-# weft_add_operators(<target> <header> <Policy>...)       convolutions
-# weft_add_family(<target> <header> <size> <Family>...)   every policy of families of <size> policies
-# weft_add_gemms(<target> <header> <Policy>...)           matrix products
+# weft_add_operators(<target> <header> <Policy>...)             convolutions
+# weft_add_family(<target> <header> <size> <Family>...)         every policy of families of <size> policies
+# weft_add_gemms(<target> <header> <Policy>...)                 matrix products
+# weft_add_gemm_family(<target> <header> <size> <Family>...)    every policy of families of products
 #
 # Compiles each policy's kernels for CUDA into <target>. <header> defines the policies; it is looked for in
 # the current source folder and where <target> finds its includes. One .cu per policy, so that they compile
@@ -17,21 +18,31 @@ function(weft_add_operators target header)
   weft_add_instances(weft_add_operators ${target} ${header} conv WEFT_INSTANTIATE_OPERATOR ${ARGN})
 endfunction()
 
-# CMake cannot look into a C++ type, so it is told how many policies each family has; a wrong number is an
-# error of the compiler.
 function(weft_add_family target header size)
-  set(policies)
-  math(EXPR last "${size} - 1")
-  foreach(family IN LISTS ARGN)
-    foreach(i RANGE ${last})
-      list(APPEND policies "weft::conv::PolicyOf<${family}, ${size}, ${i}>")
-    endforeach()
-  endforeach()
+  weft_policies_of(policies ${size} ${ARGN})
   weft_add_instances(weft_add_family ${target} ${header} conv WEFT_INSTANTIATE_OPERATOR ${policies})
 endfunction()
 
 function(weft_add_gemms target header)
   weft_add_instances(weft_add_gemms ${target} ${header} gemm WEFT_INSTANTIATE_OPERATOR ${ARGN})
+endfunction()
+
+function(weft_add_gemm_family target header size)
+  weft_policies_of(policies ${size} ${ARGN})
+  weft_add_instances(weft_add_gemm_family ${target} ${header} gemm WEFT_INSTANTIATE_OPERATOR ${policies})
+endfunction()
+
+# CMake cannot look into a C++ type, so it is told how many policies each family has; a wrong number is an
+# error of the compiler.
+function(weft_policies_of out size)
+  set(policies)
+  math(EXPR last "${size} - 1")
+  foreach(family IN LISTS ARGN)
+    foreach(i RANGE ${last})
+      list(APPEND policies "weft::gemm::PolicyOf<${family}, ${size}, ${i}>")
+    endforeach()
+  endforeach()
+  set(${out} ${policies} PARENT_SCOPE)
 endfunction()
 
 function(weft_add_instances caller target header folder macro)

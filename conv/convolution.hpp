@@ -59,12 +59,15 @@ class Convolution {
   using Prologue = typename P::Prologue;
 
  public:
+  using Problem = conv::Problem;
   using Element = typename P::Element;
   using Output = typename Epilogue::Output;
   using Filter = PackedFilter<typename P::FilterLayout, Element, Prologue>;
   using Arguments = ConvolutionArguments<Element, Filter, Epilogue>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
+
+  static constexpr TileFacts Facts() { return FactsOf<P>(); }
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted.

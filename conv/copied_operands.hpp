@@ -116,21 +116,30 @@ class CopiedSource {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
                         gemm::CopyShare share = {}) {
-    const int count = p_.copies.Count(slice);
-    WEFT_NO_UNROLL
-    for (int i = 0; i < count; ++i, to += p_.copy_bytes, Next()) {
-      if (!share.Has(i)) continue;
-      const std::uint16_t offset[2] = {static_cast<std::uint16_t>(tap_w_),
-                                       static_cast<std::uint16_t>(tap_h_)};
-      if constexpr (kNhwc) {
-        t.TmaLoadIm2col(to, p_.map, bar, {channel_, w_, h_, n_}, offset);
-      } else {
-        t.TmaLoadIm2col(to, p_.map, bar, {w_, h_, channel_, n_}, offset);
-      }
-    }
+    ForEachCopy(slice, share, [&](int i, const auto& at, const auto& offset) {
+      t.TmaLoadIm2col(to + static_cast<std::uint32_t>(i * p_.copy_bytes), p_.map, bar, at, offset);
+    });
+  }
+  WEFT_DEVICE void Prefetch(arch::Thread t, int slice, gemm::CopyShare share) {
+    ForEachCopy(slice, share, [&](int, const auto& at, const auto& offset) {
+      t.TmaPrefetchIm2col(p_.map, at, offset);
+    });
   }
 
  private:
+  // copy(number, coordinates, offset) for a thread's share.
+  template <class CopyFunction>
+  WEFT_DEVICE void ForEachCopy(int slice, gemm::CopyShare share, const CopyFunction& copy) {
+    const int count = p_.copies.Count(slice);
+    WEFT_NO_UNROLL
+    for (int i = 0; i < count; ++i, Next()) {
+      if (!share.Has(i)) continue;
+      const std::uint16_t offset[2] = {static_cast<std::uint16_t>(tap_w_),
+                                       static_cast<std::uint16_t>(tap_h_)};
+      const std::int32_t nhwc[4] = {channel_, w_, h_, n_}, blocked[4] = {w_, h_, channel_, n_};
+      copy(i, kNhwc ? nhwc : blocked, offset);
+    }
+  }
   WEFT_DEVICE void Next() {
     tap_w_ += p_.step_w;
     if (++column_ < p_.taps_w) return;

@@ -12,3 +12,7 @@ weft_add_operators(weft "weft/conv/ready_made.hpp"
   "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma128x256>"
   "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma112x64>"
   "weft::conv::S8Conv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::Wgmma64x64>")
+
+# The mixing pass of every conv::CondConv.
+weft_add_instances(weft_add_operators weft "weft/conv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
+                   weft::conv::MixFilters)

@@ -181,6 +181,8 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   const double products = f.stage_bytes > 0
                               ? 32.0 * ((counts.slices - 1) * steps.steps + steps.last_steps)
                               : double(counts.slices) * tile.k;
+  counts.gathers = !pointwise;
+  if (f.stage_bytes > 0) counts.engine = CountsOf(g.engine);
   counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
   counts.bytes = Bytes(p, f, double(counts.batches));
 

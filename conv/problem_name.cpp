@@ -1,10 +1,9 @@
 #include "weft/conv/problem_name.hpp"
 
-#include <cctype>
-#include <cstddef>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "weft/gemm/problem_name.hpp"
 
 namespace weft::conv {
 namespace {
@@ -15,68 +14,10 @@ std::string Pair(std::int64_t rows, std::int64_t columns) {
   return rows == columns ? absl::StrCat(rows) : absl::StrCat(rows, "x", columns);
 }
 
-// Reads a name from left to right.
-class Reader {
- public:
-  explicit Reader(const std::string& name) : name_(name) {}
-
-  bool AtEnd() const { return at_ == name_.size(); }
-  bool At(char letter) const { return at_ < name_.size() && name_[at_] == letter; }
-
-  bool Take(const std::string& word) {
-    if (name_.compare(at_, std::string::npos, word) != 0) return false;
-    at_ = name_.size();
-    return true;
-  }
-
-  // `letter`, then 1 number or as many as `most`, joined by 'x'. One number stands for all.
-  absl::Status Numbers(char letter, const std::vector<std::int64_t*>& into, const char* what) {
-    const std::size_t start = at_;
-    if (!At(letter)) {
-      return Wrong(start, absl::StrCat("'", std::string(1, letter), "' and ", what));
-    }
-    std::vector<std::int64_t> values;
-    do {
-      ++at_;
-      std::int64_t value = 0;
-      const std::size_t first = at_;
-      for (; at_ < name_.size() && std::isdigit(static_cast<unsigned char>(name_[at_])); ++at_) {
-        if (at_ - first == 12) return Wrong(start, "a number of at most 12 digits");
-        value = value * 10 + (name_[at_] - '0');
-      }
-      if (at_ == first) {
-        return Wrong(start, absl::StrCat("'", std::string(1, letter), "' and ", what));
-      }
-      values.push_back(value);
-    } while (At('x'));
-    if (values.size() != 1 && values.size() != into.size()) {
-      return Wrong(start,
-                   absl::StrCat(into.size() == 1 ? "one number" : "one number or ",
-                                into.size() == 1 ? "" : absl::StrCat(into.size()), ": ", what));
-    }
-    for (std::size_t i = 0; i < into.size(); ++i) {
-      *into[i] = values[values.size() == 1 ? 0 : i];
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Wrong(std::size_t at, const std::string& expected) const {
-    const std::string rest = name_.substr(at);
-    return absl::InvalidArgumentError(
-        absl::StrCat("problem '", name_, "': ", rest.empty() ? "it ends" : "'" + rest + "' stands",
-                     " where ", expected, " would be accepted, as in n16c64h92w160k32r3s1p1"));
-  }
-  std::size_t at() const { return at_; }
-
- private:
-  const std::string& name_;
-  std::size_t at_ = 0;
-};
-
 // The layer notation lets `n` and `p` be left out.
 absl::StatusOr<Problem> Parse(const std::string& name, bool layer, bool* has_batch) {
   Problem p;
-  Reader reader(name);
+  gemm::NameReader reader(name, "n16c64h92w160k32r3s1p1");
   struct Part {
     char letter;
     std::vector<std::int64_t*> into;

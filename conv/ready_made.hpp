@@ -242,15 +242,6 @@ struct S8ConvNhwc {
 
 namespace internal {
 
-template <class... Families>
-struct Joined;
-template <class... P>
-struct Joined<Family<P...>> {
-  using type = Family<P...>;
-};
-template <class... P, class... Q, class... Others>
-struct Joined<Family<P...>, Family<Q...>, Others...> : Joined<Family<P..., Q...>, Others...> {};
-
 // Family<Policies...> where wgmma_sm90 stores as it was measured, 16 bytes of a pixel at once; an
 // empty one elsewhere, for which the model would be wrong.
 template <class Epilogue, class Dst, class... Policies>
@@ -289,22 +280,22 @@ using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
 // that all refuse. GPUs other than Hopper, and problems that the copy engine does not serve, pass
 // over the wgmma_sm90 tiles, which write int8 or uint8 to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
-using S8Conv4Family = typename internal::Joined<
+using S8Conv4Family = gemm::JoinFamilies<
     Family<S8Conv4<Epilogue, Dst, Tile64x64>, S8Conv4<Epilogue, Dst, Tile128x128>,
            S8Conv4<Epilogue, Dst, Tile64x128>, S8Conv4<Epilogue, Dst, Tile128x32>,
            S8Conv4<Epilogue, Dst, Tile64x32>, S8Conv4<Epilogue, Dst, Tile32x32>,
            S8Conv4<Epilogue, Dst, Tile32x32Wide>, S8Conv4<Epilogue, Dst, Tile32x32Deepest>>,
-    internal::WgmmaFirst<Epilogue, Dst>>::type;
+    internal::WgmmaFirst<Epilogue, Dst>>;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
-using S8Conv32Family = typename internal::Joined<
+using S8Conv32Family = gemm::JoinFamilies<
     Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128Wide>,
            S8Conv32<Epilogue, Dst, Mma128x128>, S8Conv32<Epilogue, Dst, Mma128x256>,
            S8Conv32<Epilogue, Dst, Mma256x64>, S8Conv32<Epilogue, Dst, Mma64x64>,
            S8Conv32<Epilogue, Dst, Mma64x64Deep>, S8Conv32<Epilogue, Dst, Mma128x32>,
            S8Conv32<Epilogue, Dst, Mma32x32Deep>, S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>,
            S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>,
-    internal::Wgmma<S8Conv32, Epilogue, Dst>>::type;
+    internal::Wgmma<S8Conv32, Epilogue, Dst>>;
 
 namespace internal {
 
@@ -336,8 +327,7 @@ struct NhwcFamily<E, Dst, true> {
 // allow, unless a narrower tile is quicker, and Describe says what padding would make possible. The
 // first policy has the narrowest of both, so that its errors say what no policy accepts.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8ConvNhwcFamily =
-    typename internal::Joined<typename internal::NhwcFamily<Epilogue, Dst>::type,
-                              internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>::type;
+using S8ConvNhwcFamily = gemm::JoinFamilies<typename internal::NhwcFamily<Epilogue, Dst>::type,
+                                            internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>;
 
 }  // namespace weft::conv

@@ -126,7 +126,7 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   plan.ring.stage_bytes = Int32(stage);
   plan.ring.b_offset = plan.ring.stages * plan.ring.stage_bytes;
   // Blocks whose tiles have the same columns bring their filters once.
-  plan.ring.b_stays = HasFewColumnTiles(p, f);
+  plan.ring.b_stays = FilterMayStay(p, f);
 
   const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
   const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);

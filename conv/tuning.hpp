@@ -1,117 +1,40 @@
-// Tuning tables: which policy was the quickest on a GPU, by measurement. Dispatch reads them
-// (DispatchOptions), weft_perf --sweep writes them.
-//
-// A file is text, one record a line, its fields in any order; `#` starts a comment:
-//
-//     device="NVIDIA H200" sms=132 operator=s8_NCxHWx<32>_to_s8_NCxHWx<32>_bias
-//         problem=n16c64h92w160k32r3s1p1 policy=mma_sm80_128x32x64_w32x32x64_s4_a16_d8 us=36.2
-//
-// (on one line). Records of several GPUs and operators may share a file.
+// Tuning tables (gemm/tuning.hpp) for convolutions.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
 #include <string>
-#include <tuple>
-#include <type_traits>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "weft/conv/policy.hpp"
+#include "weft/conv/family.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/gemm/tuning.hpp"
 
 namespace weft::conv {
 
-// The name of a policy within its family, from every number in which policies of one operator
-// differ: mma_sm80_128x128x64_w64x32x64_s3_a16_d8 for threadblock, warp, stages and the widths of
-// loads and stores in bytes; simt tiles have t<m>x<n>, a thread's tile, instead of the stages.
-std::string PolicyName(const TileDescription& config);
+using gemm::OperatorName;
+using gemm::PolicyName;
+using gemm::TuningRecord;
 
-namespace internal {
+std::string ProblemName(const Problem& problem);  // of records: conv/problem_name.hpp
 
-template <class T>
-constexpr const char* ElementName() {
-  if constexpr (std::is_same_v<T, std::int8_t>) {
-    return "s8";
-  } else if constexpr (std::is_same_v<T, std::uint8_t>) {
-    return "u8";
-  } else if constexpr (std::is_same_v<T, float>) {
-    return "f32";
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    return "s32";
-  } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    return "bf16";
-  } else {
-    static_assert(std::is_same_v<T, Half>, "weft: an output type without a name");
-    return "f16";
-  }
-}
-
-}  // namespace internal
-
-// The operator of policy P as tables name it: types, layouts, and what the epilogue reads. All
-// policies of a family share it. Activations do not count, since they hardly change which tile is
-// the quickest: what was measured with ReLU serves hard swish too.
-template <class P>
-std::string OperatorName() {
-  using Epilogue = typename P::Epilogue;
-  return absl::StrCat(internal::ElementName<typename P::Element>(), "_", P::SrcLayout::kName,
-                      "_to_", internal::ElementName<typename Epilogue::Output>(), "_",
-                      P::DstLayout::kName, Epilogue::kHasBias ? "_bias" : "",
-                      Epilogue::kHasResidual ? "_residual" : "");
-}
-
-// One line of a table.
-struct TuningRecord {
-  std::string device;         // as CUDA names the GPU: "NVIDIA H200"
-  int sm_count = 0;           // its multiprocessors; a part of a GPU has fewer than the whole
-  std::string operator_name;  // OperatorName<P>()
-  Problem problem;
-  std::string policy;         // PolicyName() of the quickest
-  double microseconds = 0.0;  // that it took
-
-  friend bool operator==(const TuningRecord&, const TuningRecord&) = default;
-};
-
-class TuningTable {
+// Checks the names of convolutions too: they are problems that CheckProblem accepts.
+class TuningTable : public gemm::TuningTable {
  public:
-  // The table in `text`; `source` is its name in messages. InvalidArgument names source, line and
-  // field, the value and what would be accepted; two records of one device, operator and problem
-  // are an error too.
-  static absl::StatusOr<TuningTable> Parse(const std::string& source, const std::string& text);
+  TuningTable() : gemm::TuningTable(&OneNameOf) {}
 
-  // The table in a file. NotFound if it cannot be opened or is a folder, Unavailable if
-  // reading fails, else as Parse.
-  static absl::StatusOr<TuningTable> Read(const std::string& path);
-
-  // Adds a record, or replaces the one of the same device, operator and problem. InvalidArgument
-  // names the field that a file could not hold: an empty name, a quotation mark or line break in
-  // the device's name, white space in others, a problem that CheckProblem refuses, and numbers that
-  // are not positive.
-  absl::Status Put(const TuningRecord& record);
-
-  // Null if there is none.
-  const TuningRecord* Find(const std::string& device, int sm_count,
-                           const std::string& operator_name, const Problem& problem) const;
-
-  // In the order of device, sm_count, operator and problem's name.
-  std::vector<TuningRecord> records() const;
-  std::size_t size() const { return records_.size(); }
-
-  // What Parse reads, `comment` (any number of lines) first. A record's microseconds keep four
-  // digits after the point.
-  std::string Text(const std::string& comment = "") const;
-
-  // Text to a file, whole or not at all: written beside it and renamed. Unavailable if that fails.
-  absl::Status Write(const std::string& path, const std::string& comment = "") const;
+  // As gemm::TuningTable's.
+  static absl::StatusOr<TuningTable> Parse(const std::string& source, const std::string& text) {
+    TuningTable table;
+    if (absl::Status s = table.AddText(source, text); !s.ok()) return s;
+    return table;
+  }
+  static absl::StatusOr<TuningTable> Read(const std::string& path) {
+    TuningTable table;
+    if (absl::Status s = table.AddFile(path); !s.ok()) return s;
+    return table;
+  }
 
  private:
-  using Key = std::tuple<std::string, int, std::string, std::string>;
-  std::map<Key, TuningRecord> records_;
+  static absl::StatusOr<std::string> OneNameOf(const std::string& name);
 };
 
 }  // namespace weft::conv

@@ -1,7 +1,6 @@
 #include "weft/conv/wgmma_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/strip_plan.hpp"
@@ -160,29 +159,24 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
   return false;
 }
 
-// Clocks of a slice: of its products, and of what it brings, with filters or without.
-struct SliceClocks {
-  double products = 0.0, feed = 0.0;
-};
-SliceClocks ClocksOfSlice(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
-                          bool filters) {
-  const gemm::TileShape& tile = f.config.threadblock;
-  const auto steps = static_cast<double>(s.steps());
-  const double rows = static_cast<double>(s.slice_chunks * s.copies() * s.pixels);
-  const double bytes = rows * static_cast<double>(s.span) + (filters ? steps * tile.n * 32.0 : 0.0);
-  const double engine = rows * RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
-  // 4096 products a clock, 32 to a step.
-  return {steps * tile.m * tile.n / 128.0, std::max(bytes / kFabricBytes, engine)};
+// Clocks of the copy engine for a slice's rows.
+double EngineClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
+  return static_cast<double>(s.slice_chunks * s.copies() * s.pixels) *
+         RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
 }
 
 // Clocks of 32 channels and all taps, for one useful position of a tile.
 double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
-  const SliceClocks clocks = ClocksOfSlice(p, f, s, true);
-  const double round = (clocks.products + clocks.feed + kLatency) / static_cast<double>(s.stages);
+  const gemm::TileShape& tile = f.config.threadblock;
+  const auto steps = static_cast<double>(s.steps()), span = static_cast<double>(s.span);
+  const auto rows = static_cast<double>(s.slice_chunks * s.copies() * s.pixels);
+  const double bytes = rows * span + steps * tile.n * 32.0;
+  const double products = steps * tile.m * tile.n / 128.0;  // 4096 a clock, 32 to a step
+  const double feed = std::max(bytes / kFabricBytes, EngineClocks(p, f, s));
+  const double round = (products + feed + kLatency) / static_cast<double>(s.stages);
   const double useful = static_cast<double>(p.p() * p.q()) / double(s.pitch_w * s.pitch_h);
-  const double taps = static_cast<double>(p.r * p.s), steps = static_cast<double>(s.steps());
-  return std::max({clocks.products, clocks.feed, round}) * taps / steps /
-         (f.config.threadblock.m * useful);
+  const double taps = static_cast<double>(p.r * p.s);
+  return std::max({products, feed, round}) * taps / steps / (tile.m * useful);
 }
 
 SliceCopies CopiesOfSlices(std::int64_t all, std::int64_t of_slice) {
@@ -326,9 +320,7 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
   const std::int64_t filters = s.stage_bytes(f.config.threadblock.n) - s.source_bytes();
   const std::int64_t left = f.stage_bytes - slices * filters;
   const std::int64_t stages = std::min(left / s.source_bytes(), kMostStages);
-  if (f.config.split == 1 &&
-      prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
-      stages >= kLeastStages && left >= kLeastBytes && HasFewColumnTiles(p, f)) {
+  if (f.config.split == 1 && stages >= kLeastStages && left >= kLeastBytes && FilterMayStay(p, f)) {
     ring->b_stays = 1;
     ring->stages = Int32(stages);
     ring->stage_bytes = Int32(s.source_bytes());
@@ -339,14 +331,9 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
     ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes(f.config.threadblock.n));
     ring->b_offset = Int32(s.source_bytes());
   }
-  // Where products take longer than what they need, as long as an epilogue takes.
-  constexpr double kEpilogue = 1600.0;
-  const SliceClocks clocks = ClocksOfSlice(p, f, s, ring->b_stays == 0);
-  if (clocks.products > clocks.feed) {
-    const double lead = std::ceil(kEpilogue / (clocks.products / 2));
-    ring->lead = std::max(0, std::min({static_cast<std::int32_t>(lead), ring->stages - 2,
-                                       Int32(slices) / f.config.split}));
-  }
+  constexpr double kMostClocks = 900.0;
+  const double most = kMostClocks / EngineClocks(p, f, s);
+  ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
 }
 
 }  // namespace
@@ -373,6 +360,19 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillRing(p, f, slicing, plan.slices, &plan.ring);
   plan.ring.ShareCopies(plan.source.copies.of_slice);
   return plan;
+}
+
+gemm::EngineCounts CountsOf(const EnginePlan& e) {
+  return {.steps = e.plan.steps,
+          .last_steps = e.plan.last_steps,
+          .copies = e.source.copies.of_slice,
+          .last_copies = e.source.copies.of_last,
+          .copy_bytes = e.source.copy_bytes,
+          .copy_clocks = e.source_spec.pixels * e.row_clocks,
+          .stages = e.ring.stages,
+          .stage_bytes = e.ring.stage_bytes,
+          .b_stays = e.ring.b_stays != 0,
+          .strips = e.strips};
 }
 
 }  // namespace weft::conv

@@ -41,16 +41,20 @@ struct EnginePlan {
   FilterChunks filter_chunks;
 };
 
-// Whether the tiles of a product's columns are so few that blocks can each keep to one of them, the
-// zero channels that fill the destination's last block counted.
-inline bool HasFewColumnTiles(const Problem& p, const gemm::TileFacts& f) {
+// Whether one filter serves all tiles, and so few columns of tiles that each block can have tiles of
+// one of them: the filter may then stay in shared memory.
+inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
   constexpr std::int64_t kMost = 16;
-  return RoundUp(p.k / p.groups, f.dst_interleave) <= kMost * f.config.threadblock.n;
+  return prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
+         RoundUp(p.k / p.groups, f.dst_interleave) <= kMost * f.config.threadblock.n;
 }
 
 // For a checked problem. InvalidArgument where the copy engine's limits do not admit it: strides
 // above 8, paddings above 127, taps more than 255 pixels apart; where the prologue's filter
 // depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan.
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
+
+// What the model asks of it.
+gemm::EngineCounts CountsOf(const EnginePlan& plan);
 
 }  // namespace weft::conv

@@ -4,6 +4,11 @@ weft_add_operators(picture_filter examples/picture_filter/operators.hpp
 
 weft_add_operators(own_prologue examples/own_prologue/operators.hpp BankConv)
 
+weft_add_operators(condconv examples/condconv/operators.hpp MixedConv)
+if(WEFT_HAVE_CUDA)
+  target_sources(condconv PRIVATE examples/condconv/routing.cu)
+endif()
+
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 6
                 weft_demo::ConvBiasReluFamily weft_demo::ConvBiasHSwishReformatFamily)
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 5

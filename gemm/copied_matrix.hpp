@@ -1,4 +1,4 @@
-// Matrices that the copy engine of sm_90 brings (mbar_ring.hpp), and the plan of their products.
+// Matrices that the copy engine of sm_90 brings (mbar_ring.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,16 @@ namespace weft::gemm {
 // A slice of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled. Where
 // k runs along memory a box holds all rows, 128 bytes of k each; else it holds all k of the slice,
 // 128 bytes of rows each.
-struct CopiedMatrixParams {
+struct MatrixCopies {
   static constexpr int kLineBytes = 128;
-  arch::TensorMap map;
   std::int32_t copies = 0;
   std::int32_t copy_bytes = 0;
   std::int32_t slice_k = 0;  // in elements, as all coordinates
   std::int32_t line = 0;     // elements of a line
+};
+
+struct CopiedMatrixParams : MatrixCopies {
+  arch::TensorMap map;
 };
 
 // Bytes in shared memory of a slice of `rows` rows and slice_k elements of k, `lines` as below.
@@ -27,26 +30,6 @@ constexpr int MatrixSliceBytes(int rows, int slice_k, int element_bytes, bool li
   const int along = (lines ? slice_k : rows) * element_bytes, across = lines ? rows : slice_k;
   return CeilDiv(along, kLine) * kLine * across;
 }
-
-// Of one operand, for the host: its map, but for the address, and its parameters, but for the map.
-struct CopiedMatrix {
-  arch::TensorMapSpec spec;
-  CopiedMatrixParams params;
-};
-
-// What MakeWgmmaGemmPlan makes of a checked problem.
-struct WgmmaGemmPlan {
-  CopiedMatrix a, b;
-  MbarRingParams ring;
-  WgmmaPlan plan;
-};
-
-// tile: config.threadblock, warp: config.warp. extents: m, n, k of the product. lines_a, lines_b:
-// whether k runs along memory. stage_bytes: what the ring's stages share.
-WgmmaGemmPlan MakeWgmmaGemmPlan(const TileShape& tile, const TileShape& warp, std::int64_t m,
-                                std::int64_t n, std::int64_t k, std::int64_t lda, std::int64_t ldb,
-                                int element_bytes, bool lines_a, bool lines_b,
-                                std::int64_t stage_bytes);
 
 inline namespace WEFT_BACKEND {
 
@@ -66,20 +49,26 @@ class CopiedMatrixOperand {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
                         CopyShare share = {}) const {
+    ForEachCopy(slice, share, [&](int i, const auto& at) {
+      t.TmaLoad(to + static_cast<std::uint32_t>(i * p_.copy_bytes), p_.map, bar, at);
+    });
+  }
+  WEFT_DEVICE void Prefetch(arch::Thread t, int slice, CopyShare share) const {
+    ForEachCopy(slice, share, [&](int, const auto& at) { t.TmaPrefetch(p_.map, at); });
+  }
+
+ private:
+  // copy(number, coordinates) for a thread's share.
+  template <class CopyFunction>
+  WEFT_DEVICE void ForEachCopy(int slice, CopyShare share, const CopyFunction& copy) const {
     const std::int32_t k = slice * p_.slice_k;
     WEFT_NO_UNROLL
     for (int i = share.begin; i < p_.copies && i < share.end; ++i) {
       const std::int32_t step = i * p_.line;
-      const std::uint32_t at = to + static_cast<std::uint32_t>(i * p_.copy_bytes);
-      if constexpr (kLines) {
-        t.TmaLoad(at, p_.map, bar, {k + step, first_});
-      } else {
-        t.TmaLoad(at, p_.map, bar, {first_ + step, k});
-      }
+      const std::int32_t lines[2] = {k + step, first_}, across[2] = {first_ + step, k};
+      copy(i, kLines ? lines : across);
     }
   }
-
- private:
   const Params& p_;
   std::int32_t first_;
 };

@@ -23,6 +23,11 @@ struct TileFacts {
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
   int dst_element_bytes = 1;
+  int element_bytes = 1;  // of the operands
+  // Products.
+  bool lines_a = true, lines_b = true;  // k runs along memory in A, in B
+  bool row_major_c = true;
+  bool int32_sums = true;
   // Convolutions.
   int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes
   bool nhwc = false;             // SrcLayout is NHWC
@@ -38,6 +43,18 @@ struct TileFacts {
   const char* dst_layout = "";
 };
 
+// Of a plan of a wgmma_sm90 kernel: what its ring brings and what its tensor cores do for a tile.
+struct EngineCounts {
+  // Of a slice, and of a tile's last one: products of 32 bytes of k, and copies of operand A.
+  std::int32_t steps = 0, last_steps = 0;
+  std::int32_t copies = 0, last_copies = 0;
+  std::int32_t copy_bytes = 0;
+  double copy_clocks = 0.0;  // of the copy engine for one, its bytes aside
+  std::int32_t stages = 0, stage_bytes = 0;
+  bool b_stays = false;  // MbarRingParams::b_stays
+  bool strips = false;   // threads bring operand A, and a tile is one slice (resident_ring.hpp)
+};
+
 // Of a plan: how the work is cut into blocks.
 struct PlanCounts {
   std::int64_t batches = 1;  // products
@@ -46,6 +63,8 @@ struct PlanCounts {
   std::int32_t slices = 0;   // steps of config.threadblock.k
   double useful = 0.0;       // of the multiply-accumulates; the rest is padding
   double bytes = 0.0;        // source, filters, destination, scales and biases, each once
+  bool gathers = false;      // rows of A do not lie in memory as they are: im2col
+  EngineCounts engine;       // wgmma_sm90
   constexpr std::int64_t blocks() const { return batches * tiles_m * tiles_n; }
 };
 

@@ -17,8 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "weft/gemm/argument_checks.hpp"
-#include "weft/gemm/gemm_checks.hpp"
 #include "weft/gemm/gemm_kernels.hpp"
+#include "weft/gemm/gemm_plan.hpp"
 #include "weft/gemm/launch.hpp"
 #include "weft/gemm/typed_pointer.hpp"
 
@@ -43,11 +43,38 @@ constexpr TileFacts GemmFactsOf() {
   facts.hardware = Kernel::kRequires;
   facts.src_interleave = facts.dst_interleave = 1;
   facts.dst_element_bytes = sizeof(typename P::Epilogue::Output);
+  facts.element_bytes = sizeof(typename P::Element);
+  facts.lines_a = kLinesOfA<P>;
+  facts.lines_b = kLinesOfB<P>;
+  facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
+  facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");
-  facts.dst_layout = std::is_same_v<typename P::LayoutC, layouts::RowMajor> ? "row" : "column";
+  facts.dst_layout = facts.row_major_c ? "row" : "column";
   return facts;
 }
+
+// The matrices and numbers of one run: a Gemm's Arguments. Addresses are GPU addresses for Run and
+// host addresses for RunOnCpu. Policies that differ in their config only share this type.
+template <class Element, class Epilogue>
+struct GemmArguments {
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+
+  SourcePointer<Element> a = nullptr;       // m x k
+  SourcePointer<Element> b = nullptr;       // k x n
+  BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
+  // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
+  // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
+  ResidualPointer<ResidualElement> residual = nullptr;
+  OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
+  float alpha = 1.0f;                                    // scale of the sums
+  const float* channel_alpha = nullptr;                  // or n of them, one per column
+  float beta = 1.0f;                                     // scale of the bias
+  float gamma = 1.0f;                                    // scale of the residual
+  float zero_point = 0.0f;  // added before the conversion to an 8-bit type
+  Epilogue epilogue{};
+};
 
 template <class P>
 class Gemm {
@@ -57,61 +84,40 @@ class Gemm {
   static constexpr bool kRowMajorC = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
 
  public:
+  using Problem = GemmProblem;
   using Output = typename Epilogue::Output;
   using Element = typename P::Element;
-  using BiasElement = typename Epilogue::BiasElement;
-  using ResidualElement = typename Epilogue::ResidualElement;
+  using Arguments = GemmArguments<Element, Epilogue>;
+  using BiasElement = typename Arguments::BiasElement;
+  using ResidualElement = typename Arguments::ResidualElement;
 
-  // Addresses are GPU addresses for Run and host addresses for RunOnCpu.
-  struct Arguments {
-    SourcePointer<Element> a = nullptr;       // m x k
-    SourcePointer<Element> b = nullptr;       // k x n
-    BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
-    // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
-    // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
-    ResidualPointer<ResidualElement> residual = nullptr;
-    OutputPointer<Output> c = nullptr;     // m x n
-    float alpha = 1.0f;                    // scale of the sums
-    const float* channel_alpha = nullptr;  // or n of them, one per column
-    float beta = 1.0f;                     // scale of the bias
-    float gamma = 1.0f;                    // scale of the residual
-    float zero_point = 0.0f;               // added before the conversion to an 8-bit type
-    Epilogue epilogue{};
-  };
+  static constexpr TileFacts Facts() { return GemmFactsOf<P>(); }
 
   // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
-    const GemmFormat format = {
-        .row_major_a = kLinesOfA<P>,
-        .row_major_b = !kLinesOfB<P>,
-        .row_major_c = kRowMajorC,
-        .element_bytes = sizeof(Element),
-        .output_bytes = sizeof(Output),
-        .int32_sums = std::is_same_v<typename SumOf<Element>::type, std::int32_t>,
-        .config = P::config};
-    absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, format);
-    if (!checked.ok()) return checked.status();
-    return Gemm(*checked);
+    absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problem, Facts());
+    if (!plan.ok()) return plan.status();
+    return Gemm(*plan);
   }
 
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem, const arch::DeviceLimits& device) {
-    if (absl::Status s = CheckDevice("gemm", GemmFactsOf<P>(), device); !s.ok()) return s;
+    if (absl::Status s = CheckDevice("gemm", Facts(), device); !s.ok()) return s;
     return Create(problem);
   }
 
-  const GemmProblem& problem() const { return problem_; }
+  const GemmProblem& problem() const { return plan_.problem; }
 
   // How the work is cut into blocks.
-  const PlanCounts& counts() const { return counts_; }
+  const PlanCounts& counts() const { return plan_.counts; }
 
   // One line: tile, grid, shared memory, layouts.
-  std::string Describe() const { return DescribeGemm(counts_, GemmFactsOf<P>()); }
+  std::string Describe() const { return DescribeGemm(plan_, Facts()); }
 
   // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const Launch& launch) {
-      return RunOnGpu<P>("gemm", GemmFactsOf<P>(), launch, stream, options);
+      return RunOnGpu<P>("gemm", Facts(), launch, stream, options);
     });
   }
 
@@ -121,14 +127,14 @@ class Gemm {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
-      return gemm::RunOnCpu<P>("gemm", GemmFactsOf<P>(), launch, options, stats);
+      return gemm::RunOnCpu<P>("gemm", Facts(), launch, options, stats);
     });
   }
 #endif
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    const GemmProblem& p = problem_;
+    const GemmProblem& p = problem();
     const auto operand = [](const char* field, const Element* address, std::int64_t lines,
                             std::int64_t elements, std::int64_t pitch) {
       return TensorArgument{.field = field,
@@ -165,23 +171,20 @@ class Gemm {
   }
 
  private:
-  explicit Gemm(const GemmProblem& problem)
-      : problem_(problem), counts_(CountTiles(problem, P::config)) {}
+  explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
 
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
   absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     Launch launch;
-    launch.grid = {static_cast<int>(counts_.blocks()), 1, 1};
+    launch.grid = {static_cast<int>(counts().blocks()), 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
       Fill(args, &p);
-      const WgmmaGemmPlan plan = MakeWgmmaGemmPlan(
-          P::config.threadblock, P::config.warp, problem_.m, problem_.n, problem_.k, problem_.lda,
-          problem_.ldb, sizeof(Element), kLinesOfA<P>, kLinesOfB<P>, GemmFactsOf<P>().stage_bytes);
-      p.a = plan.a.params;
-      p.b = plan.b.params;
+      const WgmmaGemmPlan& plan = plan_.engine;
+      static_cast<MatrixCopies&>(p.a) = plan.a.params;
+      static_cast<MatrixCopies&>(p.b) = plan.b.params;
       p.ring = plan.ring;
       p.plan = plan.plan;
       p.tiles = launch.grid.x;
@@ -193,16 +196,16 @@ class Gemm {
       launch.params = &p;
       return start(launch);
     } else {
-      const auto k = static_cast<std::int32_t>(problem_.k);
+      const auto k = static_cast<std::int32_t>(problem().k);
       GemmParams<P> p;
       Fill(args, &p);
       // Elements brought one k at a time may begin with the short slice: sums then start with zeros
       // instead of ending with them, which would turn -0 into 0.
       constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
       const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
-      p.a = {args.a, problem_.lda, p.output.rows.rows, k, first};
-      p.b = {args.b, problem_.ldb, p.output.k, k, first};
-      const bool cut = problem_.k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
+      p.a = {args.a, problem().lda, p.output.rows.rows, k, first};
+      p.b = {args.b, problem().ldb, p.output.k, k, first};
+      const bool cut = problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
       launch.kernel = KernelList<P>::kCut && cut ? 1 : 0;
       launch.params = &p;
       return start(launch);
@@ -212,16 +215,15 @@ class Gemm {
   // What every kernel's parameters have.
   template <class Params>
   void Fill(const Arguments& args, Params* p) const {
-    p->slices = counts_.slices;
-    p->schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts_.tiles_n));
+    p->slices = counts().slices;
+    p->schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts().tiles_n));
     FillOutput(args, args.c, &p->output);
-    p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem_.n);
-    p->output.rows.rows = static_cast<std::int32_t>(problem_.m);
-    p->output.extents = {.n = 1, .c = problem_.n, .h = problem_.ldc, .w = problem_.m};
+    p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
+    p->output.rows.rows = static_cast<std::int32_t>(problem().m);
+    p->output.extents = {.n = 1, .c = problem().n, .h = problem().ldc, .w = problem().m};
   }
 
-  GemmProblem problem_;
-  PlanCounts counts_;
+  GemmPlan plan_;
 };
 
 }  // namespace weft::gemm

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
@@ -74,24 +73,29 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
 
 }  // namespace
 
-absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFormat& format) {
-  const TileDescription& config = format.config;
-  GemmProblem p = problem;
+absl::Status CheckExtents(const GemmProblem& p) {
   for (const auto& [field, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}}) {
     if (absl::Status s = CheckExtent(field, value); !s.ok()) return s;
   }
-  if (format.int32_sums && p.k * kLargestProduct > kInt32Max) {
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const TileFacts& facts) {
+  const TileDescription& config = facts.config;
+  GemmProblem p = problem;
+  if (absl::Status s = CheckExtents(p); !s.ok()) return s;
+  if (facts.int32_sums && p.k * kLargestProduct > kInt32Max) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: k=", p.k,
                      " products of two int8 values can overflow the int32 accumulator; at most ",
                      kInt32Max / kLargestProduct, " are accepted, so split the product"));
   }
-  if (p.k * format.element_bytes > kMaxExtent) {
+  if (p.k * facts.element_bytes > kMaxExtent) {
     return absl::OutOfRangeError(absl::StrCat(
-        "gemm: k=", p.k, " exceeds ", kMaxExtent / format.element_bytes, "; split the product"));
+        "gemm: k=", p.k, " exceeds ", kMaxExtent / facts.element_bytes, "; split the product"));
   }
-  const int store = config.alignment.dst / format.output_bytes;
-  if (format.row_major_c && p.n % store != 0) {
+  const int store = config.alignment.dst / facts.dst_element_bytes;
+  if (facts.row_major_c && p.n % store != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: n=", p.n, " is not a multiple of ", store, ", the elements of one ",
                      config.alignment.dst, "-byte store; pad C or lower config.alignment.dst with ",
@@ -102,53 +106,27 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const G
                  k_lines ? "k" : name,
                  k_lines ? extent : p.k,
                  k_lines ? p.k : extent,
-                 format.element_bytes,
+                 facts.element_bytes,
                  config.alignment.src,
                  "WithSrcAlignment"};
   };
   // A residual has C's pitch, and elements of at most 4 bytes.
-  const int c_bytes = std::max(format.output_bytes, 4);
+  const int c_bytes = std::max(facts.dst_element_bytes, 4);
   const Lines c = {"ldc",
-                   format.row_major_c ? "n" : "m",
-                   format.row_major_c ? p.m : p.n,
-                   format.row_major_c ? p.n : p.m,
+                   facts.row_major_c ? "n" : "m",
+                   facts.row_major_c ? p.m : p.n,
+                   facts.row_major_c ? p.n : p.m,
                    c_bytes,
-                   format.row_major_c ? store * c_bytes : c_bytes,
+                   facts.row_major_c ? store * c_bytes : c_bytes,
                    "WithDstAlignment"};
-  if (absl::Status s = CheckPitch(operand("lda", format.row_major_a, "m", p.m), &p.lda); !s.ok()) {
+  if (absl::Status s = CheckPitch(operand("lda", facts.lines_a, "m", p.m), &p.lda); !s.ok()) {
     return s;
   }
-  if (absl::Status s = CheckPitch(operand("ldb", !format.row_major_b, "n", p.n), &p.ldb); !s.ok()) {
+  if (absl::Status s = CheckPitch(operand("ldb", facts.lines_b, "n", p.n), &p.ldb); !s.ok()) {
     return s;
   }
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;
-  if (const std::int64_t blocks = CountTiles(p, config).blocks(); blocks > kInt32Max) {
-    return absl::OutOfRangeError(absl::StrCat("gemm: blocks=", blocks, " exceeds ", kInt32Max,
-                                              "; use a larger threadblock tile"));
-  }
   return p;
-}
-
-PlanCounts CountTiles(const GemmProblem& p, const TileDescription& config) {
-  const TileShape& t = config.threadblock;
-  PlanCounts counts;
-  counts.tiles_m = CeilDiv(p.m, std::int64_t{t.m});
-  counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
-  counts.slices = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{t.k}));
-  counts.useful =
-      double(p.m) * p.n * p.k / (double(counts.blocks()) * t.m * t.n * counts.slices * t.k);
-  return counts;
-}
-
-std::string DescribeGemm(const PlanCounts& counts, const TileFacts& f) {
-  const TileDescription& c = f.config;
-  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
-  return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d, %d stages, %d x %d %sblocks of %d threads, %d bytes shared, %s -> "
-      "%s",
-      MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, c.stages, counts.tiles_m, counts.tiles_n, clusters, f.threads, f.shared_bytes,
-      f.src_layout, f.dst_layout);
 }
 
 }  // namespace weft::gemm

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,27 +20,12 @@ struct GemmProblem {
   std::int64_t ldc = 0;
 };
 
-// What of a policy the checks need.
-struct GemmFormat {
-  bool row_major_a = true;
-  bool row_major_b = false;
-  bool row_major_c = true;
-  int element_bytes = 1;  // of A and B
-  int output_bytes = 4;
-  bool int32_sums = true;
-  TileDescription config;
-};
+// InvalidArgument for extents that are not positive, OutOfRange for those above 2^31 - 1025.
+absl::Status CheckExtents(const GemmProblem& problem);
 
-// `problem` with its leading dimensions filled in. InvalidArgument for extents that are not
-// positive, leading dimensions that are too small or break an alignment, or a k whose int32 sums
-// can overflow; OutOfRange where an index of the kernel would overflow: extents above 2^31 - 1025,
-// or lines that lie 2^63 bytes apart and more.
-absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFormat& format);
-
-// How a checked problem is cut into blocks.
-PlanCounts CountTiles(const GemmProblem& problem, const TileDescription& config);
-
-// One line for people: tile, grid, shared memory, layouts.
-std::string DescribeGemm(const PlanCounts& counts, const TileFacts& facts);
+// `problem` with its leading dimensions filled in. As CheckExtents; InvalidArgument for leading
+// dimensions that are too small or break an alignment, or a k whose int32 sums can overflow;
+// OutOfRange where an index of the kernel would overflow: lines that lie 2^63 bytes apart and more.
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const TileFacts& facts);
 
 }  // namespace weft::gemm

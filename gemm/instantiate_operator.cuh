@@ -57,7 +57,11 @@ arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, S
 
 }  // namespace weft::gemm
 
-#define WEFT_INSTANTIATE_OPERATOR(...)                                                          \
-  template __device__ void weft::gemm::CheckFunctorsOnDevice<__VA_ARGS__>();                    \
-  template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<weft::gemm::Compiled<__VA_ARGS__>>( \
+#define WEFT_INSTANTIATE_OPERATOR(...)                                       \
+  template __device__ void weft::gemm::CheckFunctorsOnDevice<__VA_ARGS__>(); \
+  WEFT_INSTANTIATE_KERNELS(weft::gemm::Compiled<__VA_ARGS__>)
+
+// The kernels of something that is no policy.
+#define WEFT_INSTANTIATE_KERNELS(...)                                     \
+  template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<__VA_ARGS__>( \
       int, const void*, weft::arch::Dim3, weft::Stream, const weft::arch::LaunchAttributes&)

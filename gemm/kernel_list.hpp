@@ -15,7 +15,13 @@ inline namespace WEFT_BACKEND {
 //     template <int i> static constexpr bool kExists;  // whether P has a kernel i < kCount
 //     template <int i> using Kernel = ...;
 template <class P>
-struct KernelList;
+struct KernelList {
+  static_assert(
+      sizeof(P) == 0,
+      "weft: kernels of a policy of this kind are not known here; weft_add_operators() and "
+      "weft_add_family() are for convolutions, weft_add_gemms() and weft_add_gemm_family() "
+      "for matrix products");
+};
 
 // Calls function.operator()<Kernel>() for kernel `index` of P.
 template <class P, class Function>

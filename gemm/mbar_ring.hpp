@@ -35,6 +35,11 @@ concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::ui
   op.Copy(t, to, bar, 0, share);
   op.Copy(t, to, bar, 0);
 };
+// Prefetch takes the place of Copy, and only asks the L2 for the bytes.
+template <class T>
+concept PrefetchedOperand = CopiedOperand<T> && requires(T op, arch::Thread t, CopyShare share) {
+  op.Prefetch(t, 0, share);
+};
 
 // How a ring is laid out: made on the host.
 struct MbarRingParams {
@@ -50,9 +55,9 @@ struct MbarRingParams {
     thread_copies = (copies + kMostRowThreads - 1) / kMostRowThreads;
     row_threads = (copies + thread_copies - 1) / thread_copies;
   }
-  // Slices by which the first half of the warpgroups goes ahead of the others, so that one half
-  // multiplies while the other stores; 0, or at most stages - 2 and the slices of a tile.
-  std::int32_t lead = 0;
+  // Slices of A that are asked for before earlier kernels are waited for. Each keeps the copy engine
+  // busy as long as the copy itself would.
+  std::int32_t prefetch = 1;
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
@@ -76,7 +81,6 @@ struct MbarRing {
   // Where a thread stands in the ring.
   struct Turn {
     int slot = 0, parity = 0;
-    int lead = 0;  // slices until the group's follower may start; 0: it has, or there is none
     WEFT_DEVICE void Next(int stages) {
       if (++slot == stages) {
         slot = 0;
@@ -87,15 +91,14 @@ struct MbarRing {
 
   // By all threads of the block, first.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
-    Begin(t, shared, 1 + p.row_threads);
+    Begin(t, shared, p, 1 + p.row_threads);
   }
   // arrivals: that end a phase of `full`.
-  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, int arrivals) {
-    if (t.tid() == 0) {
-      for (int i = 0; i < kMostStages; ++i) {
-        t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
-        t.MbarInit(t.SharedAddress(&shared.empty[i]), M::kThreads / 32);
-      }
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p, int arrivals) {
+    if (t.tid() <
+        p.stages) {  // one thread for all of them would take as long as a small tile's products
+      t.MbarInit(t.SharedAddress(&shared.full[t.tid()]), arrivals);
+      t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), M::kThreads / 32);
       t.FenceMbarInit();
     }
     t.SyncThreads();
@@ -106,6 +109,18 @@ struct MbarRing {
   // operand B.
   WEFT_DEVICE static bool Copies(int producer, const Params& p) {
     return producer % 32 == 0 && producer / 32 <= p.row_threads;
+  }
+
+  // By the threads that copy A, before the block's first tile and before earlier kernels are waited for:
+  // asks the L2 for the source's first slices. Nobody reads them before the wait.
+  template <PrefetchedOperand A>
+  WEFT_DEVICE static void Prefetch(arch::Thread t, const Params& p, int producer, A& a,
+                                   const SliceRange& slices) {
+    if constexpr (M::kSplit > 1) a.Seek(slices.begin);
+    const CopyShare share = {(producer - 1) * p.thread_copies, producer * p.thread_copies};
+    const int end = slices.begin + p.prefetch < slices.end ? slices.begin + p.prefetch : slices.end;
+    WEFT_NO_UNROLL
+    for (int slice = slices.begin; slice < end; ++slice) a.Prefetch(t, slice, share);
   }
 
   // By the threads that copy. early >= 0 in the block's first tile, negative afterwards: that many
@@ -149,22 +164,13 @@ struct MbarRing {
     }
   }
 
-  // By the threads that multiply, before the block's first tile.
-  WEFT_DEVICE static void Line(arch::Thread t, const Params& p, Turn& turn) {
-    if constexpr (M::kGroups % 2 == 0) {
-      if (p.lead == 0) return;
-      if (t.WarpUniform(t.warp() / 4) < M::kGroups / 2) {
-        turn.lead = p.lead;
-      } else {
-        t.BarSync(LeadBarrier(t), 256);
-      }
-    }
-  }
-
-  // By the threads that multiply: acc = A B over the slices.
+  // By the threads that multiply: acc = A B over the slices. meanwhile(): called while the last
+  // products run.
+  template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn) {
+                                  typename M::Accumulators& acc, Turn& turn,
+                                  const Meanwhile& meanwhile) {
     int previous = -1;  // the stage whose products may be in flight
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
@@ -173,12 +179,10 @@ struct MbarRing {
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);
-      if constexpr (M::kGroups % 2 == 0) {
-        if (turn.lead > 0 && --turn.lead == 0) t.BarArrive(LeadBarrier(t), 256);
-      }
       previous = turn.slot;
       turn.Next(p.stages);
     }
+    meanwhile();
     t.template WgmmaWait<0>();
     M::Keep(t, acc);
     if (M::kSplit > 1 && previous < 0) {
@@ -196,10 +200,6 @@ struct MbarRing {
   WEFT_DEVICE static std::uint32_t Free(arch::Thread t, Stages& shared, const Turn& turn) {
     t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
     return t.SharedAddress(&shared.full[turn.slot]);
-  }
-  // Of a warpgroup that goes ahead and the one behind it; epilogues have those from 1 on.
-  WEFT_DEVICE static int LeadBarrier(arch::Thread t) {
-    return 1 + M::kGroups + t.warp() / 4 % (M::kGroups / 2);
   }
   WEFT_DEVICE static std::uint32_t Stage(arch::Thread t, Stages& shared, const Params& p,
                                          int slot) {

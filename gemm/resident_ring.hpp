@@ -45,8 +45,8 @@ struct ResidentRing : MbarRing<M> {
     int begun = 0;               // stages before `slot` whose copies are under way
   };
 
-  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params&) {
-    Base::Begin(t, shared, kCopyThreads / 32);
+  WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
+    Base::Begin(t, shared, p, kCopyThreads / 32);
   }
   WEFT_DEVICE static bool Copies(int /*producer*/, const Params&) { return true; }
 
@@ -89,13 +89,16 @@ struct ResidentRing : MbarRing<M> {
     while (turn.begun > 0) HandOver(t, shared, p, turn);
   }
 
-  // By the threads that multiply: acc = A B.
+  // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
+  template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn) {
+                                  typename M::Accumulators& acc, Turn& turn,
+                                  const Meanwhile& meanwhile) {
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc);
+    meanwhile();
     t.template WgmmaWait<0>();
     M::Keep(t, acc);
     Base::Release(t, shared, turn.slot);

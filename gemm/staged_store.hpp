@@ -62,27 +62,12 @@ class StagedStore {
     typename Math::Channels channels[Map::kGroups];
   };
 
-  // Before the tile's products, while their operands are under way: starts to bring its residual,
-  // and works out what does not depend on the sums.
+  // Before the tile's products, while their operands are under way: starts to bring its residual.
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n, Kept& kept) {
-    const std::int64_t image = Dst::ImageStride(p.extents);
-    for (int row = static_cast<int>(t.tid() % 128u); row < kPixels; row += 128) {
-      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
-      shared.offset[Map::Group(t)][row] =
-          pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
-    }
-    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    if (first_k != kept.first_k) {
-      kept.first_k = first_k;
-      WEFT_UNROLL
-      for (int g = 0; g < Map::kGroups; ++g) {
-        Math::Fetch(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
-                    kept.channels[g]);
-      }
-    }
+                                std::int32_t first_m, std::int32_t first_n) {
     if constexpr (kStagesResidual) {
+      t.BarSync(1 + Map::Group(t), 128);  // the chunks take the place of the last tile's
       auto& staged = shared.chunk[Map::Group(t)];
       const std::int32_t end = p.rows.EndChannel(tile, p.k);
       const Mine mine = MineOf(t);
@@ -102,6 +87,31 @@ class StagedStore {
         }
       });
       t.CpAsyncCommit();
+    }
+  }
+
+  // While products run: works out what does not depend on the sums.
+  template <class Tile>
+  WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
+                                  std::int32_t first_m, std::int32_t first_n, Kept& kept) {
+    if constexpr (!kStagesResidual) t.BarSync(1 + Map::Group(t), 128);  // the last tile is stored
+    const std::int64_t image = Dst::ImageStride(p.extents);
+    WEFT_UNROLL
+    for (int i = 0; i < kPixels; i += 128) {
+      const int row = i + t.tid() % 128;
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
+      const std::int64_t offset =
+          pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
+      if (i + 128 <= kPixels || row < kPixels) shared.offset[Map::Group(t)][row] = offset;
+    }
+    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
+    if (first_k != kept.first_k) {
+      kept.first_k = first_k;
+      WEFT_UNROLL
+      for (int g = 0; g < Map::kGroups; ++g) {
+        Math::Fetch(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
+                    kept.channels[g]);
+      }
     }
   }
 
@@ -138,7 +148,6 @@ class StagedStore {
     } else {
       Write<true>(t, shared, p, first_k, end, padded_end);
     }
-    t.BarSync(1 + group, 128);  // the next tile's chunks take this one's place
   }
 
  private:

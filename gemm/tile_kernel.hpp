@@ -162,19 +162,32 @@ struct TileKernel {
   // Producers are the last threads of the block, so that the others count from 0.
   WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
     constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
+    constexpr bool kMaps = requires {
+      p.a.map;
+    };  // the copy engine brings the operands
+    if constexpr (kMaps) {
+      if (t.tid() == Mainloop::kThreads + 32) t.PrefetchTensorMap(p.a.map);
+    }
     if constexpr (kSplit > 1) SplitSums<Mainloop>::Begin(t, shared.split);
     Pipeline::Begin(t, shared.stages, p.ring);
     if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
     const auto slices = Mainloop::SlicesOf(t, p.slices);
+    const int first = t.block_x() / kSplit, step = t.grid_x() / kSplit;
     typename Pipeline::Turn turn;
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if (Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) {
+        if constexpr (kMaps) {
+          if (producer > 0) {
+            typename Parts::OperandA a(p.a, Parts::Scheduler::At(p.schedule, first));
+            Pipeline::Prefetch(t, p.ring, producer, a, slices);
+          }
+        }
         int early = p.early;  // slices of filters that are fetched before the wait
         WEFT_NO_UNROLL
-        for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
+        for (int i = first; i < p.tiles; i += step) {
           const auto tile = Parts::Scheduler::At(p.schedule, i);
           typename Parts::OperandA a(p.a, tile);
           typename Parts::OperandB b(p.b, tile);
@@ -193,26 +206,33 @@ struct TileKernel {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
-    Pipeline::Line(t, p.ring, turn);
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
     WEFT_NO_UNROLL
-    for (int i = t.block_x() / kSplit; i < p.tiles; i += t.grid_x() / kSplit) {
+    for (int i = first; i < p.tiles; i += step) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
       const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
       typename Mainloop::Accumulators acc;
-      if constexpr (kStaged) {
-        Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n, kept);
-      }
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn);
+      const auto prepare = [&] {
+        if constexpr (kStaged) {
+          Parts::Epilogue::Prepare(t, shared.epilogue, p.output, tile, m, n, kept);
+        }
+      };
+      if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n);
+      // The first tile's operands are still under way, later ones' products take the time.
+      const bool now = kSplit > 1 || i == first;
+      if (now) prepare();
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn, [&] {
+        if (!now) prepare();
+      });
       if constexpr (kSplit > 1) {
         typename Mainloop::OwnSums own;
-        const bool is_last = i + t.grid_x() / kSplit >= p.tiles;
+        const bool is_last = i + step >= p.tiles;
         SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, own);
         Store(p, shared, t, tile, m, n, kept, own);
         // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
         // the next tile's products one by one.
-        if constexpr (!kStaged) t.BarSync(1 + Mainloop::Map::Group(t), 128);
+        t.BarSync(1 + Mainloop::Map::Group(t), 128);
       } else {
         Store(p, shared, t, tile, m, n, kept, acc);
       }

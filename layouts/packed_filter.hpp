@@ -2,7 +2,7 @@
 //
 // Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no
 // error, the most common mistake with blocked formats. Here the packed filter is a type of its own,
-// and only PackFilter and PackFilters make one.
+// and only PackFilter and PackFilters make one, and conv::CondConv of others.
 //
 // A prologue (prologues/README.md) other than SharedFilter has a bank of filters. Which filter of
 // it belongs to which output is the prologue's business, so the bank of one prologue is of another
@@ -27,6 +27,10 @@ namespace weft {
 
 namespace prologues {
 struct SharedFilter;  // prologues/prologues.hpp; here it only tells types apart
+}
+namespace conv {
+template <class P>
+class CondConv;  // conv/condconv.hpp, whose kernels make packed filters of packed ones
 }
 
 template <FilterFormat Format, class T, class Prologue>
@@ -84,6 +88,8 @@ class PackedFilter {
 
  private:
   friend class PackedFilterBuffer<Format, T, Prologue>;
+  template <class P>
+  friend class conv::CondConv;
   PackedFilter(const FilterExtents& extents, std::int64_t count, const T* data)
       : extents_(extents), count_(count), data_(data) {}
 
@@ -147,7 +153,8 @@ class PackedFilterBuffer {
 // into a bank for `Prologue` whose filters have format To. Banks of the ready-made prologues are in
 // the order of prologues/prologues.hpp: [N][K][C][R][S] for PerSample, [P][Q][K][C][R][S] for
 // LocalFilter, [blocks of a column][blocks of a row][K][C][R][S] for LocalBlock, and
-// [G][K/G][C/G][R][S] for Grouped, with FilterExtents{K/G, C/G, R, S}.
+// [G][K/G][C/G][R][S] for Grouped, with FilterExtents{K/G, C/G, R, S}. The bank of a CondConv is
+// [E][K][C][R][S], for Experts.
 // InvalidArgument as for ConvertFilter, and if count is not positive (for SharedFilter: not 1);
 // ResourceExhausted if there is not enough memory.
 template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class T>

@@ -1,11 +1,12 @@
-// gemm_bench: matrix products of every element type against the fastest algorithm that cuBLASLt's
-// heuristic offers. perf/README.md says how to run and read it.
+// gemm_bench: every tile of families of matrix products against the fastest algorithm that
+// cuBLASLt's heuristic offers. perf/README.md says how to run and read it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -13,18 +14,25 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "perf/gemm_bench/elements.hpp"
 #include "perf/gemm_bench/policies.hpp"
+#include "perf/gemm_bench/sizes.hpp"
 #include "perf/peers/lt_product.hpp"
 #include "perf/peers/machine.hpp"
 #include "perf/support/json.hpp"
-#include "perf/support/random.hpp"
-#include "weft/gemm/gemm.hpp"
+#include "weft/gemm/dispatch.hpp"
 
-ABSL_FLAG(int, size, 4096, "m, n and k");
-ABSL_FLAG(std::string, only, "", "measure the kernels whose name contains this");
+ABSL_FLAG(std::vector<std::string>, sizes, {"4096"},
+          "products: m, n and k in one number, or <m>x<n>x<k>; such as 4096,8192,10240x4096x4096");
+ABSL_FLAG(std::string, only, "",
+          "measure the tiles whose type, name and layouts (s8 wgmma_sm90_128x256x128... row-major "
+          "A, column-major B) contain this");
+ABSL_FLAG(std::string, sweep, "",
+          "tuning table of gemm::Dispatch that the best tiles are added to, such as "
+          "weft_tuning.txt");
 ABSL_FLAG(std::string, json, "", "file to write");
 ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON file");
-ABSL_FLAG(int, rounds, 15, "samples of each contestant");
+ABSL_FLAG(int, rounds, 15, "samples of each contestant, at most");
 
 #if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
 
@@ -35,40 +43,10 @@ namespace {
 constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
 constexpr double kSampleMicroseconds = 4000;
 constexpr int kMostOffers = 32;
+constexpr double kBudgetMicroseconds = 15e6;  // of the samples of one product
 
 struct Set {
   DeviceBuffer a, b, c;
-};
-
-// What is known of an element type.
-template <class T>
-struct Type;
-template <>
-struct Type<std::int8_t> {
-  static constexpr const char* kName = "s8";
-  static constexpr cudaDataType_t kCuda = CUDA_R_8I;
-  static std::int8_t Random(std::uint64_t seed, std::int64_t i) { return RandomInt8(seed, i); }
-};
-template <>
-struct Type<float> {
-  static constexpr const char* kName = "f32";
-  static constexpr cudaDataType_t kCuda = CUDA_R_32F;
-  static float Random(std::uint64_t seed, std::int64_t i) { return RandomFloat(seed, i, -1, 1); }
-};
-template <class T, cudaDataType_t kCudaType>
-struct Type16 {
-  static constexpr cudaDataType_t kCuda = kCudaType;
-  static T Random(std::uint64_t seed, std::int64_t i) {
-    return T::FromFloat(RandomFloat(seed, i, -1, 1));
-  }
-};
-template <>
-struct Type<Half> : Type16<Half, CUDA_R_16F> {
-  static constexpr const char* kName = "f16";
-};
-template <>
-struct Type<Bfloat16> : Type16<Bfloat16, CUDA_R_16BF> {
-  static constexpr const char* kName = "bf16";
 };
 
 bool RunsOnSm80(const std::string& kernels) {
@@ -78,44 +56,75 @@ bool RunsOnSm80(const std::string& kernels) {
 
 class Bench {
  public:
-  absl::Status Init() { return machine_.Init(Json::object(), true); }
+  absl::Status Init() {
+    WEFT_TRY(machine_.Init(Json::object(), true));
+    gpu_ = gemm::GpuFactsOf(machine_.limits(), arch::DeviceName());
+    const std::string path = absl::GetFlag(FLAGS_sweep);
+    if (path.empty()) return absl::OkStatus();
+    absl::StatusOr<gemm::TuningTable> table = gemm::TuningTable::Read(path);
+    if (absl::IsNotFound(table.status())) table = gemm::TuningTable();
+    WEFT_TRY(table.status());
+    table_ = *std::move(table);
+    return absl::OkStatus();
+  }
   const std::vector<Json>& rows() const { return rows_; }
   Json environment() const { return machine_.environment(); }
+  // What the model's choice costs.
+  Json summary() const {
+    if (over_best_.empty()) return Json::object();
+    return {
+        {"model_over_best", Rounded(GeometricMean(over_best_))},
+        {"model_over_best_most", Rounded(*std::max_element(over_best_.begin(), over_best_.end()))}};
+  }
+  absl::Status WriteTable() const {
+    const std::string path = absl::GetFlag(FLAGS_sweep);
+    return path.empty() ? absl::OkStatus() : table_.Write(path, "Written by gemm_bench --sweep.");
+  }
 
-  // A line of gemms.def: its name and numbers are the kernel's.
-  template <class P>
-  void Run(int size, const std::vector<int>& numbers) {
-    using Element = typename P::Element;
-    // As mma_sm80_128x256x64_64x64_s3, simt_128x128x8_64x32_8x8_s2.
-    const auto& n = numbers;
-    const bool simt = n.size() == 8, wgmma = n.size() == 5;
-    const std::string kernel = absl::StrCat(simt    ? "simt_"
-                                            : wgmma ? "wgmma_sm90_"
-                                                    : "mma_sm80_",
-                                            n[0], "x", n[1], "x", n[2], "_", n[3], "x", n[4],
-                                            simt ? absl::StrCat("_", n[5], "x", n[6]) : "",
-                                            wgmma ? "" : absl::StrCat("_s", n.back()));
+  // A line of gemms.def.
+  template <class... Policies>
+  void Run(gemm::Family<Policies...>, const gemm::GemmProblem& problem) {
+    using P = std::tuple_element_t<0, std::tuple<Policies...>>;
+    const std::string type = Type<typename P::Element>::kName;
     const std::string layout = absl::StrCat(gemm::kLinesOfA<P> ? "row" : "column", "-major A, ",
                                             gemm::kLinesOfB<P> ? "column" : "row", "-major B");
-    Json row = {{"layer", absl::StrCat("gemm_", Type<Element>::kName, "_", size)},
-                {"batch", 1},
-                {"kernel", kernel},
-                {"layout", layout},
-                {"mismatches", 0},
-                {"peer", "none"}};
-    const std::string name = absl::StrCat(Type<Element>::kName, " ", kernel, " ", layout);
-    if (!absl::StrContains(name, absl::GetFlag(FLAGS_only))) return;
-    const absl::Status status = Measure<P>(size, &row);
-    row["status"] = !status.ok()             ? absl::StrCat("failed: ", status.ToString())
-                    : row["mismatches"] != 0 ? "mismatch"
-                                             : "ok";
-    const double us = row.value("ours_us", 0.0);
-    std::printf("%-50s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  sm80 ratio %.3f; %s\n",
-                name.c_str(), us, us > 0 ? 2e-6 * size * size * size / us : 0.0,
-                row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
-                row["status"].get<std::string>().c_str());
-    std::fflush(stdout);
-    rows_.push_back(row);
+    const bool has_code[] = {gemm::HasGpuCode<Policies>()...};
+    std::vector<Tile> tiles;
+    for (int i = 0; i < static_cast<int>(sizeof...(Policies)); ++i) {
+      const std::string name =
+          gemm::PolicyName(gemm::Dispatch<gemm::Family<Policies...>>::Configs()[i]);
+      const std::string full = absl::StrCat(type, " ", name, " ", layout);
+      if (!has_code[i] || !absl::StrContains(full, absl::GetFlag(FLAGS_only))) continue;
+      tiles.push_back({i,
+                       {{"layer", absl::StrCat("gemm_", type, "_", SizeName(problem))},
+                        {"batch", 1},
+                        {"kernel", name},
+                        {"layout", layout},
+                        {"mismatches", 0},
+                        {"peer", "none"}}});
+    }
+    if (tiles.empty()) return;
+    const absl::Status status =
+        Measure<gemm::Dispatch<gemm::Family<Policies...>>, P>(problem, &tiles);
+    for (Tile& tile : tiles) {
+      Json& row = tile.row;
+      if (!tile.fits) continue;
+      const absl::Status& s = tile.status.ok() ? status : tile.status;
+      row["status"] = !s.ok()                  ? absl::StrCat("failed: ", s.ToString())
+                      : row["mismatches"] != 0 ? "mismatch"
+                                               : "ok";
+      const double us = row.value("ours_us", 0.0);
+      std::printf(
+          "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  sm80 ratio "
+          "%.3f; %s%s%s\n",
+          type.c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
+          layout.c_str(), us, us > 0 ? 2e-6 * problem.m * problem.n * problem.k / us : 0.0,
+          row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
+          row["status"].get<std::string>().c_str(), row.value("best", false) ? "; best" : "",
+          row.value("model", false) ? "; the model's choice" : "");
+      std::fflush(stdout);
+      rows_.push_back(row);
+    }
   }
 
  private:
@@ -129,71 +138,123 @@ class Bench {
   const Stopwatch& watch() const { return machine_.watch(); }
 
   template <class T>
-  static absl::StatusOr<DeviceBuffer> RandomMatrix(std::int64_t count, std::uint64_t seed) {
+  static std::vector<T> RandomMatrix(std::int64_t count, std::uint64_t seed) {
     std::vector<T> values(count);
     for (std::int64_t i = 0; i < count; ++i) values[i] = Type<T>::Random(seed, i);
-    return DeviceBuffer::From(values);
+    return values;
   }
 
-  template <class P>
-  absl::Status Measure(int size, Json* row) {
+  // One policy of a family.
+  struct Tile {
+    int index = 0;
+    Json row;
+    bool fits = true;  // the product
+    absl::Status status = absl::OkStatus();
+    Contestant contestant = {};
+  };
+
+  template <class Op, class P>
+  absl::Status Measure(const gemm::GemmProblem& problem, std::vector<Tile>* tiles) {
     using Element = typename P::Element;
     using Sum = typename gemm::SumOf<Element>::type;
-    const std::int64_t count = std::int64_t{size} * size;
-    const auto bytes = static_cast<std::int64_t>(count * (2 * sizeof(Element) + sizeof(Sum)));
-    (*row)["floor_us"] = Rounded(bytes / machine_.ceilings(false).bytes_per_us);
+    const std::int64_t m = problem.m, n = problem.n, k = problem.k;
+    const auto bytes =
+        static_cast<std::int64_t>((m * k + k * n) * sizeof(Element) + m * n * sizeof(Sum));
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
+    const std::vector<Element> a = RandomMatrix<Element>(m * k, 1),
+                               b = RandomMatrix<Element>(k * n, 2);
     for (Set& set : sets) {
-      WEFT_LET(set.a, RandomMatrix<Element>(count, 1));
-      WEFT_LET(set.b, RandomMatrix<Element>(count, 2));
-      WEFT_LET(set.c, DeviceBuffer::Create(count * sizeof(Sum)));
+      WEFT_LET(set.a, DeviceBuffer::From(a));
+      WEFT_LET(set.b, DeviceBuffer::From(b));
+      WEFT_LET(set.c, DeviceBuffer::Create(m * n * sizeof(Sum)));
     }
     const int count_sets = static_cast<int>(sets.size());
-    WEFT_LET(const auto op, gemm::Gemm<P>::Create({.m = size, .n = size, .k = size}));
-    Contestant ours, peer, sm80;
-    ours.enqueue = [&](int set) {
-      const Set& s = sets[set];
-      return op.Run({.a = s.a.template as<Element>(),
-                     .b = s.b.template as<Element>(),
-                     .c = s.c.template as<Sum>()},
-                    watch().stream());
-    };
-    WEFT_TRY(watch().Prepare(ours, count_sets, kSampleMicroseconds));
-    WEFT_LET(const std::vector<Sum> result, sets[0].c.template Read<Sum>());
+    WEFT_LET(const Algorithms found, Search<P>(problem, sets));
+    for (const Set& set : sets) WEFT_TRY(set.c.Fill(0x7f));
+    WEFT_TRY(RunPeer(found, found.best, sets[0]));
+    WEFT_TRY(CudaStatus(cudaStreamSynchronize(watch().stream()), "cudaStreamSynchronize"));
+    WEFT_LET(const std::vector<Sum> want, sets[0].c.template Read<Sum>());
 
-    WEFT_LET(const Algorithms found, Search<P>(size, sets));
-    std::vector<Contestant*> contestants = {&ours};
-    const auto join = [&](int algorithm, const char* name, Contestant* c) {
-      (*row)[name] = found.product->Name(algorithm);
-      (*row)[absl::StrCat(name, "_kernels")] = Kernels(found, algorithm, sets);
+    std::vector<Contestant*> contestants;
+    for (Tile& tile : *tiles) {
+      const auto op = Op::CreateAt(problem, tile.index);
+      tile.fits = op.ok();
+      if (!op.ok()) continue;
+      tile.contestant.enqueue = [op = *op, this, &sets](int set) {
+        const Set& s = sets[set];
+        return op.Run({.a = s.a.template as<Element>(),
+                       .b = s.b.template as<Element>(),
+                       .c = s.c.template as<Sum>()},
+                      watch().stream());
+      };
+      // With nothing of another's left in the buffer.
+      const auto prepare = [&]() -> absl::Status {
+        WEFT_TRY(sets[0].c.Fill(0x7f));
+        WEFT_TRY(watch().Prepare(tile.contestant, count_sets, kSampleMicroseconds));
+        WEFT_LET(const std::vector<Sum> result, sets[0].c.template Read<Sum>());
+        Compare(result, want, k, &tile.row);
+        return absl::OkStatus();
+      };
+      tile.status = prepare();
+      if (tile.status.ok()) contestants.push_back(&tile.contestant);
+    }
+    if (contestants.empty()) return absl::OkStatus();
+    Contestant peer, sm80;
+    const auto join = [&](int algorithm, Contestant* c) {
       c->enqueue = [&, algorithm](int set) { return RunPeer(found, algorithm, sets[set]); };
       contestants.push_back(c);
       return watch().Prepare(*c, count_sets, kSampleMicroseconds);
     };
-    WEFT_TRY(join(found.best, "peer", &peer));
-    if (found.sm80 >= 0) WEFT_TRY(join(found.sm80, "sm80", &sm80));
-    WEFT_TRY(watch().Interleave(contestants, absl::GetFlag(FLAGS_rounds), 1e9));
-    const Summary time = Summarize(ours.samples);
-    (*row)["ours_us"] = Rounded(time.median);
-    (*row)["ours_p10"] = Rounded(time.p10);
-    (*row)["ours_p90"] = Rounded(time.p90);
-    (*row)["peer_us"] = Rounded(Quantile(peer.samples, 0.5));
-    (*row)["ratio"] = Rounded(Quantile(peer.samples, 0.5) / time.median);
-    if (found.sm80 >= 0) {
-      (*row)["sm80_us"] = Rounded(Quantile(sm80.samples, 0.5));
-      (*row)["sm80_ratio"] = Rounded(Quantile(sm80.samples, 0.5) / time.median);
+    WEFT_TRY(join(found.best, &peer));
+    if (found.sm80 >= 0) WEFT_TRY(join(found.sm80, &sm80));
+    WEFT_TRY(watch().Interleave(contestants, absl::GetFlag(FLAGS_rounds), kBudgetMicroseconds));
+
+    Tile* best = nullptr;
+    for (Tile& tile : *tiles) {
+      if (!tile.fits || !tile.status.ok()) continue;
+      Json& row = tile.row;
+      row["floor_us"] = Rounded(bytes / machine_.ceilings(false).bytes_per_us);
+      const Summary time = Summarize(tile.contestant.samples);
+      row["ours_us"] = Rounded(time.median);
+      row["ours_p10"] = Rounded(time.p10);
+      row["ours_p90"] = Rounded(time.p90);
+      const auto against = [&](const char* name, const char* ratio, int algorithm,
+                               const Contestant& c) {
+        row[name] = found.product->Name(algorithm);
+        row[absl::StrCat(name, "_kernels")] = Kernels(found, algorithm, sets);
+        row[absl::StrCat(name, "_us")] = Rounded(Quantile(c.samples, 0.5));
+        row[ratio] = Rounded(Quantile(c.samples, 0.5) / time.median);
+      };
+      against("peer", "ratio", found.best, peer);
+      if (found.sm80 >= 0) against("sm80", "sm80_ratio", found.sm80, sm80);
+      if (row["mismatches"] != 0) continue;
+      if (best == nullptr || row["ours_us"] < best->row["ours_us"]) best = &tile;
     }
-    // Once more with nothing of ours left in the buffers.
-    for (const Set& set : sets) WEFT_TRY(set.c.Fill(0x7f));
-    WEFT_TRY(watch().Sample(peer));
-    WEFT_LET(const std::vector<Sum> want, sets[0].c.template Read<Sum>());
-    Compare(result, want, size, row);
-    return absl::OkStatus();
+    return best == nullptr ? absl::OkStatus() : Choose<Op>(problem, best, tiles);
+  }
+
+  // Marks the best tile and the model's, and puts the best into the tuning table.
+  template <class Op>
+  absl::Status Choose(const gemm::GemmProblem& problem, Tile* best, std::vector<Tile>* tiles) {
+    WEFT_LET(const Op model, Op::Create(problem, gpu_));
+    const double least = best->row["ours_us"];
+    for (Tile& tile : *tiles) {
+      if (!tile.fits || !tile.status.ok()) continue;
+      tile.row["best"] = &tile == best;
+      tile.row["model"] = tile.index == model.index();
+      tile.row["predicted_us"] = Rounded(model.candidates()[tile.index].prediction.microseconds);
+      if (tile.index != model.index()) continue;
+      over_best_.push_back(tile.row["ours_us"].get<double>() / least);
+      best->row["model_over_best"] = Rounded(over_best_.back());
+    }
+    return table_.Put(
+        {gpu_.name, gpu_.limits.sm_count, Op::FamilyName(), problem, best->row["kernel"], least});
   }
 
   // Exactly for int32, within 1e-6 of the largest value (times sqrt(k)) for float.
   template <class Sum>
-  static void Compare(const std::vector<Sum>& got, const std::vector<Sum>& want, int k, Json* row) {
+  static void Compare(const std::vector<Sum>& got, const std::vector<Sum>& want, std::int64_t k,
+                      Json* row) {
     double most = 0, largest = 0;
     long long mismatches = 0;
     for (std::size_t i = 0; i < want.size(); ++i) {
@@ -206,7 +267,8 @@ class Bench {
       }
     }
     largest /= std::max(most, 1e-30);
-    const bool near = std::is_same_v<Sum, std::int32_t> || largest < 1e-6 * std::sqrt(k);
+    const bool near =
+        std::is_same_v<Sum, std::int32_t> || largest < 1e-6 * std::sqrt(static_cast<double>(k));
     // Products of random matrices are not all zero.
     if (mismatches == 0 && (most == 0 || !near)) mismatches = 1;
     (*row)["mismatches"] = mismatches;
@@ -224,17 +286,18 @@ class Bench {
 
   // Runs every algorithm once over the sets. Remembers what it found.
   template <class P>
-  absl::StatusOr<Algorithms> Search(int size, const std::vector<Set>& sets) {
+  absl::StatusOr<Algorithms> Search(const gemm::GemmProblem& problem,
+                                    const std::vector<Set>& sets) {
     using Element = typename P::Element;
     using Sum = typename gemm::SumOf<Element>::type;
     constexpr bool kTensorCores = !std::is_same_v<Element, float>;
-    const std::string key =
-        absl::StrCat(Type<Element>::kName, gemm::kLinesOfA<P>, gemm::kLinesOfB<P>);
+    const std::string key = absl::StrCat(Type<Element>::kName, gemm::kLinesOfA<P>,
+                                         gemm::kLinesOfB<P>, gemm::ProblemName(problem));
     if (const auto known = searches_.find(key); known != searches_.end()) return known->second;
     WEFT_LET(LtProduct product,
-             LtProduct::Create({.rows = size,
-                                .columns = size,
-                                .depth = size,
+             LtProduct::Create({.rows = problem.n,
+                                .columns = problem.m,
+                                .depth = problem.k,
                                 .transpose_a = gemm::kLinesOfB<P>,
                                 .transpose_b = !gemm::kLinesOfA<P>,
                                 .operand = Type<Element>::kCuda,
@@ -262,6 +325,9 @@ class Bench {
   }
 
   Machine machine_;
+  gemm::GpuFacts gpu_;
+  gemm::TuningTable table_;
+  std::vector<double> over_best_;
   std::map<std::string, Algorithms> searches_;
   std::vector<Json> rows_;
 };
@@ -272,22 +338,35 @@ int Main() {
     std::fprintf(stderr, "gemm_bench: %s\n", s.ToString().c_str());
     return 3;
   }
-  const int size = absl::GetFlag(FLAGS_size);
-#define GEMM(Name, a, b, ...) bench.Run<Name<a, b, __VA_ARGS__>>(size, {__VA_ARGS__});
+  for (const std::string& size : absl::GetFlag(FLAGS_sizes)) {
+    const absl::StatusOr<gemm::GemmProblem> problem = ParseSize(size);
+    if (!problem.ok()) {
+      std::fprintf(stderr, "gemm_bench: %s\n", std::string(problem.status().message()).c_str());
+      return 2;
+    }
+#define GEMMS(Name, policies) bench.Run(Name(), *problem);
+#define BASIC GEMMS
 #include "perf/gemms.def"
-#undef GEMM
+#undef BASIC
+#undef GEMMS
+  }
   bool fine = true;
   for (const Json& row : bench.rows()) fine = fine && row["status"] == "ok";
+  if (absl::Status s = bench.WriteTable(); !s.ok()) {
+    std::fprintf(stderr, "gemm_bench: --sweep: %s\n", std::string(s.message()).c_str());
+    fine = false;
+  }
   const std::string path = absl::GetFlag(FLAGS_json);
   if (path.empty()) return fine ? 0 : 1;
   Json environment = bench.environment();
   environment["commit"] = absl::GetFlag(FLAGS_commit);
   environment["method"] =
-      "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples; the "
+      "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples of "
+      "every tile and the peers; the "
       "peer is the fastest algorithm of cuBLASLt's heuristic, TF32 off; sm80: the fastest of all "
       "tiles and stages of its algorithms whose kernel's name says sm_80; floor_us is from bytes "
       "alone";
-  const absl::Status s = WriteFile(path, ResultText(environment, Json::object(), bench.rows()));
+  const absl::Status s = WriteFile(path, ResultText(environment, bench.summary(), bench.rows()));
   if (!s.ok()) std::fprintf(stderr, "gemm_bench: %s\n", std::string(s.message()).c_str());
   return fine && s.ok() ? 0 : 1;
 }

@@ -18,9 +18,11 @@ resnet50-network.json of weft_perf, gemm.json of gemm_bench, and the log of run_
 import argparse
 import collections
 import json
+import math
 import pathlib
 import re
 import shlex
+import statistics
 import sys
 
 import report_page
@@ -233,17 +235,23 @@ def fused(by_list):
 
 
 def gemm(result):
-    """One line for each kernel of ours."""
+    """One line for each product's best kernel of ours; for each kernel of files that name no best."""
     lines = []
-    for r in result["rows"]:
+    rows = [r for r in result["rows"] if r.get("best", True)]
+    for r in rows:
         _, kind, size = r["layer"].split("_")
-        tops = 2e-6 * int(size) ** 3 / r["ours_us"] if r.get("ours_us") else 0
+        extents = [int(x) for x in size.split("x")] * (1 if "x" in size else 3)
+        tops = 2e-6 * math.prod(extents) / r["ours_us"] if r.get("ours_us") else 0
         shown = lambda field, digits: number(r, field, digits) if r.get(field) else "-"  # noqa: E731,B023
-        lines.append((f"{kind} {size}^3", r["layout"].replace("-major A", "").replace("-major B", ""),
+        shape = size.replace("x", " x ") if "x" in size else f"{size}^3"
+        lines.append((f"{kind} {shape}", r["layout"].replace("-major A", "").replace("-major B", ""),
                       shown("ours_us", 1), f"{tops:.1f}", shown("peer_us", 1), shown("ratio", 3), shown("sm80_us", 1),
                       shown("sm80_ratio", 3), r["kernel"], r["status"]))
     text = table(("product", "A, B", "ours us:", "TOPS:", "cuBLASLt's best us:", "its time / ours:",
                   "its best on sm_80 kernels us:", "its time / ours:", "ours", "status"), lines)
+    if over := [r["model_over_best"] for r in rows if r.get("model_over_best")]:
+        text += (f"\nThe tile that `gemm::Dispatch` chooses without measuring takes {statistics.geometric_mean(over):.3f} "
+                 f"times the best one's time (geometric mean of {len(over)} products), {max(over):.3f} at most.\n")
     kernels = sorted({r[f] for r in result["rows"] for f in ("peer_kernels", "sm80_kernels") if r.get(f)})
     if kernels:
         text += "\ncuBLASLt's kernels: " + ", ".join(f"`{k}`" for k in kernels) + ".\n"

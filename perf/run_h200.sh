@@ -9,7 +9,7 @@
 #   nc4        weft_perf over NCxHWx<4> against cuDNN's INT8x4 path, list `anchors`; anchors-nc4-n*.json
 #   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
 #              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, tuning.txt and `choices`, from which a second run (put it into carry/) knows each peer's best variant
-#   gemm       gemm_bench against cuBLASLt; gemm.json
+#   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
 #   network    weft_perf --network=resnet50; resnet50-network.json
@@ -82,7 +82,7 @@ gemm() {
   gpu_state
   (
     use_wheel_cudnn
-    bounded 150 $bin/gemm_bench --json="$out/gemm.json" --commit="$(cat "$carry/commit")"
+    bounded 500 $bin/gemm_bench --sizes="${WEFT_GEMM_SIZES:-4096}" --json="$out/gemm.json" --commit="$(cat "$carry/commit")"
   )
 }
 

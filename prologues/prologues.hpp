@@ -83,4 +83,8 @@ struct Grouped : internal::OneForEachBatch {
   static constexpr const char* kName = "Grouped";
 };
 
+// No prologue, but in its place in a bank's type: the experts of a conv::CondConv, which are mixed
+// to the filters of PerSample. Bank: [E][K][C][R][S].
+struct Experts {};
+
 }  // namespace weft::prologues

@@ -100,6 +100,15 @@ struct HopperThread : LaneAccess {
     IssueTensor(work, dst, bar, at);
   }
 
+  // Hints, of which only the map is checked.
+  void TmaPrefetch(const TensorMap& map, const int32_t (&)[2],
+                   Location at = Location::current()) const {
+    SpecOf(map, TensorMapSpec::Kind::kTiled, 2, at);
+  }
+  void TmaPrefetchIm2col(const TensorMap& map, const int32_t (&)[4], const uint16_t (&)[2],
+                         Location at = Location::current()) const {
+    SpecOf(map, TensorMapSpec::Kind::kIm2col, 4, at);
+  }
   static void PrefetchTensorMap(const TensorMap&) {}
 
   // --- Proxies ---------------------------------------------------------------------------------

@@ -167,6 +167,23 @@ struct HopperThread : ClusterThread {
     }
   }
 
+  // Asks the L2 for what TmaLoad and TmaLoadIm2col would bring. Reads nothing: an earlier kernel may
+  // still be writing there.
+  WEFT_DEVICE static void TmaPrefetch(const TensorMap& map, const int32_t (&coord)[2]) {
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
+                 "r"(coord[0]), "r"(coord[1])
+                 : "memory");
+  }
+  WEFT_DEVICE static void TmaPrefetchIm2col(const TensorMap& map, const int32_t (&coord)[4],
+                                            const uint16_t (&offset)[2]) {
+    asm volatile(
+        "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%0, {%1, %2, %3, %4}], {%5, %6};" ::"l"(
+            &map),
+        "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]), "h"(offset[0]), "h"(offset[1])
+        : "memory");
+  }
+
+  // So that the first copy need not wait for the map itself.
   WEFT_DEVICE static void PrefetchTensorMap(const TensorMap& map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
   }

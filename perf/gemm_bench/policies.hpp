@@ -1,59 +1,39 @@
-// The policies behind the lines of perf/gemms.def: C row-major, the plain sums.
+// The families behind the lines of perf/gemms.def: C row-major, the plain sums.
 #pragma once
 
-#include <type_traits>
-
 #include "weft/epilogues/chain.hpp"
-#include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/ready_made.hpp"
 #include "weft/layouts/float16.hpp"
 #include "weft/layouts/matrix.hpp"
 
 namespace weft::perf {
 
-// kA and kB are 'R' for row-major, 'C' for column-major.
-template <class ElementT, char kA, char kB>
-struct BenchGemm {
-  template <char kOrder>
-  using Order = std::conditional_t<kOrder == 'R', layouts::RowMajor, layouts::ColumnMajor>;
-  using Element = ElementT;
-  using LayoutA = Order<kA>;
-  using LayoutB = Order<kB>;
-  using LayoutC = layouts::RowMajor;
-  using Epilogue = epilogues::Chain<epilogues::ToSums<typename gemm::SumOf<ElementT>::type>>;
-};
+template <class Sum>
+using Sums = epilogues::Chain<epilogues::ToSums<Sum>>;
+using Row = layouts::RowMajor;
+using Column = layouts::ColumnMajor;
 
-// Threadblock (m, n, k), warp (m, n), thread (m, n) of simt, stages.
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n, int stages>
-struct S8Gemm : BenchGemm<std::int8_t, kA, kB> {
-  static constexpr auto config = gemm::MmaSm80Config({m, n, k}, {warp_m, warp_n, k}, stages, 16);
-};
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n, int stages>
-struct HalfGemm : BenchGemm<Half, kA, kB> {
-  static constexpr auto config = gemm::MmaSm80Config({m, n, k}, {warp_m, warp_n, k}, stages, 16);
-};
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n, int stages>
-struct Bfloat16Gemm : HalfGemm<kA, kB, m, n, k, warp_m, warp_n, stages> {
-  using Element = Bfloat16;
-};
-// Through wgmma_sm90; warp is a warpgroup's share.
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n>
-struct WgmmaS8Gemm : BenchGemm<std::int8_t, kA, kB> {
-  static constexpr auto config = gemm::WgmmaSm90Config({m, n, k}, {warp_m, warp_n, k});
-};
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n>
-struct WgmmaHalfGemm : BenchGemm<Half, kA, kB> {
-  static constexpr auto config = gemm::WgmmaSm90Config({m, n, k}, {warp_m, warp_n, k});
-};
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n>
-struct WgmmaBfloat16Gemm : WgmmaHalfGemm<kA, kB, m, n, k, warp_m, warp_n> {
-  using Element = Bfloat16;
-};
-template <char kA, char kB, int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n,
-          int stages>
-struct FloatGemm : BenchGemm<float, kA, kB> {
+using S8RowColumn = gemm::S8GemmFamily<Sums<std::int32_t>>;
+using S8RowRow = gemm::S8GemmFamily<Sums<std::int32_t>, Row, Row>;
+using S8ColumnRow = gemm::S8GemmFamily<Sums<std::int32_t>, Column, Row>;
+using HalfRowColumn = gemm::HalfGemmFamily<Sums<float>>;
+using HalfRowRow = gemm::HalfGemmFamily<Sums<float>, Row, Row>;
+using HalfColumnColumn = gemm::HalfGemmFamily<Sums<float>, Column, Column>;
+using HalfColumnRow = gemm::HalfGemmFamily<Sums<float>, Column, Row>;
+using Bfloat16RowColumn = gemm::Bfloat16GemmFamily<Sums<float>>;
+using Bfloat16RowRow = gemm::Bfloat16GemmFamily<Sums<float>, Row, Row>;
+
+// fma, two stages in registers, or with cp.async a ring of more.
+template <class A, class B, int m, int n, int k, int thread_n, int stages>
+struct FloatGemm {
+  using Element = float;
+  using LayoutA = A;
+  using LayoutB = B;
+  using LayoutC = Row;
+  using Epilogue = Sums<float>;
   static constexpr auto config = [] {
-    constexpr gemm::TileShape kBlock = {m, n, k}, kWarp = {warp_m, warp_n, k};
-    constexpr gemm::TileShape kThread = {thread_m, thread_n, 1};
+    constexpr gemm::TileShape kBlock = {m, n, k}, kWarp = {64, 4 * thread_n, k};
+    constexpr gemm::TileShape kThread = {8, thread_n, 1};
     constexpr gemm::Alignment kAlignment = {16, 16};
     if constexpr (stages == 2) {
       return gemm::SimtConfig(kBlock, kWarp, kThread, kAlignment);
@@ -62,5 +42,13 @@ struct FloatGemm : BenchGemm<float, kA, kB> {
     }
   }();
 };
+template <class A, class B>
+using Floats =
+    gemm::Family<FloatGemm<A, B, 128, 128, 8, 8, 2>, FloatGemm<A, B, 128, 256, 16, 16, 4>,
+                 FloatGemm<A, B, 128, 256, 32, 16, 3>>;
+using FloatRowColumn = Floats<Row, Column>;
+using FloatRowRow = Floats<Row, Row>;
+using FloatColumnRow = Floats<Column, Row>;
+using FloatColumnColumn = Floats<Column, Column>;
 
 }  // namespace weft::perf

@@ -81,7 +81,7 @@ if(WEFT_INSTALL)
     build_test(consumer_pkg_config consumer -DCASE=pkg_config -DPKG_CONFIG=${WEFT_PKG_CONFIG})
   endif()
   build_test(documents_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=3)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=4)
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()

@@ -14,9 +14,10 @@ while IFS= read -r command; do
   count=$((count + 1))
   flags=("${wanted[@]}")
   case $command in
-    */weft_perf.dir/* | */local_bench.dir/* | */gemm_bench.dir/* | *wgmma*_test.cu* | *hopper*_test.cu*) ;;
+    */weft_perf.dir/* | */local_bench.dir/* | */gemm_bench.dir/* | */condconv_bench.dir/* | \
+      *wgmma*_test.cu* | *hopper*_test.cu*) ;;
     *_mma_test.cu* | *mma_test.cu* | *nhwc_test.cu* | *prologue_epilogue_test.cu* | *ring_gemm_test.cu* | \
-      *gemm/gemm_*test.cu* | *cudnn_test.cu*) flags+=("$sm_80") ;;
+      *gemm/gemm_*test.cu* | *cudnn_test.cu* | *condconv_test.cu*) flags+=("$sm_80") ;;
     *) flags+=("$sm_75" "$sm_80") ;;
   esac
   for flag in "${flags[@]}"; do

@@ -103,7 +103,9 @@ TEST(TuningTable, ComesBackFromItsText) {
   ASSERT_TRUE(table.Put(record).ok());
   record.sm_count = 66, record.microseconds = 70.0;
   ASSERT_TRUE(table.Put(record).ok());
-  record.problem.mode = Mode::kConvolution;
+  Problem flipped = SmallK();
+  flipped.mode = Mode::kConvolution;
+  record.problem = flipped;
   ASSERT_TRUE(table.Put(record).ok());
   record.microseconds = 69.5;  // replaces the last one
   ASSERT_TRUE(table.Put(record).ok());

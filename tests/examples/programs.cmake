@@ -17,6 +17,11 @@ add_test(NAME example_own_prologue_refuses
          COMMAND ${here}/refuses.sh "--backend=npu is unknown; accepted are cpu, cuda"
                  $<TARGET_FILE:own_prologue> --backend=npu)
 
+add_test(NAME example_condconv COMMAND condconv)
+add_test(NAME example_condconv_cpu COMMAND condconv --backend=cpu)
+set_tests_properties(example_condconv example_condconv_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "875 outputs, [1-9][0-9][0-9] above zero, 0 differ from the reference")
+
 set(have_png 0)
 if(PNG_FOUND)
   set(have_png 1)

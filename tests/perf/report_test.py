@@ -233,6 +233,18 @@ class GemmReport(Case):
         self.assertIn("`sm80_x`", self.page())
         self.assertEqual(self.run_report("--check"), 0)
 
+    def test_of_several_tiles_the_best(self):
+        of = {"layer": "gemm_s8_10240x4096x4096"}
+        self.write(ROW | of | {"best": False, "kernel": "slow"},
+                   ROW | of | {"best": True, "model_over_best": 1.25},
+                   ROW | {"best": True, "model": True, "model_over_best": 1})
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| s8 10240 x 4096 x 4096 | row, column | 200.0 | 1718.0 | 100.0 | 0.500 | 180.0 | 0.900 | mma | ok |",
+                      self.page())
+        self.assertIn("| s8 4096^3 |", self.page())
+        self.assertNotIn("slow", self.page())
+        self.assertIn("1.118 times the best one's time (geometric mean of 2 products), 1.250 at most.", self.page())
+
     def test_without_a_peer(self):
         self.write({k: v for k, v in ROW.items() if not k.startswith("sm80")} | {"peer_us": 0, "ratio": 0})
         self.assertEqual(self.run_report(), 0)

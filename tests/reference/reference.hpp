@@ -210,6 +210,27 @@ constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const s
   }
 }
 
+// The filters of a CondConv, [N][K][C][R][S], from `count` experts [E][K][C][R][S], routing weights
+// [N][E] and scales [E][K] or null (docs/condconv.md). One rounding a line.
+inline std::vector<std::int8_t> MixExperts(const conv::Problem& problem, std::int64_t count,
+                                           const std::int8_t* experts, const float* routing,
+                                           const float* expert_scale) {
+  const std::int64_t row = problem.c * problem.r * problem.s, filter = problem.k * row;
+  std::vector<std::int8_t> mixed;
+  for (std::int64_t n = 0; n < problem.n; ++n) {
+    for (std::int64_t i = 0; i < filter; ++i) {
+      float sum = 0.0f;
+      for (std::int64_t e = 0; e < count; ++e) {
+        float value = static_cast<float>(experts[e * filter + i]);
+        if (expert_scale != nullptr) value = expert_scale[e * problem.k + i / row] * value;
+        sum = __builtin_fmaf(routing[n * count + e], value, sum);
+      }
+      mixed.push_back(Quantize<std::int8_t>(sum, 0.0f, -128, 127));
+    }
+  }
+  return mixed;
+}
+
 // The whole convolution, NCHW. `threads` 0: one per core.
 template <class T, class Activation, class Which = OneFilter>
 std::vector<T> Convolve(const conv::Problem& problem, const std::int8_t* src,

@@ -40,6 +40,7 @@ struct RingGemmKernel {
       t.FenceMbarInit();
       t.PrefetchTensorMap(p.a);
       t.PrefetchTensorMap(p.b);
+      t.TmaPrefetch(p.a, {0, 0});
     }
     t.SyncThreads();
     if (t.warp() < 4) {

@@ -1,0 +1,242 @@
+// CondConv<P>: a convolution whose filter is mixed from experts for each image,
+//     dst[n] = conv(src[n], sum over e of routing[n][e] * expert_scale[e][k] * experts[e]),
+// and rounded to int8 (docs/condconv.md).
+//
+//     using Op = weft::conv::CondConv<MyConv>;  // MyConv::Prologue = weft::prologues::PerSample
+//     absl::StatusOr<Op> op = Op::Create(problem, 8);  // experts
+//     op->Run({.src = x, .experts = bank, .routing = r, .workspace = w,
+//              .workspace_bytes = op->workspace_size(), .bias = b, .dst = y}, stream);
+//
+// Two kernels in one stream: the first writes a filter for each image into the workspace, the
+// second is Convolution<P>, or what Dispatch<P> chooses where P is a Family.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "weft/conv/convolution.hpp"
+#include "weft/conv/family.hpp"
+#include "weft/conv/mix_plan.hpp"
+
+namespace weft::conv {
+
+template <class F>
+class Dispatch;  // conv/dispatch.hpp, to be included where P is a Family
+
+namespace internal {
+
+template <class P>
+struct PerSampleOperator {
+  static_assert(CheckedPolicy<P>::kValid);
+  static_assert(std::is_same_v<typename P::Prologue, prologues::PerSample>,
+                "weft: CondConv writes one filter for each image, so its policy has the Prologue "
+                "weft::prologues::PerSample");
+  using First = P;
+  using type = Convolution<P>;
+};
+template <class P, class... Others>
+struct PerSampleOperator<Family<P, Others...>> : PerSampleOperator<P> {
+  using type = Dispatch<Family<P, Others...>>;
+};
+
+}  // namespace internal
+
+// An immutable operator for one problem and number of experts; cheap to copy, safe to share between
+// threads. Holds no memory of its own.
+template <class P>
+class CondConv {
+  using Policy = typename internal::PerSampleOperator<P>::First;
+  using Op = typename internal::PerSampleOperator<P>::type;
+  using Epilogue = typename Policy::Epilogue;
+  using FilterLayout = typename Policy::FilterLayout;
+
+ public:
+  using Element = typename Op::Element;
+  using Output = typename Op::Output;
+  using Experts = PackedFilter<FilterLayout, Element, prologues::Experts>;
+  using BiasElement = typename Op::BiasElement;
+  using ResidualElement = typename Op::ResidualElement;
+
+  // As ConvolutionArguments, with experts, routing weights and a workspace in the place of a
+  // filter. No tensor may overlap the workspace.
+  struct Arguments {
+    gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
+    // From PackFilters<prologues::Experts, FilterLayout>(problem.filter(), experts, values);
+    // 16-byte aligned.
+    Experts experts;
+    const float* routing = nullptr;  // [problem.n][experts], any numbers
+    // [experts][problem.k]: the step of an expert's integers, per output channel, in steps of the
+    // mixed filter's, whose step is part of alpha. Null: ones.
+    const float* expert_scale = nullptr;
+    void* workspace = nullptr;         // the mixed filters; 16-byte aligned
+    std::int64_t workspace_bytes = 0;  // workspace_size() or more
+    gemm::BiasPointer<BiasElement> bias = nullptr;
+    gemm::ResidualPointer<ResidualElement> residual = nullptr;
+    gemm::OutputPointer<Output> dst = nullptr;
+    float alpha = 1.0f;
+    const float* channel_alpha = nullptr;
+    float beta = 1.0f;
+    float gamma = 1.0f;
+    float zero_point = 0.0f;
+    // No earlier kernel of the stream, unless it ended before the last launch, writes the experts:
+    // they are then fetched while earlier kernels still run.
+    bool experts_are_constant = false;
+    Epilogue epilogue{};
+  };
+
+  // Errors as Convolution's (Dispatch's), which `more` are further arguments for; InvalidArgument
+  // also if there are no experts or more than kMostExperts, 32.
+  template <class... More>
+  static absl::StatusOr<CondConv> Create(const Problem& problem, std::int64_t experts,
+                                         const More&... more) {
+    absl::StatusOr<Op> op = Op::Create(problem, more...);
+    if (!op.ok()) return op.status();
+    absl::StatusOr<MixPlan> plan =
+        PlanMixing(problem, MixFormatOf<FilterLayout>(problem.filter()), experts);
+    if (!plan.ok()) return plan.status();
+    return CondConv(*std::move(op), *plan);
+  }
+
+  const Problem& problem() const { return op_.problem(); }
+  std::int64_t experts() const { return plan_.params.count; }
+
+  // Elements of src and dst in memory, the zero channels of blocked layouts included.
+  std::int64_t src_size() const { return op_.src_size(); }
+  std::int64_t dst_size() const { return op_.dst_size(); }
+
+  // Bytes of the workspace: a packed filter for each image.
+  std::int64_t workspace_size() const { return plan_.workspace_bytes(); }
+
+  // What the mixing pass leaves in the workspace of a run.
+  PackedFilter<FilterLayout, Element, prologues::PerSample> Mixed(const void* workspace) const {
+    return {problem().filter(), problem().n, static_cast<const Element*>(workspace)};
+  }
+
+  // One line: the mixing, then the convolution.
+  std::string Describe() const {
+    return absl::StrCat(DescribeMixing(plan_), "; then ", op_.Describe());
+  }
+
+  // Enqueues both kernels on `stream` and returns; it allocates and synchronises nothing and can be
+  // captured in a CUDA graph. Errors as Convolution::Run's, and CheckMixArguments'.
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    MixParams params = Params(args);
+    if (absl::Status s =
+            gemm::RunOnGpu<MixFilters>("conv", kMixFacts, Launch(args, &params), stream, options);
+        !s.ok()) {
+      return s;
+    }
+    if constexpr (std::is_same_v<Op, Convolution<Policy>>) {
+      return op_.Run(Rest(args), stream, options);
+    } else {
+      return op_.Run(Rest(args), stream);
+    }
+  }
+
+#if defined(WEFT_CPU_BACKEND)
+  // Runs the same kernels on the CPU and returns when they are done.
+  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
+                                                   arch::CpuOptions::FromEnvironment()) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    MixParams params = Params(args);
+    if (absl::Status s =
+            gemm::RunOnCpu<MixFilters>("conv", kMixFacts, Launch(args, &params), options, nullptr);
+        !s.ok()) {
+      return s;
+    }
+    return op_.RunOnCpu(Rest(args), options);
+  }
+#endif
+
+  // What Run checks before it launches.
+  absl::Status CheckArguments(const Arguments& args) const {
+    const auto floats = [](const char* field, const float* address, std::int64_t count) {
+      return gemm::TensorArgument{.field = field,
+                                  .address = address,
+                                  .alignment = alignof(float),
+                                  .line_bytes = count * std::int64_t{sizeof(float)}};
+    };
+    const auto bytes = [](const char* field, const void* address, std::int64_t count) {
+      return gemm::TensorArgument{.field = field, .address = address, .line_bytes = count};
+    };
+    using ResidualLayout = typename Epilogue::template ResidualLayout<typename Policy::DstLayout>;
+    const std::int64_t k = problem().k;
+    MixArguments mix;
+    mix.count = args.experts.count();
+    mix.experts = bytes("experts", args.experts.data(), experts() * plan_.params.filter_bytes);
+    mix.experts.alignment = 16;
+    mix.experts.if_null =
+        "is not packed; call weft::PackFilters<weft::prologues::Experts, FilterLayout> and pass "
+        "its view(), or At(device_pointer) after a copy to the GPU";
+    mix.routing = floats("routing", args.routing, problem().n * experts());
+    mix.routing.if_null = "is null; give a weight for each image and expert";
+    mix.expert_scale = floats("expert_scale", args.expert_scale, experts() * k);
+    mix.workspace = bytes("workspace", args.workspace, args.workspace_bytes);
+    mix.workspace.alignment = 16;
+    mix.workspace.if_null = "is null; give workspace_size() bytes";
+    mix.dst = bytes("dst", args.dst, dst_size() * std::int64_t{sizeof(Output)});
+    mix.src = bytes("src", args.src, src_size() * std::int64_t{sizeof(Element)});
+    mix.bias = bytes("bias", args.bias, k * std::int64_t{sizeof(BiasElement)});
+    mix.channel_alpha = floats("channel_alpha", args.channel_alpha, k);
+    mix.residual =
+        bytes("residual", args.residual,
+              ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)});
+    if (absl::Status s = CheckMixArguments(plan_, mix); !s.ok()) return s;
+    if (args.experts.extents() != problem().filter()) {
+      return CheckFilter(problem(), args.experts.extents(), 0, 0, prologues::PerSample::kName);
+    }
+    return op_.CheckArguments(Rest(args));
+  }
+
+ private:
+  static constexpr gemm::TileFacts kMixFacts{};  // it runs on any GPU
+
+  CondConv(Op op, const MixPlan& plan) : op_(std::move(op)), plan_(plan) {}
+
+  MixParams Params(const Arguments& args) const {
+    MixParams params = plan_.params;
+    params.experts = args.experts.data();
+    params.mixed = static_cast<Element*>(args.workspace);
+    params.routing = args.routing;
+    params.expert_scale = args.expert_scale;
+    params.early = args.experts_are_constant;
+    return params;
+  }
+
+  gemm::Launch Launch(const Arguments& args, const MixParams* params) const {
+    gemm::Launch launch = {.kernel = plan_.kernel, .params = params, .grid = plan_.grid};
+    if (args.experts_are_constant) {
+      launch.constant = {args.experts.data(),
+                         static_cast<std::size_t>(experts() * params->filter_bytes)};
+    }
+    return launch;
+  }
+
+  // The convolution's arguments; its filters are no constant, as the first kernel writes them.
+  typename Op::Arguments Rest(const Arguments& args) const {
+    typename Op::Arguments rest;
+    rest.src = args.src;
+    rest.filter = Mixed(args.workspace);
+    rest.bias = args.bias;
+    rest.residual = args.residual;
+    rest.dst = args.dst;
+    rest.alpha = args.alpha;
+    rest.channel_alpha = args.channel_alpha;
+    rest.beta = args.beta;
+    rest.gamma = args.gamma;
+    rest.zero_point = args.zero_point;
+    rest.epilogue = args.epilogue;
+    return rest;
+  }
+
+  Op op_;
+  MixPlan plan_;
+};
+
+}  // namespace weft::conv

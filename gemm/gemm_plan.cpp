@@ -1,0 +1,135 @@
+#include "weft/gemm/gemm_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "weft/layouts/formats.hpp"
+
+namespace weft::gemm {
+namespace {
+
+constexpr int kLine = CopiedMatrixParams::kLineBytes;
+
+// `rows` of them to a tile, of `all`; `lines`: k runs along memory, and lines are `pitch` elements
+// apart.
+CopiedMatrix MakeMatrix(int rows, int slice_k, std::int64_t all, std::int64_t k, std::int64_t pitch,
+                        int element_bytes, bool lines) {
+  CopiedMatrix m;
+  const int line = kLine / element_bytes;
+  m.spec.rank = 2;
+  m.spec.element_bytes = static_cast<std::uint8_t>(element_bytes);
+  m.spec.swizzle = arch::SwizzleSpan::k128;
+  m.spec.stride[0] = static_cast<std::uint64_t>(pitch) * static_cast<std::uint64_t>(element_bytes);
+  m.spec.dim[0] = static_cast<std::uint32_t>(lines ? k : all);
+  m.spec.dim[1] = static_cast<std::uint32_t>(lines ? all : k);
+  m.spec.box[0] = static_cast<std::uint16_t>(line);
+  m.spec.box[1] = static_cast<std::uint16_t>(lines ? rows : slice_k);
+  m.params.copies = CeilDiv(lines ? slice_k : rows, line);
+  m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
+  m.params.slice_k = slice_k;
+  m.params.line = line;
+  return m;
+}
+
+arch::WgmmaLayout LayoutOfCopies(const CopiedMatrix& m, bool lines) {
+  return {.swizzle = arch::SwizzleSpan::k128,
+          .leading = lines ? 16u : static_cast<std::uint32_t>(m.params.copy_bytes),
+          .stride = 8 * kLine};
+}
+
+// Where step i, of 32 bytes of k, begins in a slice.
+std::uint32_t StepOffset(const CopiedMatrix& m, int i, int element_bytes, bool lines) {
+  const int bytes = lines ? i / 4 * m.params.copy_bytes + i % 4 * 32  //
+                          : i * (32 / element_bytes) * kLine;
+  return static_cast<std::uint32_t>(bytes / 16);
+}
+
+// From one row to the one `rows` further, a multiple of 64 where rows run along memory.
+std::uint32_t RowsOffset(const CopiedMatrix& m, int rows, bool lines) {
+  const int bytes = lines ? rows * kLine : rows / m.params.line * m.params.copy_bytes;
+  return static_cast<std::uint32_t>(bytes / 16);
+}
+
+WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
+  const TileShape& tile = f.config.threadblock;
+  const int element_bytes = f.element_bytes;
+  WgmmaGemmPlan g;
+  g.a = MakeMatrix(tile.m, tile.k, p.m, p.k, p.lda, element_bytes, f.lines_a);
+  g.b = MakeMatrix(tile.n, tile.k, p.n, p.k, p.ldb, element_bytes, f.lines_b);
+
+  const auto bytes = [](const CopiedMatrix& x) { return x.params.copies * x.params.copy_bytes; };
+  g.ring.b_offset = bytes(g.a);  // of whole lines of 8 rows: a multiple of 1024
+  g.ring.stage_bytes = g.ring.b_stride = bytes(g.a) + bytes(g.b);
+  g.ring.stages = static_cast<std::int32_t>(
+      std::min(f.stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
+  g.ring.ShareCopies(g.a.params.copies);
+
+  WgmmaPlan& plan = g.plan;
+  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, f.lines_a));
+  plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, f.lines_b));
+  plan.a_group = RowsOffset(g.a, f.config.warp.m, f.lines_a);
+  plan.b_block = RowsOffset(g.b, 64, f.lines_b);
+  plan.steps = tile.k * element_bytes / 32;
+  const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
+  plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
+  for (int i = 0; i < plan.steps; ++i) {
+    plan.step[i].a = StepOffset(g.a, i, element_bytes, f.lines_a);
+    plan.step[i].b = StepOffset(g.b, i, element_bytes, f.lines_b);
+  }
+  return g;
+}
+
+PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
+  const TileShape& t = f.config.threadblock;
+  PlanCounts counts;
+  counts.tiles_m = CeilDiv(p.m, std::int64_t{t.m});
+  counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
+  counts.slices = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{t.k}));
+  counts.useful =
+      double(p.m) * p.n * p.k / (double(counts.blocks()) * t.m * t.n * counts.slices * t.k);
+  counts.bytes = (double(p.m) * p.k + double(p.n) * p.k) * f.element_bytes +
+                 double(p.m) * p.n * f.dst_element_bytes + 8.0 * p.n;
+  return counts;
+}
+
+}  // namespace
+
+absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& f) {
+  constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
+  absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, f);
+  if (!checked.ok()) return checked.status();
+  GemmPlan plan = {.problem = *checked, .counts = CountTiles(*checked, f), .engine = {}};
+  if (const std::int64_t blocks = plan.counts.blocks(); blocks > kMostBlocks) {
+    return absl::OutOfRangeError(absl::StrCat("gemm: blocks=", blocks, " exceeds ", kMostBlocks,
+                                              "; use a larger threadblock tile"));
+  }
+  if (f.stage_bytes == 0) return plan;
+  const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
+  plan.counts.engine = {.steps = e.plan.steps,
+                        .last_steps = e.plan.last_steps,
+                        .copies = e.a.params.copies,
+                        .last_copies = e.a.params.copies,
+                        .copy_bytes = e.a.params.copy_bytes,
+                        .copy_clocks = 0.0,  // lines of whole boxes cost their bytes only
+                        .stages = e.ring.stages,
+                        .stage_bytes = e.ring.stage_bytes,
+                        .b_stays = false,
+                        .strips = false};
+  return plan;
+}
+
+std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
+  const PlanCounts& counts = plan.counts;
+  const TileDescription& c = f.config;
+  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
+  return absl::StrFormat(
+      "%s %dx%dx%d warp %dx%d, %d stages, %d x %d %sblocks of %d threads, %d bytes shared, %s -> "
+      "%s",
+      MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
+      c.warp.n, f.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, counts.tiles_m,
+      counts.tiles_n, clusters, f.threads, f.shared_bytes, f.src_layout, f.dst_layout);
+}
+
+}  // namespace weft::gemm

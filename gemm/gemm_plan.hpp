@@ -1,0 +1,40 @@
+// From a matrix product to what its kernels are launched with: every check that needs no pointer, how
+// the work is cut into blocks, and what the copy engine brings for wgmma_sm90.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "weft/gemm/copied_matrix.hpp"
+#include "weft/gemm/facts.hpp"
+#include "weft/gemm/gemm_checks.hpp"
+
+namespace weft::gemm {
+
+// Of one operand: its map, but for the address, and its parameters, but for the map.
+struct CopiedMatrix {
+  arch::TensorMapSpec spec;
+  MatrixCopies params;
+};
+
+// Of a kernel of wgmma_sm90.
+struct WgmmaGemmPlan {
+  CopiedMatrix a, b;
+  MbarRingParams ring;
+  WgmmaPlan plan;
+};
+
+// A product that passed every check for one policy.
+struct GemmPlan {
+  GemmProblem problem;  // with its leading dimensions
+  PlanCounts counts;
+  WgmmaGemmPlan engine;  // wgmma_sm90
+};
+
+// As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
+absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
+
+// One line for people: tile, grid, shared memory, layouts.
+std::string DescribeGemm(const GemmPlan& plan, const TileFacts& facts);
+
+}  // namespace weft::gemm

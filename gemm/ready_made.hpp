@@ -1,0 +1,117 @@
+// Matrix products whose tile is chosen for the problem, so that a program can start with one line:
+//
+//     using Op = weft::gemm::Dispatch<weft::gemm::S8GemmFamily<weft::epilogues::BiasRelu<>>>;
+//
+// They run on the CPU as they are and on the GPU after weft_add_gemm_family() of CMake.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/family.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+// Bytes of one store to a C of layout C, as wide as `most` allows.
+template <class Output, class C>
+constexpr int StoreBytes(int most) {
+  constexpr int kOne = sizeof(Output);
+  return std::is_same_v<C, layouts::ColumnMajor> || most < kOne ? kOne : most < 16 ? most : 16;
+}
+
+}  // namespace internal
+
+// Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores, or of 4 bytes
+// and of one element (kNarrow) for matrices that these do not fit.
+template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false>
+struct MmaTileOf {
+  template <class Element, class Output, class C>
+  static constexpr auto Config() {
+    constexpr int kDepth = k / static_cast<int>(sizeof(Element));
+    constexpr int kMost = kNarrow ? 0 : 8 * static_cast<int>(sizeof(Output));
+    return MmaSm80Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, stages,
+                         Alignment{kNarrow ? 4 : 16, internal::StoreBytes<Output, C>(kMost)});
+  }
+};
+template <int m, int n, int k, int warp_m, int warp_n, int blocks_per_sm = 1, int split = 1>
+struct WgmmaTileOf {
+  template <class Element, class Output, class C>
+  static constexpr auto Config() {
+    constexpr int kDepth = k / static_cast<int>(sizeof(Element));
+    return WithSplit(WgmmaSm90Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, blocks_per_sm,
+                                     internal::StoreBytes<Output, C>(16)),
+                     split);
+  }
+};
+// Of dp4a, for GPUs before sm_80, narrow too.
+struct Dp4aTileOf64x64 {
+  template <class Element, class Output, class C>
+  static constexpr auto Config() {
+    return SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, Alignment{4, sizeof(Output)});
+  }
+};
+
+// A product of one of these tiles.
+template <class ElementT, class EpilogueT, class TileT, class A = layouts::RowMajor,
+          class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+struct TiledGemm {
+  using Element = ElementT;
+  using LayoutA = A;
+  using LayoutB = B;
+  using LayoutC = C;
+  using Epilogue = EpilogueT;
+  static constexpr auto config = TileT::template Config<ElementT, typename EpilogueT::Output, C>();
+};
+
+namespace internal {
+
+template <class E, class Epilogue, class A, class B, class C>
+struct GemmFamilies {
+  template <class... Tiles>
+  using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
+  static constexpr bool kInt8 = std::is_same_v<E, std::int8_t>;
+  static constexpr bool kLines =
+      std::is_same_v<A, layouts::RowMajor> && std::is_same_v<B, layouts::ColumnMajor>;
+
+  using Any = MmaTileOf<64, 64, 64, 32, 32, 4, true>;
+  using Narrow = std::conditional_t<kInt8, Of<Dp4aTileOf64x64, Any>, Of<Any>>;
+  // Transposing loads leave too few registers for 64 x 64 sums to a warp.
+  using Large = Of<MmaTileOf<256, 128, 128, 64, 64, 3>, MmaTileOf<128, 256, 128, 64, 64, 3>>;
+  using Mma = Of<MmaTileOf<128, 128, 64, 64, 32, 3>, MmaTileOf<128, 64, 64, 64, 32, 4>,
+                 MmaTileOf<64, 64, 64, 32, 32, 4>>;
+  using Wgmma = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
+                   WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
+                   WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
+                   WgmmaTileOf<32, 64, 256, 32, 64, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>;
+  using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
+                           std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>>;
+};
+
+}  // namespace internal
+
+// What Dispatch chooses from. The first policy takes any lda, ldb and n that 4-byte loads fit, so
+// that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
+// row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 of a row-major A and a
+// column-major B only.
+//
+// int8, any GPU from sm_75: 15 policies for a row-major A and a column-major B, else 5. Epilogue may
+// end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
+template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
+          class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using S8GemmFamily = typename internal::GemmFamilies<std::int8_t, Epilogue, A, B, C>::All;
+
+// 16-bit floats, sums in float, any GPU from sm_80: 14 policies for a row-major A and a column-major
+// B, else 12. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using HalfGemmFamily = typename internal::GemmFamilies<Half, Epilogue, A, B, C>::All;
+
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Bfloat16>>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using Bfloat16GemmFamily = typename internal::GemmFamilies<Bfloat16, Epilogue, A, B, C>::All;
+
+}  // namespace weft::gemm

@@ -1,0 +1,304 @@
+#include "weft/gemm/tile_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "weft/gemm/mbar_ring.hpp"
+
+namespace weft::gemm {
+namespace {
+
+constexpr double kLanesPerClock = 128.0;      // instruction lanes of a multiprocessor
+constexpr double kLaunch = 2.4;               // microseconds
+constexpr double kSharedBytesPerClock = 128;  // of a multiprocessor
+
+// What is fitted for each kind of mainloop.
+struct Costs {
+  double start_and_end;        // clocks of a block outside its main loop
+  double latency;              // clocks from a global load to its use, and a barrier
+  double warps_for_full_rate;  // of a multiprocessor
+  double epilogue;             // instructions for an output
+  double lone;                 // of a block's work that its own latency does not hide
+};
+constexpr Costs kSimtCosts = {1200.0, 730.0, 9.0, 27.0, 0.62};
+constexpr Costs kMmaCosts = {2620.0, 620.0, 4.2, 25.0, 0.49};
+constexpr double kMmaClocks = 0.935;     // of an mma_sm80 slice, TensorMacsPerClock alone = 1
+constexpr double kL2BytesPerClock = 36;  // for a multiprocessor
+constexpr double kCopy = 5.0;            // instructions for an asynchronous copy
+
+bool IsSimt(const TileDescription& config) {
+  return config.mainloop == Mainloop::kSimt || config.mainloop == Mainloop::kSimtAsync;
+}
+
+// Of a slice of k, in bytes: tensor cores multiply 16-bit elements at half the rate of int8.
+double SliceBytes(const TileFacts& tile) {
+  return double(tile.config.threadblock.k) * tile.element_bytes;
+}
+
+// int8 multiply-accumulates a clock of a multiprocessor's tensor cores.
+double TensorMacsPerClock(const TileDescription& config, int compute_capability) {
+  const bool small = config.instruction.m == 8;  // m8n8k16
+  if (compute_capability < 80) return 1024.0;
+  if (compute_capability == 80) return small ? 1024.0 : 2048.0;
+  if (compute_capability < 90) return small ? 512.0 : 1024.0;
+  // mma.sync reaches about 62% of what wgmma does.
+  return small ? 1270.0 : 2540.0;
+}
+
+// Clocks of the work of one k slice of one block, at the multiprocessor's full rate.
+double SimtSliceClocks(const TileFacts& tile, bool gathers) {
+  const TileDescription& config = tile.config;
+  const TileShape& t = config.threadblock;
+  const double packets = t.k / config.instruction.k;  // each a dp4a or an fma for every output
+  const double rate = tile.element_bytes == sizeof(float) ? 128.0 : 64.0;
+  // Shared-memory loads and loop overhead per dp4a shrink as the thread's tile grows.
+  const double arithmetic =
+      t.m * t.n * packets / rate * (1.28 + 1.0 / (config.thread.m * config.thread.n));
+  const double gather = t.m * packets * (gathers ? 17.0 : 0.5) / kLanesPerClock;
+  const double filter = t.n * packets * 0.1 / kLanesPerClock;
+  return arithmetic + gather + filter;
+}
+
+double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
+  const TileDescription& config = tile.config;
+  const TileShape& t = config.threadblock;
+  const TileShape& i = config.instruction;
+  const double k = SliceBytes(tile), copies = k / config.alignment.src;  // for each row
+  const double arithmetic =
+      kMmaClocks * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
+  const double read = tile.threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
+  const double brought = (t.m + t.n) * k;
+  const double shared = (read + brought) / kSharedBytesPerClock;
+  const double issue =
+      ((t.m + t.n) * copies * kCopy + t.m * t.n * double(t.k) / (i.m * i.n * i.k) * 32.0) /
+      kLanesPerClock;
+  return std::max({arithmetic, shared, brought / kL2BytesPerClock}) + 0.5 * issue;
+}
+
+// Instructions for an output that stores of fewer than 8 channels add to an epilogue.
+double NarrowStores(const TileFacts& tile) {
+  if (IsSimt(tile.config)) return 0.0;
+  const double channels = double(tile.config.alignment.dst) / tile.dst_element_bytes;
+  return std::max(0.0, 8.0 / channels - 1.0);
+}
+
+int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
+  const std::int64_t shared = tile.shared_bytes + 1024;  // 1 KB of each block's is the system's
+  return static_cast<int>(std::min<std::int64_t>(
+      {std::int64_t{tile.blocks_by_registers} * limits.registers_per_sm / 65536,
+       limits.shared_memory_per_sm / shared, limits.max_threads_per_sm / tile.threads}));
+}
+
+// How the plan's blocks spread over the processors, `together` of which work on a tile: blocks,
+// processors, useful, busy. *per_sm: tiles of the busiest, each its own or shared.
+Prediction Spread(const PlanCounts& counts, int split, int processors, int together,
+                  double* per_sm) {
+  Prediction result;
+  const double tiles = counts.blocks();
+  *per_sm = std::ceil(tiles / std::max(1, processors / together));
+  result.blocks = counts.blocks() * split;
+  result.processors = processors;
+  result.useful = counts.useful;
+  result.busy = tiles * together / (*per_sm * processors);
+  return result;
+}
+
+// Microseconds of a wgmma_sm90 kernel whose threads bring strips (conv/strip_plan.hpp); their filters
+// stay. Instructions are counted in the SASS; the rates are fitted to an H200.
+double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                         const GpuFacts& gpu, Prediction* result) {
+  constexpr double kLaunch = 1.9;
+  constexpr double kStrip = 6400.0, kStripByte = 1.2, kOutput = 4.6;  // instructions
+  // Of the lanes, while threads wait for one another: with 24 warps to a multiprocessor, or fewer.
+  constexpr double kIssued = 0.285, kIssuedByFew = 0.24;
+  const TileShape& t = tile.config.threadblock;
+  const double products = counts.engine.last_steps * t.m * t.n / 128.0;
+  const double instructions = kOutput * t.m * t.n + kStrip * t.m / tile.config.warp.m +
+                              kStripByte * counts.engine.stage_bytes;
+  const bool many = tile.config.blocks_per_sm * tile.threads >= 24 * 32;
+  const double issue = instructions / kLanesPerClock / (many ? kIssued : kIssuedByFew);
+  const double compute = per_sm * std::max(products, issue) / gpu.clock_mhz;
+  const double memory = counts.bytes / gpu.bytes_per_us;
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory);
+}
+
+// Microseconds of a wgmma_sm90 kernel whose operands the copy engine brings. Its blocks stay and take
+// one tile after the other. The constants are fitted to the anchors on an H200, every tile of
+// perf/tiles.def, all batches; docs/performance.md says how well it chooses. Boxes, which hold
+// filters and both operands of products, take the time of their bytes.
+double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const GpuFacts& gpu,
+                         Prediction* result) {
+  constexpr double kLaunch = 1.95;                 // microseconds, with the first bytes' way
+  constexpr double kFeed = 93.0, kEngine = 0.755;  // bytes a clock; of copy_clocks
+  // Clocks of a step and of a slice that a warpgroup waits for itself, and of starting a copy.
+  constexpr double kStep = 60.0, kSlice = 322.0, kCopy = 29.0;
+  constexpr double kRoundTrip = 1700.0;  // of a stage from its copies' start, beside its own time
+  constexpr double kFixed = 472.0,
+                   kOutput = 2.37;     // of an epilogue: clocks; instructions an output
+  constexpr double kHidden = 0.48;     // of an epilogue, behind another warpgroup's products
+  constexpr double kNext = 0.92;       // of what the larger of computing and memory does not hide
+  constexpr double kExchanged = 13.0;  // bytes a clock between the blocks of a cluster
+  const TileDescription& config = tile.config;
+  const TileShape& t = config.threadblock;
+  const EngineCounts& e = counts.engine;
+  const double tiles = counts.blocks(), together = config.blocks_per_sm;
+  // Clusters of 4 and 8 find less room than there are multiprocessors.
+  const int split = config.split;
+  const double room = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
+  const double rounds = std::ceil(tiles / (room * gpu.limits.sm_count / 132.0 * together));
+  const double per_sm = split == 1 ? std::ceil(tiles / gpu.limits.sm_count) : rounds * together;
+
+  const double all = std::max(1, counts.slices), slices = std::ceil(all / split);
+  const double share = slices / all;
+  const double steps = share * ((all - 1.0) * e.steps + e.last_steps);
+  const double copies = share * ((all - 1.0) * e.copies + e.last_copies);
+  const double filters = steps * t.n * 32.0 / (e.b_stays ? std::max(1.0, rounds) : 1.0);
+  const double products = steps * t.m * t.n / 128.0;  // 4096 a clock, 32 to a step
+  const double feed =
+      std::max((copies * e.copy_bytes + filters) / kFeed, kEngine * copies * e.copy_clocks);
+  const double shared = std::max(products, feed);
+  const double threads = std::min<double>(MbarRingParams::kMostRowThreads, e.copies);
+  const double own =
+      std::max({steps * kStep + slices * kSlice, slices * kSlice + copies * kCopy / threads,
+                (products + feed + slices * kRoundTrip) / e.stages, shared});
+  const double epilogue = kOutput * t.m * t.n / split / kLanesPerClock;
+  const bool overlaps = together > 1;
+  const double alone =
+      std::ceil(per_sm / together) * (own + (kFixed + epilogue) * (1.0 - (overlaps ? kHidden : 0)));
+  const double exchange = split == 1 ? 0.0 : rounds * 4.0 * t.m * t.n / kExchanged;
+  const double compute = std::max(per_sm * std::max(shared, epilogue), alone) / gpu.clock_mhz;
+  const double memory = counts.bytes / (1.07 * gpu.bytes_per_us);
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory) + kNext * std::min(compute, memory) +
+         exchange / gpu.clock_mhz;
+}
+
+}  // namespace
+
+GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
+  GpuFacts gpu;
+  gpu.limits = limits;
+  gpu.name = name;
+  if (limits.compute_capability < 80) {
+    gpu.clock_mhz = 1590.0, gpu.bytes_per_us = 0.28e6;  // T4
+  } else if (limits.compute_capability == 80) {
+    gpu.clock_mhz = 1410.0, gpu.bytes_per_us = 1.7e6;  // A100
+  } else if (limits.compute_capability < 90) {
+    gpu.clock_mhz = 2400.0, gpu.bytes_per_us = 0.75e6;  // L40
+  }
+  return gpu;
+}
+
+absl::Status CheckFacts(const char* who, const GpuFacts& gpu) {
+  struct Fact {
+    const char* name;
+    double value;
+  };
+  const arch::DeviceLimits& limits = gpu.limits;
+  const Fact facts[] = {
+      {"limits.sm_count", double(limits.sm_count)},
+      {"limits.shared_memory_per_sm", double(limits.shared_memory_per_sm)},
+      {"limits.registers_per_sm", double(limits.registers_per_sm)},
+      {"limits.max_threads_per_sm", double(limits.max_threads_per_sm)},
+      {"clock_mhz", gpu.clock_mhz},
+      {"bytes_per_us", gpu.bytes_per_us},
+  };
+  for (const Fact& fact : facts) {
+    if (std::isfinite(fact.value) && fact.value > 0.0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": gpu.", fact.name, "=", fact.value,
+        " describes no GPU; give a positive number, or the limits that arch::QueryDevice has"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFacts(const char* who, const CpuFacts& cpu) {
+  if (cpu.threads > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(who, ": cpu.threads=", cpu.threads, " is not positive; give 1 or more"));
+}
+
+std::string MachineName(const GpuFacts& gpu) {
+  return absl::StrCat("a GPU of ", gpu.limits.sm_count, " multiprocessors");
+}
+
+std::string MachineName(const CpuFacts& cpu) {
+  return absl::StrCat(cpu.threads, cpu.threads == 1 ? " CPU thread" : " CPU threads");
+}
+
+Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu) {
+  const TileDescription& config = tile.config;
+  const TileShape& t = config.threadblock;
+  double per_sm = 0.0;
+  Prediction result = Spread(counts, config.split, gpu.limits.sm_count, config.split, &per_sm);
+  result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
+  if (result.blocks_per_sm < 1) {
+    result.microseconds = HUGE_VAL;
+    return result;
+  }
+  result.waves = result.blocks / (double(result.processors) * result.blocks_per_sm);
+
+  if (config.mainloop == Mainloop::kWgmmaSm90) {
+    result.microseconds = counts.engine.strips
+                              ? StripMicroseconds(tile, counts, per_sm, gpu, &result)
+                              : WgmmaMicroseconds(tile, counts, gpu, &result);
+    return result;
+  }
+  const bool simt = IsSimt(config);
+  const Costs& costs = simt ? kSimtCosts : kMmaCosts;
+  const double slice = simt ? SimtSliceClocks(tile, counts.gathers)
+                            : MmaSliceClocks(tile, gpu.limits.compute_capability);
+  // Copies that are started stages - 1 slices ahead have that long to arrive.
+  const double latency = costs.latency / std::max(1, config.stages - 1);
+  const double sum_of_parts = simt ? 37.0 * (t.k / config.warp.k - 1) : 0.0;
+  const double epilogue =
+      t.m * t.n * (costs.epilogue + NarrowStores(tile) + sum_of_parts) / kLanesPerClock;
+  // Clocks that `blocks` blocks take together on a multiprocessor.
+  const auto wave = [&](double blocks) {
+    const auto rate = [&](double warps) {
+      return std::min(1.0, warps / costs.warps_for_full_rate);
+    };
+    const double warps = tile.threads / 32.0;
+    const double shared = blocks * slice / rate(blocks * warps);
+    const double lone = latency + costs.lone * slice / rate(warps);
+    return costs.start_and_end + counts.slices * std::max(shared, lone) + blocks * epilogue;
+  };
+  const double full_waves = std::floor(per_sm / result.blocks_per_sm);
+  const double rest = per_sm - full_waves * result.blocks_per_sm;
+  double clocks = full_waves * wave(result.blocks_per_sm);
+  if (rest > 0) clocks += wave(rest);
+  const double compute = clocks / gpu.clock_mhz;
+  const double memory = counts.bytes / gpu.bytes_per_us;
+  result.memory_bound = memory > compute;
+  result.microseconds = kLaunch + std::max(compute, memory);
+  return result;
+}
+
+// The executor walks through what each thread does: a thread costs more than its arithmetic.
+Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu) {
+  const TileDescription& config = tile.config;
+  TileShape t = config.threadblock;
+  if (counts.engine.strips) t.k = 32 * counts.engine.steps;
+  double per_sm = 0.0;
+  // A cluster's blocks run on one thread.
+  Prediction result = Spread(counts, config.split, std::max(1, cpu.threads), 1, &per_sm);
+  result.blocks_per_sm = 1;
+  result.waves = result.blocks / double(result.processors);
+  const double gathered = (t.m + t.n) * double(t.k) * tile.element_bytes;
+  double slice = 0.0;  // nanoseconds
+  if (IsSimt(config)) {
+    const double steps =
+        double(tile.threads) * config.warp.k / config.instruction.k;  // turns at a packet
+    slice = 0.06 * t.m * t.n * t.k + 15.0 * steps + 0.5 * gathered + 20.0 * tile.threads;
+  } else {
+    slice = 0.16 * t.m * t.n * t.k + 16.0 / config.alignment.src * gathered + 100.0 * tile.threads;
+  }
+  const double block =
+      counts.slices * slice + (10.0 + NarrowStores(tile)) * t.m * t.n + 200.0 * tile.threads;
+  result.microseconds = per_sm * block * 1e-3;
+  return result;
+}
+
+}  // namespace weft::gemm

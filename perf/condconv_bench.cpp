@@ -1,0 +1,283 @@
+// condconv_bench [FILE.json [LAYERS]]: CondConv with 8 experts at N = 16 and 64 on five layers of
+// ResNet-50, or on those of them with LAYERS in their name, against the plain convolution of the
+// layer through the same tiles, and against cuBLASLt's matrix product and one convolution of
+// cuDNN's for each image, in one CUDA graph.
+//
+// Ours also in several passes over the images, whose filters then stay in the L2. Mixed filters and
+// outputs of each are compared: a sample with what is computed here, passes and tiles with each
+// other.
+#if WEFT_HAVE_CUDA
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "perf/condconv_bench/data.hpp"
+#include "perf/condconv_bench/peer.hpp"
+#include "perf/condconv_bench/policies.hpp"
+#include "perf/support/device_data.hpp"
+#include "perf/support/json.hpp"
+#include "perf/support/layers.hpp"
+#include "perf/support/status.hpp"
+#include "perf/support/stopwatch.hpp"
+#include "weft/conv/condconv.hpp"
+#include "weft/conv/tuning.hpp"
+
+namespace weft::perf {
+namespace {
+
+constexpr std::int64_t kExperts = CondData::kExperts;
+constexpr double kSampleMicroseconds = 2000.0, kTryMicroseconds = 500.0;
+
+// One way of ours, and how long it took.
+struct Way {
+  std::string name;
+  std::function<absl::Status(cudaStream_t)> enqueue;
+  double us = 0.0;
+};
+void Keep(Way way, std::optional<Way>* best) {
+  if (!best->has_value() || way.us < (*best)->us) *best = std::move(way);
+}
+
+// The fastest of what is made of the tiles: CondConv in one and in several passes, the convolution
+// behind it alone, and the plain one.
+struct Ours {
+  std::optional<Way> mixed, passes, alone, plain;
+};
+
+template <class Op>
+typename Op::Arguments ArgumentsOf(const CondData& d) {
+  typename Op::Arguments args;
+  args.src = d.gpu_src.as<std::int8_t>();
+  args.bias = d.gpu_bias.as<float>();
+  args.dst = d.dst.as<std::int8_t>();
+  args.alpha = d.alpha;
+  return args;
+}
+
+template <class Tile>
+absl::Status TryMixed(const Stopwatch& watch, const CondData& d, std::int64_t passes, bool* checked,
+                      Ours* ours) {
+  using Op = conv::CondConv<Mixed<Tile>>;
+  conv::Problem part = d.problem;
+  part.n /= passes;
+  const absl::StatusOr<Op> op = Op::Create(part, kExperts);
+  if (!op.ok()) return absl::OkStatus();  // the tile does not take the problem
+  if (!gemm::HasGpuCode<Mixed<Tile>>()) return absl::OkStatus();
+  auto args = ArgumentsOf<Op>(d);
+  args.experts = d.experts.At(d.gpu_experts.data());
+  args.routing = d.gpu_routing.as<float>();
+  args.expert_scale = d.gpu_scale.as<float>();
+  args.workspace = d.workspace.data();
+  args.workspace_bytes = op->workspace_size();
+  args.experts_are_constant = true;
+  Way way;
+  way.name = conv::PolicyName(Mixed<Tile>::config);
+  if (passes > 1) absl::StrAppend(&way.name, " in ", passes, " passes");
+  way.enqueue = [op = *op, args, passes](cudaStream_t stream) {
+    auto next = args;
+    for (std::int64_t i = 0; i < passes; ++i) {
+      next.src = args.src + i * op.src_size();
+      next.dst = args.dst + i * op.dst_size();
+      next.routing = args.routing + i * op.problem().n * kExperts;
+      WEFT_TRY(op.Run(next, stream));
+    }
+    return absl::OkStatus();
+  };
+  WEFT_TRY(d.dst.Fill(0x77));
+  WEFT_TRY(way.enqueue(watch.stream()));
+  if (!*checked) {
+    *checked = true;
+    WEFT_TRY(d.Check());
+    WEFT_TRY(CudaStatus(cudaMemcpy(d.want.data(), d.dst.data(), d.dst.bytes(), cudaMemcpyDefault),
+                        "copy"));
+  }
+  WEFT_LET(const Differences found, Compare(d.dst.as<std::int8_t>(), d.want.as<std::int8_t>(),
+                                            d.dst.bytes(), watch.stream()));
+  if (found.count > 0) {
+    return absl::DataLossError(absl::StrCat(way.name, " differs at ", found.count, " outputs"));
+  }
+  const auto run = [&](int) { return way.enqueue(watch.stream()); };
+  WEFT_LET(way.us, watch.Short(run, 1, kTryMicroseconds));
+  Keep(std::move(way), passes > 1 ? &ours->passes : &ours->mixed);
+  return absl::OkStatus();
+}
+
+// The convolution P alone. filter: its argument.
+template <class P, class Filter>
+absl::Status TryConvolution(const Stopwatch& watch, const CondData& d, const Filter& filter,
+                            std::optional<Way>* best) {
+  using Op = conv::Convolution<P>;
+  const absl::StatusOr<Op> op = Op::Create(d.problem);
+  if (!op.ok() || !gemm::HasGpuCode<P>()) return absl::OkStatus();
+  auto args = ArgumentsOf<Op>(d);
+  args.filter = filter;
+  Way way = {conv::PolicyName(P::config),
+             [op = *op, args](cudaStream_t stream) { return op.Run(args, stream); }};
+  const auto run = [&](int) { return way.enqueue(watch.stream()); };
+  WEFT_LET(way.us, watch.Short(run, 1, kTryMicroseconds));
+  Keep(std::move(way), best);
+  return absl::OkStatus();
+}
+
+template <class Tile>
+absl::Status TryTile(const Stopwatch& watch, const CondData& d, bool* checked, Ours* ours) {
+  for (const std::int64_t passes : {1, 2, 4, 8}) {
+    if (d.problem.n / passes >= 8) {
+      WEFT_TRY(TryMixed<Tile>(watch, d, passes, checked, ours));
+    }
+  }
+  const auto op = conv::CondConv<Mixed<Tile>>::Create(d.problem, kExperts);
+  if (op.ok()) {
+    WEFT_TRY(TryConvolution<Mixed<Tile>>(watch, d, op->Mixed(d.workspace.data()), &ours->alone));
+  }
+  return TryConvolution<Plain<Tile>>(watch, d, d.plain.At(d.gpu_plain.data()), &ours->plain);
+}
+
+template <class... Tiles>
+absl::StatusOr<Ours> TryTiles(const Stopwatch& watch, const CondData& d, std::tuple<Tiles...>) {
+  Ours ours;
+  bool checked = false;
+  absl::Status status;
+  const auto next = [&](const absl::Status& s) {
+    status = s;
+    return s.ok();
+  };
+  (void)(next(TryTile<Tiles>(watch, d, &checked, &ours)) && ...);
+  WEFT_TRY(status);
+  if (!ours.mixed.has_value()) return absl::UnimplementedError("no tile takes the problem");
+  return ours;
+}
+
+#if WEFT_HAVE_CUDNN && WEFT_HAVE_CUBLASLT
+using Peers = std::unique_ptr<Libraries>;
+
+absl::StatusOr<Peers> MakePeers(const Stopwatch& watch, const CondData& d) {
+  const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const std::int64_t k = d.problem.k;
+  WEFT_LET(Peers peers, Libraries::Create({.problem = d.problem,
+                                           .experts = kExperts,
+                                           .src = &d.src,
+                                           .bank = &d.bank,
+                                           .routing = &d.routing,
+                                           .mixed_scale = CondData::kMixedScale,
+                                           .channel_alpha = std::vector<float>(k, d.alpha),
+                                           .bias = std::vector<float>(k, CondData::kBias)},
+                                          watch, threads));
+  for (const int branches : {1, Libraries::kBranches}) {
+    WEFT_TRY(peers->dst().Fill(0x77));
+    WEFT_TRY(peers->Enqueue(branches, watch.stream()));
+    WEFT_TRY(d.CheckChannelsLast(peers->mixed(), peers->dst()));
+  }
+  return peers;
+}
+#endif
+
+absl::Status Measure(const Stopwatch& watch, const conv::Problem& problem, Json* rows) {
+  WEFT_LET(const CondData d, CondData::Create(problem));
+  WEFT_LET(const Ours ours, TryTiles(watch, d, CondTiles()));
+  struct Line {
+    const char* what;
+    Way way;
+    Contestant contestant = {};
+  };
+  std::vector<Line> lines;
+  lines.push_back({"ours", *ours.mixed});
+  if (ours.passes.has_value()) lines.push_back({"passes", *ours.passes});
+  if (ours.alone.has_value()) lines.push_back({"convolution", *ours.alone});
+  if (ours.plain.has_value()) lines.push_back({"plain", *ours.plain});
+  std::string note;
+#if WEFT_HAVE_CUDNN && WEFT_HAVE_CUBLASLT
+  const absl::StatusOr<Peers> peers = MakePeers(watch, d);
+  if (!peers.ok()) note = std::string(peers.status().message());
+  for (const int branches : {1, Libraries::kBranches}) {
+    if (!peers.ok()) break;
+    const Libraries* const libraries = peers->get();
+    lines.push_back({branches == 1 ? "libraries" : "libraries_branched",
+                     {libraries->name(),
+                      [=](cudaStream_t stream) { return libraries->Enqueue(branches, stream); }}});
+  }
+#endif
+  std::vector<Contestant*> contestants;
+  for (Line& line : lines) {
+    line.contestant.enqueue = [&](int) { return line.way.enqueue(watch.stream()); };
+    WEFT_TRY(watch.Prepare(line.contestant, 1, kSampleMicroseconds));
+    contestants.push_back(&line.contestant);
+  }
+  WEFT_TRY(watch.Interleave(contestants, 15, 1e6));
+  Json row = {{"layer", LayerName(problem, true)},
+              {"experts", kExperts},
+              {"mixed_mbytes", Rounded(1e-6 * double(d.workspace.bytes()))}};
+  std::printf("%s, %.1f MB of filters\n", LayerName(problem, true).c_str(),
+              1e-6 * double(d.workspace.bytes()));
+  for (const Line& line : lines) {
+    const double us = Quantile(line.contestant.samples, 0.5);
+    row[absl::StrCat(line.what, "_us")] = Rounded(us);
+    row[absl::StrCat(line.what, "_kernel")] = line.way.name;
+    row[absl::StrCat(line.what, "_in_a_graph")] = line.contestant.graphed;
+    std::printf("  %-20s %10.2f us  %s\n", line.what, us, line.way.name.c_str());
+  }
+  if (!note.empty()) row["note"] = note, std::printf("  %s\n", note.c_str());
+  rows->push_back(row);
+  return absl::OkStatus();
+}
+
+// layers: part of the names of those that are measured.
+absl::Status Main(const char* file, const char* layers) {
+  Stopwatch watch;
+  WEFT_TRY(watch.Init());
+  WEFT_LET(const Ceilings ceilings, MeasureCeilings(watch.stream()));
+  Json rows = Json::array();
+  const auto write = [&] {
+    if (file == nullptr) return absl::OkStatus();
+    std::ofstream out(file);
+    out << Json{{"environment",
+                 {{"program", "condconv_bench"},
+                  {"copy_tb_s", Rounded(ceilings.bytes_per_us * 1e-6)}}},
+                {"rows", rows}}
+               .dump(1)
+        << "\n";
+    return out ? absl::OkStatus() : absl::UnavailableError("cannot write the file");
+  };
+  for (const char* name : {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1",
+                           "c512h7w7k512r3s1", "c256h14w14k1024r1s1"}) {
+    for (const int images : {16, 64}) {
+      WEFT_LET(Layer layer, ParseLayer(name));
+      layer.problem.n = images;
+      if (!absl::StrContains(LayerName(layer.problem, true), layers)) continue;
+      WEFT_TRY(Measure(watch, layer.problem, &rows));
+      WEFT_TRY(write());  // a plan of cuDNN's may crash
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace weft::perf
+
+int main(int argc, char** argv) {
+  const absl::Status status =
+      weft::perf::Main(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : "");
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "condconv_bench: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+#else
+
+#include <cstdio>
+
+int main() {
+  std::puts("condconv_bench: built without CUDA, nothing to measure");
+  return 1;
+}
+
+#endif

@@ -1,0 +1,32 @@
+// The operators of condconv_bench: the same tiles of wgmma_sm90 over NCxHWx<32> with a filter for
+// each image, and with one for all.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "weft/conv/policy.hpp"
+#include "weft/conv/ready_made.hpp"
+
+namespace weft::perf {
+
+template <class PrologueT, class Tile>
+struct CondTile {
+  using Element = std::int8_t;
+  using SrcLayout = NCxHWx<32>;
+  using FilterLayout = CxRSKx<32>;
+  using DstLayout = NCxHWx<32>;
+  using Prologue = PrologueT;
+  using Epilogue = epilogues::BiasRelu<>;
+  static constexpr auto config = Tile::config;
+};
+
+// Images of ResNet-50 have 3136, 784, 196 and 49 pixels. perf/operators.cmake compiles these.
+using CondTiles = std::tuple<conv::Wgmma208x128, conv::Wgmma192x64, conv::Wgmma112x64,
+                             conv::Wgmma64x128, conv::Wgmma64x64>;
+template <class Tile>
+using Mixed = CondTile<prologues::PerSample, Tile>;
+template <class Tile>
+using Plain = CondTile<prologues::SharedFilter, Tile>;
+
+}  // namespace weft::perf

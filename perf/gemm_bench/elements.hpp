@@ -1,0 +1,48 @@
+// The element types of gemm_bench. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <library_types.h>
+
+#include <cstdint>
+
+#include "perf/support/random.hpp"
+#include "weft/layouts/float16.hpp"
+
+namespace weft::perf {
+
+// What is known of an element type.
+template <class T>
+struct Type;
+template <>
+struct Type<std::int8_t> {
+  static constexpr const char* kName = "s8";
+  static constexpr cudaDataType_t kCuda = CUDA_R_8I;
+  static std::int8_t Random(std::uint64_t seed, std::int64_t i) { return RandomInt8(seed, i); }
+};
+template <>
+struct Type<float> {
+  static constexpr const char* kName = "f32";
+  static constexpr cudaDataType_t kCuda = CUDA_R_32F;
+  static float Random(std::uint64_t seed, std::int64_t i) { return RandomFloat(seed, i, -1, 1); }
+};
+template <class T, cudaDataType_t kCudaType>
+struct Type16 {
+  static constexpr cudaDataType_t kCuda = kCudaType;
+  static T Random(std::uint64_t seed, std::int64_t i) {
+    return T::FromFloat(RandomFloat(seed, i, -1, 1));
+  }
+};
+template <>
+struct Type<Half> : Type16<Half, CUDA_R_16F> {
+  static constexpr const char* kName = "f16";
+};
+template <>
+struct Type<Bfloat16> : Type16<Bfloat16, CUDA_R_16BF> {
+  static constexpr const char* kName = "bf16";
+};
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

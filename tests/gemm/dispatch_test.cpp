@@ -1,0 +1,242 @@
+// Dispatch of products: every policy of a family exact, the choice and what is said of it, tuning
+// tables, addresses that a tile refuses, errors. What it shares with convolutions is tested in
+// tests/conv/dispatch_test.cpp and tuning_test.cpp.
+#include "weft/gemm/dispatch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/gemm/product.hpp"
+#include "weft/conv/problem_name.hpp"
+#include "weft/conv/tuning.hpp"
+#include "weft/gemm/ready_made.hpp"
+
+namespace weft::gemm {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+using S8 = Dispatch<S8GemmFamily<ToInt8>>;
+using S8Family = S8GemmFamily<ToInt8>;
+// Of 16-bit floats a few policies; k runs across memory.
+template <class Tile>
+using HalfSums = TiledGemm<Half, Chain<ToSums<float>>, Tile, ColumnMajor, RowMajor>;
+using HalfOp = Dispatch<Family<HalfSums<MmaTileOf<64, 64, 64, 32, 32, 4, true>>,
+                               HalfSums<WgmmaTileOf<64, 64, 128, 64, 64, 2>>>>;
+
+constexpr GemmProblem kLarge = {.m = 4096, .n = 4096, .k = 4096};
+
+GpuFacts Gpu(int compute_capability, int multiprocessors, int kilobytes) {
+  return GpuFactsOf({.compute_capability = compute_capability,
+                     .sm_count = multiprocessors,
+                     .shared_memory_per_block = kilobytes * 1024,
+                     .shared_memory_per_sm = (kilobytes + 1) * 1024,
+                     .registers_per_sm = 65536,
+                     .max_threads_per_sm = 1024,
+                     .l2_bytes = 40 << 20});
+}
+
+template <class Element, class Epilogue, class Op>
+void ExpectExact(const Op& op, Orders orders, std::uint32_t seed) {
+  SCOPED_TRACE(op.Describe());
+  const Product<Element, Epilogue> product(op.problem(), orders, seed, true, false);
+  Launch(op, product.template Args<typename Op::Arguments>(), static_cast<int>(seed));
+  if (!testing::Test::HasFatalFailure()) product.ExpectResult();
+}
+
+TEST(GemmDispatch, EveryPolicyIsExact) {
+  static_assert(S8::kPolicies == 15);
+  for (int i = 0; i < S8::kPolicies; ++i) {
+    const auto op = S8::CreateAt({.m = 70, .n = 144, .k = 208}, i);
+    ASSERT_TRUE(op.ok()) << op.status();
+    EXPECT_EQ(op->index(), i);
+    ExpectExact<std::int8_t, ToInt8>(*op, {true, true, true}, 10 + i);
+  }
+  for (int i = 0; i < HalfOp::kPolicies; ++i) {
+    ExpectExact<Half, Chain<ToSums<float>>>(*HalfOp::CreateAt({.m = 72, .n = 40, .k = 50}, i),
+                                            {false, false, true}, 50 + i);
+  }
+}
+
+// Ragged ones are left with the narrow policies.
+TEST(GemmDispatch, ChoicesAreExact) {
+  for (const GemmProblem& p : {GemmProblem{.m = 5, .n = 7, .k = 33, .lda = 36, .ldb = 36},
+                               GemmProblem{.m = 65, .n = 48, .k = 320}}) {
+    for (const absl::StatusOr<S8>& op :
+         {S8::Create(p), S8::Create(p, CpuFacts{2}), S8::Create(p, GpuFacts())}) {
+      ASSERT_TRUE(op.ok()) << op.status();
+      ExpectExact<std::int8_t, ToInt8>(*op, {true, true, true}, 70);
+    }
+  }
+}
+
+TEST(GemmDispatch, TheModelAsksThePlan) {
+  const S8 large = *S8::Create(kLarge, GpuFacts());
+  EXPECT_EQ(large.config().mainloop, Mainloop::kWgmmaSm90);
+  EXPECT_EQ(large.config().threadblock.m * large.config().threadblock.n, 128 * 256);
+  EXPECT_THAT(large.Describe(),
+              MatchesRegex("wgmma_sm90 .*row x column -> row; chosen of 15 tiles for a GPU of 132 "
+                           "multiprocessors: predicted .* us, 512 blocks in 3.88 waves of 1 a "
+                           "processor, 0% padding, 97% busy; next .*; addresses that it refuses "
+                           "go to mma_sm80 .*"));
+  // No less than the tensor cores and the memory take, and not much more.
+  for (const Candidate& c : large.candidates()) {
+    EXPECT_GT(c.prediction.microseconds, 4096.0 * 4096 * 4096 / (132 * 8192 * 1980.0));
+  }
+  EXPECT_LT(large.candidates()[large.index()].prediction.microseconds, 150.0);
+  // 16-bit floats take twice as long.
+  const auto half = [](const GpuFacts& gpu) {
+    return Dispatch<HalfGemmFamily<Chain<ToSums<float>>>>::Create(kLarge, gpu)->candidates();
+  };
+  const auto times = half(GpuFacts());
+  EXPECT_NEAR(times[7].prediction.microseconds, 2 * large.candidates()[8].prediction.microseconds,
+              25.0);
+
+  // Few outputs: small tiles; of long sums, clusters that share them.
+  const S8 small = *S8::Create({.m = 256, .n = 256, .k = 256}, GpuFacts());
+  EXPECT_LE(small.config().threadblock.m * small.config().threadblock.n, 64 * 128);
+  const S8 deep = *S8::Create({.m = 128, .n = 128, .k = 65536}, GpuFacts());
+  EXPECT_EQ(deep.config().split, 4) << deep.Describe();
+  const S8 skinny = *S8::Create({.m = 16, .n = 4096, .k = 4096}, GpuFacts());
+  EXPECT_EQ(skinny.config().threadblock.m, 32) << skinny.Describe();
+}
+
+TEST(GemmDispatch, OtherGpusAreServed) {
+  EXPECT_EQ(S8::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kSimt);
+  const S8 ampere = *S8::Create(kLarge, Gpu(80, 108, 163));
+  EXPECT_EQ(ampere.config().mainloop, Mainloop::kMmaSm80);
+  EXPECT_GE(ampere.config().threadblock.m * ampere.config().threadblock.n, 128 * 128);
+  EXPECT_THAT(ampere.Describe(), HasSubstr("; 8 refused"));
+  EXPECT_THAT(ampere.Describe(), Not(HasSubstr("wgmma")));
+  EXPECT_EQ(HalfOp::Create(kLarge, Gpu(75, 40, 64)).status().message(),
+            "gemm: config.mainloop needs compute capability 8.0, this GPU has 7.5; run on the CPU "
+            "or choose an older mainloop");
+  const S8 cpu = *S8::Create(kLarge, CpuFacts{2});
+  EXPECT_THAT(cpu.Describe(), HasSubstr("tiles for 2 CPU threads: predicted "));
+}
+
+TEST(GemmDispatch, WithoutGpuCodeForSomeTheOthersAreTaken) {
+  std::vector<Candidate> candidates = S8::Create(kLarge, GpuFacts())->candidates();
+  bool has_code[S8::kPolicies] = {};
+  internal::RefuseWithoutGpuCode("gemm", "weft_add_gemms", has_code, &candidates);
+  EXPECT_TRUE(candidates[5].status.ok());  // a program for the CPU
+  has_code[3] = true;
+  internal::RefuseWithoutGpuCode("gemm", "weft_add_gemms", has_code, &candidates);
+  EXPECT_EQ(internal::Cheapest(candidates), 3);
+  EXPECT_EQ(candidates[5].status.message(),
+            "gemm: this program holds no GPU code for the policy; name it in weft_add_gemms() in "
+            "CMake");
+}
+
+TEST(GemmDispatch, AddressesThatWgmmaRefusesGoToAnotherTile) {
+  const GemmProblem p = {.m = 64, .n = 64, .k = 64};
+  const S8 op = *S8::Create(p, GpuFacts());
+  ASSERT_EQ(op.config().mainloop, Mainloop::kWgmmaSm90) << op.Describe();
+  alignas(16) std::int8_t a[64 * 64 + 16] = {}, b[64 * 64] = {}, c[64 * 64];
+  std::vector<float> bias(64, 3.0f);
+  S8::Arguments args = {.a = a, .b = b, .bias = bias.data(), .c = c};
+  EXPECT_TRUE(op.CheckArguments(args).ok());
+  EXPECT_THAT(op.why(), HasSubstr("; addresses that it refuses go to mma_sm80 64x64x64, 4 stages, "
+                                  "then to mma_sm80 64x64x64, 4 stages, 4-byte loads"));
+  for (const int shift : {8, 4}) {
+    args.a = a + shift;
+    const S8 fixed = *S8::CreateAt(p, op.index());
+    EXPECT_THAT(std::string(fixed.CheckArguments(args).message()),
+                HasSubstr("is not 16-byte aligned"));
+    std::fill(c, c + 64 * 64, 77);
+    const absl::Status status = op.RunOnCpu(args);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(std::count(c, c + 64 * 64, 3), 64 * 64);
+  }
+  args.a = a + 1;  // none takes it
+  EXPECT_THAT(std::string(op.CheckArguments(args).message()), HasSubstr("is not 4-byte aligned"));
+  EXPECT_EQ(op.Run(args, nullptr), op.CheckArguments(args));
+}
+
+TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
+  for (const absl::Status& s : {S8::Create({.m = 0}).status(), S8::CreateAt({.m = 0}, 1).status(),
+                                S8::Create({.m = 0}, GpuFacts()).status()}) {
+    EXPECT_EQ(s.message(), "gemm: m=0 is not positive; give 1 or more");
+  }
+  EXPECT_EQ(S8::CreateAt({}, 15).status().message(),
+            "gemm: index=15 is not a policy of this family; give 0 to 14");
+  EXPECT_EQ(S8::Create(kLarge, CpuFacts{0}).status().message(),
+            "gemm: cpu.threads=0 is not positive; give 1 or more");
+  EXPECT_THAT(std::string(S8::Create({.m = 3, .n = 3, .k = 6}, GpuFacts()).status().message()),
+              HasSubstr("k=6 is not a multiple of 4"));
+}
+
+// What weft_add_gemm_family() counts on.
+static_assert(
+    std::is_same_v<PolicyOf<S8Family, 15, 0>, TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>>);
+
+TEST(GemmTuning, Names) {
+  EXPECT_EQ(S8::FamilyName(), "s8_row_x_column_to_s8_row_bias");
+  EXPECT_EQ(HalfOp::FamilyName(), "f16_column_x_row_to_f32_row");
+  EXPECT_EQ(ProblemName(kLarge), "m4096n4096k4096");
+  EXPECT_EQ(ProblemName(*ParseProductName("m12n3k456")), "m12n3k456");
+  EXPECT_EQ(ParseProductName("m12k3").status().message(),
+            "problem 'm12k3': 'k3' stands where 'n' and the columns of B and C would be accepted, "
+            "as in m4096n512k1024");
+  EXPECT_THAT(std::string(ParseProductName("m1n2k3g4").status().message()),
+              HasSubstr("'g4' stands where the end would be accepted"));
+}
+
+TEST(GemmTuning, AHitDecidesAndAMissFallsToTheModel) {
+  for (int i = 0; i < S8::kPolicies; i += 4) {
+    TuningTable table;
+    const std::string policy = PolicyName(S8::Configs()[i]);
+    ASSERT_TRUE(table.Put({"NVIDIA H200", 132, S8::FamilyName(), kLarge, policy, 100.0}).ok());
+    const S8 op = *S8::Create(kLarge, GpuFacts(), {.tuning = &table});
+    EXPECT_EQ(op.index(), i);
+    EXPECT_TRUE(op.measured());
+    EXPECT_THAT(op.why(), StartsWith("measured: " + policy + " was the quickest on NVIDIA H200"));
+    const S8 other = *S8::Create({.m = 512, .n = 64, .k = 64}, GpuFacts(), {.tuning = &table});
+    EXPECT_FALSE(other.measured());
+    EXPECT_THAT(other.why(), StartsWith("not measured: the tuning table holds no m512n64k64 of "
+                                        "s8_row_x_column_to_s8_row_bias for NVIDIA H200"));
+  }
+}
+
+// One file holds both; each kind of operator checks the names of its own problems.
+TEST(GemmTuning, ProductsAndConvolutionsShareATable) {
+  const std::string text =
+      "device=\"NVIDIA H200\" sms=132 operator=a problem=m0004n4k4 policy=x us=1.0000\n"
+      "device=\"NVIDIA H200\" sms=132 operator=b problem=n1c4h4w4k4r3x3s1p1 policy=y us=2.0000\n";
+  const auto table = conv::TuningTable::Parse("t.txt", text);
+  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_NE(table->Find("NVIDIA H200", 132, "a", GemmProblem{.m = 4, .n = 4, .k = 4}), nullptr);
+  const conv::Problem p = *conv::ParseProblemName("n1c4h4w4k4r3s1p1");
+  ASSERT_NE(table->Find("NVIDIA H200", 132, "b", p), nullptr);
+  // Products' own table keeps the other lines as they are.
+  const auto own = TuningTable::Parse("t.txt", table->Text());
+  ASSERT_TRUE(own.ok()) << own.status();
+  EXPECT_EQ(own->records(), table->records());
+
+  const auto message = [](const auto& parsed) { return std::string(parsed.status().message()); };
+  const auto line = [](const std::string& problem) {
+    return "device=X sms=1 operator=a policy=x us=1 problem=" + problem;
+  };
+  for (const std::string& problem : {std::string("m0n4k4"), std::string("m4n4")}) {
+    EXPECT_EQ(message(conv::TuningTable::Parse("t", line(problem))),
+              message(TuningTable::Parse("t", line(problem))));
+  }
+  EXPECT_EQ(message(TuningTable::Parse("t", line("m0n4k4"))),
+            "t:1: problem=m0n4k4: gemm: m=0 is not positive; give 1 or more");
+  EXPECT_EQ(
+      message(TuningTable::Parse("t", line("\"m4 \""))),
+      "t:1: problem 'm4 ': ' ' stands where 'n' and the columns of B and C would be accepted, "
+      "as in m4096n512k1024");
+  EXPECT_EQ(message(TuningTable::Parse("t", line(""))), "t:1: problem is empty; give a name");
+}
+
+}  // namespace
+}  // namespace weft::gemm
