@@ -71,8 +71,8 @@ class DepthwiseStore {
       if (Epilogue::kNeedsCoordinate && !pixel.inside) continue;
       const epilogues::OutputCoord at{tile_.n, 0, tile_.p + i, tile_.q + j};
       Math::template Convert<kShift>(
-          t, p_, pixel, at, pixel.inside, channels_, [&](int e) { return Map::Get(acc, m, 0, e); },
-          outputs[j].value);
+          t, p_, pixel, at, pixel.inside, channels_, typename Math::PixelTerms{},
+          [&](int e) { return Map::Get(acc, m, 0, e); }, outputs[j].value);
       Keep(channels_.count, outputs[j]);
     }
     Element* const row = at_ + i * row_stride_;

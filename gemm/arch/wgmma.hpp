@@ -28,7 +28,7 @@ namespace weft::arch {
 
 // Element types of A and B; sums are int32 for bytes, else float. kS8U8: signed bytes of A, unsigned
 // ones of B.
-enum class WgmmaType : std::uint8_t { kS8, kS8U8, kF16, kBf16, kTf32, kE4m3, kE5m2 };
+enum class WgmmaType : std::uint8_t { kS8, kF16, kBf16, kTf32, kE4m3, kE5m2, kS8U8 };
 constexpr bool IsBytes(WgmmaType type) {
   return type == WgmmaType::kS8 || type == WgmmaType::kS8U8;
 }
