@@ -101,12 +101,25 @@ TEST(ConvolutionOutputs, Residuals) {
   const auto range = FullRange<std::uint8_t>();
   const reference::ReluActivation relu;
   RunOutputs<S8Conv4<Bytes, NCxHWx<32>, Tile32x32>>({.gamma = 0.7f}, range, relu);
-  RunOutputs<S8Conv32<Bytes, NCxHWx<32>, Wgmma32x64>>({.gamma = -0.7f}, range, relu);
+  RunOutputs<S8Conv32<Bytes, NCxHWx<32>, Mma64x32>>({.gamma = -0.7f}, range, relu);
   RunOutputs<S8Conv32<Late, NCxHWx<32>, Mma64x32>>({.gamma = 0.3f, .late_residual = true},
                                                    FullRange<std::int8_t>(), relu);
-  RunOutputs<S8Conv32<Late, NCxHWx<32>, Wgmma32x64>>({.gamma = 0.3f, .late_residual = true},
-                                                     FullRange<std::int8_t>(), relu);
   RunOutputs<S8Conv4<Sixteen, NCxHWx<4>, Tile32x32>>({.gamma = 1.5f});
+}
+
+TEST(ConvolutionOutputs, ResidualsThatWgmmaRefuses) {
+  const auto expect_refused = []<class R>(R) {
+    using Epilogue = Chain<Residual<R>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+    using Op = Convolution<S8Conv32<Epilogue, NCxHWx<32>, Wgmma32x64>>;
+    const absl::Status status = Op::Create(SquareProblem(1, 32, 4, 32, 1, 0, 1)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+    EXPECT_EQ(status.message(),
+              "conv: residuals of other types than int8 and float are not supported by wgmma_sm90 "
+              "yet; use an MmaSm80Config");
+  };
+  expect_refused(std::uint8_t{});
+  expect_refused(Half{});
+  expect_refused(Bfloat16{});
 }
 
 }  // namespace
