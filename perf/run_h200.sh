@@ -157,6 +157,8 @@ sanitizer() {
   check memcheck $bin/gpu_conv_problems_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check memcheck $bin/gpu_conv_layouts_test --gtest_brief=1 || failed=1
   check memcheck $bin/gpu_conv_epilogue_test --gtest_brief=1 || failed=1
+  # Sums between blocks: racecheck takes minutes for them.
+  check memcheck $bin/gpu_conv_wgmma_split_test --gtest_brief=1 || failed=1
   check memcheck $bin/gpu_conv_depthwise_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check racecheck $bin/gpu_conv_problems_test --gtest_brief=1 \
     --gtest_filter='ConvolutionTiles.*:*Dilation:*Pointwise:*ThreeInput*' || failed=1
@@ -168,6 +170,7 @@ sanitizer() {
     check $tool $bin/gpu_conv_nhwc_test --gtest_brief=1 --gtest_filter='*EveryPolicy*:*ToBlocked*' || failed=1
     check $tool $bin/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*Patches:*Epilogues' ||
       failed=1
+    check $tool $bin/gpu_conv_wgmma_first_test --gtest_brief=1 || failed=1
     check $tool $bin/gpu_gemm_wgmma_gemm_test --gtest_brief=1 --gtest_filter='*Int8:*Half' || failed=1
     check $tool $bin/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1
     check $tool $bin/gpu_gemm_gemm_types_test --gtest_brief=1 --gtest_filter='*Async*' || failed=1
