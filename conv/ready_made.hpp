@@ -131,6 +131,10 @@ struct Wgmma112x64 {
 struct Wgmma96x128 {
   static constexpr auto config = kWgmma96x128;
 };
+// A multiprocessor to itself: products of long sums whose tiles of 128 would be few too many.
+struct Wgmma96x128Deep {
+  static constexpr auto config = WgmmaSm90Config({96, 128, 128}, {96, 64, 128}, 1);
+};
 struct Wgmma64x64 {
   static constexpr auto config = kWgmma64x64;
 };
@@ -317,7 +321,8 @@ using Wgmma = IfStaged<E, Dst,                          //
                        Conv<E, Dst, Wgmma64x64Split4>,  //
                        Conv<E, Dst, Wgmma32x64Split4>,  //
                        Conv<E, Dst, Wgmma64x64>,        //
-                       Conv<E, Dst, Wgmma32x64>>;
+                       Conv<E, Dst, Wgmma32x64>,        //
+                       Conv<E, Dst, Wgmma96x128Deep>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
