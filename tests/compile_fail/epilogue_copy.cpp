@@ -6,8 +6,7 @@
 
 struct Mine : Base {
   using Epilogue =
-      weft::epilogues::Chain<weft::epilogues::Scale,
-                             weft::epilogues::Copy<float, weft::NCxHWx<32>>,
+      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Copy<float, weft::NCxHWx<32>>,
                              weft::epilogues::ClampTo<std::int8_t>>;
 };
 

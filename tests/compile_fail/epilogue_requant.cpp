@@ -5,10 +5,9 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  using Epilogue =
-      weft::epilogues::Chain<weft::epilogues::Scale,
-                             weft::epilogues::Requant<weft::epilogues::PRelu>,
-                             weft::epilogues::ClampTo<std::int8_t>>;
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale,
+                                          weft::epilogues::Requant<weft::epilogues::PRelu>,
+                                          weft::epilogues::ClampTo<std::int8_t>>;
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});

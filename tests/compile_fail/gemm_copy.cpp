@@ -5,9 +5,8 @@
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {
-  using Epilogue =
-      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Copy<>,
-                             weft::epilogues::ToFloat>;
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Copy<>,
+                                          weft::epilogues::ToFloat>;
 };
 
 auto op = weft::gemm::Gemm<Mine>::Create({});

@@ -19,7 +19,7 @@ namespace weft::onnx_test {
 template <class T>
 struct Node {
   conv::Problem problem;
-  std::vector<T> x{};  // N C H W
+  std::vector<T> x{};            // N C H W
   std::vector<std::int8_t> w{};  // M C/group kH kW; of a uint8 filter, see ToSigned
   std::int32_t x_zero_point = 0, y_zero_point = 0;
   std::vector<std::int32_t> w_zero_point{};  // one per output channel, as are:
