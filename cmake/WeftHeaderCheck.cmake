@@ -2,7 +2,8 @@
 # header that a .cpp of the same name includes first is compiled alone there.
 #
 # .hpp is for both compilers, .cuh for nvcc. Headers of one back end are named for it: cuda_*.hpp is
-# left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil.
+# left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil or what Dispatch is
+# made of.
 
 # One TU per header, which includes it twice. A kernel's headers must not bring in Abseil.
 function(weft_header_units out extension)
@@ -63,7 +64,7 @@ endif()
 
 if(WEFT_HAVE_CUDA)
   foreach(header IN LISTS library_headers)
-    file(STRINGS ${header} abseil REGEX "^#include [\"<]absl/" LIMIT_COUNT 1)
+    file(STRINGS ${header} abseil REGEX "^#include [\"<](absl/|weft/gemm/(dispatch|tile_model)\\.hpp)" LIMIT_COUNT 1)
     if(NOT abseil AND NOT header MATCHES "/cpu_[^/]*$|/cpu/")
       list(APPEND cuda_headers ${header})
     endif()
