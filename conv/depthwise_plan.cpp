@@ -1,6 +1,6 @@
 #include "weft/conv/depthwise_plan.hpp"
 
-#include <limits>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -9,14 +9,10 @@
 namespace weft::conv {
 namespace {
 
+using gemm::Int32;
+using gemm::kInt32Max;
 using internal::TooLarge;
 using internal::Wide;
-
-constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
-
-std::int32_t Int32(std::int64_t x) {
-  return static_cast<std::int32_t>(x);
-}
 
 // The kernel of the problem's shape, or that of any, which also walks a flipped filter backwards.
 int KernelOf(const Problem& p) {

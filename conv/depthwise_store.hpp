@@ -93,8 +93,7 @@ class DepthwiseStore {
       memcpy(words, outputs.value, sizeof(words));
       WEFT_UNROLL
       for (int w = 0; w < kWords; ++w) {
-        const int left = count * static_cast<int>(sizeof(Element)) - 4 * w;
-        words[w] &= left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+        words[w] &= gemm::FirstBytes(count * static_cast<int>(sizeof(Element)) - 4 * w);
       }
       memcpy(outputs.value, words, sizeof(words));
     }

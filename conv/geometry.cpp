@@ -5,14 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::conv {
 namespace {
 
+using gemm::kInt32Max;
 using internal::TooLarge;
 using internal::Wide;
 
-constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 // Padded rows and columns stay below this, so that the kernel's sentinel row is far from all taps.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 // Tiles may reach past the last pixel by less than one threadblock.

@@ -13,14 +13,11 @@
 namespace weft::conv {
 namespace {
 
+using gemm::Int32;
+using gemm::kInt32Max;
 using internal::Wide;
 
-constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr int kThreads = MixKernel<8, 2>::kThreads;
-
-std::int32_t Int32(std::int64_t x) {
-  return static_cast<std::int32_t>(x);
-}
 
 // How many of n images a block should have. A block's four warps have a scheduler each, so clocks
 // are a warp's instructions: 400 to make floats of the experts and 77 for an image (8 experts, in

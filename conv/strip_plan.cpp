@@ -9,11 +9,8 @@ namespace weft::conv {
 namespace {
 
 using gemm::CeilDiv;
+using gemm::Int32;
 using gemm::WgmmaPlan;
-
-std::int32_t Int32(std::int64_t x) {
-  return static_cast<std::int32_t>(x);
-}
 
 constexpr const char* kInstead = "use a SimtConfig, or NHWC with an MmaSm80Config";
 

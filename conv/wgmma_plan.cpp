@@ -11,6 +11,7 @@ namespace {
 using arch::SwizzleSpan;
 using arch::TensorMapSpec;
 using gemm::CeilDiv;
+using gemm::Int32;
 using gemm::WgmmaPlan;
 
 // Measured on an H200 (shared/probes/hopper2, perf/results): bytes a clock that a multiprocessor gets
@@ -26,10 +27,6 @@ double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
   if (bytes == 64) return strided ? 4.0 : 2.3;
   if (nhwc) return strided ? 6.0 : 2.0;
   return !strided ? 1.15 : patch ? 3.6 : 2.3;
-}
-
-std::int32_t Int32(std::int64_t x) {
-  return static_cast<std::int32_t>(x);
 }
 
 absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
@@ -76,6 +73,7 @@ struct Slicing {
   std::int64_t stages = 0;
 
   std::int64_t copies() const { return copies_h * copies_w; }
+  std::int64_t rows() const { return slice_chunks * copies() * pixels; }  // of a slice
   std::int64_t copy_bytes() const { return pixels * span; }
   std::int64_t chunk_bytes() const { return copies() * copy_bytes(); }
   std::int64_t steps() const { return slice_chunks * chunk_taps * (span / 32); }
@@ -161,16 +159,14 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
 
 // Clocks of the copy engine for a slice's rows.
 double EngineClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
-  return static_cast<double>(s.slice_chunks * s.copies() * s.pixels) *
-         RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
+  return static_cast<double>(s.rows()) * RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
 }
 
 // Clocks of 32 channels and all taps, for one useful position of a tile.
 double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
   const gemm::TileShape& tile = f.config.threadblock;
-  const auto steps = static_cast<double>(s.steps()), span = static_cast<double>(s.span);
-  const auto rows = static_cast<double>(s.slice_chunks * s.copies() * s.pixels);
-  const double bytes = rows * span + steps * tile.n * 32.0;
+  const auto steps = static_cast<double>(s.steps());
+  const double bytes = static_cast<double>(s.rows() * s.span) + steps * tile.n * 32.0;
   const double products = steps * tile.m * tile.n / 128.0;  // 4096 a clock, 32 to a step
   const double feed = std::max(bytes / kFabricBytes, EngineClocks(p, f, s));
   const double round = (products + feed + kLatency) / static_cast<double>(s.stages);

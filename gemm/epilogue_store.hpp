@@ -108,8 +108,7 @@ class DirectStore {
     part.offset = Dst::ChannelOffset(p.extents, k);
     WEFT_UNROLL
     for (int w = 0; kZeros && w < kWords; ++w) {
-      const int left = count * static_cast<int>(sizeof(Element)) - 4 * w;
-      part.keep[w] = left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+      part.keep[w] = FirstBytes(count * static_cast<int>(sizeof(Element)) - 4 * w);
     }
     return part;
   }

@@ -1,16 +1,15 @@
 #include "weft/gemm/gemm_checks.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "weft/gemm/tile.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
 namespace {
 
-constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kTileOvershoot = 1024;  // tiles may reach past the last row by less
 constexpr std::int64_t kMaxExtent = kInt32Max - kTileOvershoot;
 constexpr std::int64_t kLargestProduct = 128 * 128;

@@ -115,8 +115,7 @@ class GatherOperand {
   WEFT_DEVICE static void Mask(Piece<kBytes>& piece, int bytes) {
     WEFT_UNROLL
     for (int w = 0; w < kBytes / 4; ++w) {
-      const int left = bytes - 4 * w;
-      piece.word[w] &= left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+      piece.word[w] &= FirstBytes(bytes - 4 * w);
     }
   }
 

@@ -396,8 +396,7 @@ class StagedStore {
     Chunk mask;
     WEFT_UNROLL
     for (int w = 0; w < 4; ++w) {
-      const int left = count - 4 * w;
-      mask.word[w] = left >= 4 ? ~0u : left <= 0 ? 0u : (1u << (8 * left)) - 1u;
+      mask.word[w] = FirstBytes(count - 4 * w);
     }
     return mask;
   }

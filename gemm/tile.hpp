@@ -42,4 +42,15 @@ constexpr T CeilDiv(T a, T b) {
   return (a + b - 1) / b;
 }
 
+// A number that a check has found to fit, as kernels have it.
+inline constexpr std::int64_t kInt32Max = 0x7fffffff;
+constexpr std::int32_t Int32(std::int64_t x) {
+  return static_cast<std::int32_t>(x);
+}
+
+// A mask of the first `count` bytes of a word: of all from 4 on, of none below 1.
+constexpr std::uint32_t FirstBytes(std::int32_t count) {
+  return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1u;
+}
+
 }  // namespace weft::gemm
