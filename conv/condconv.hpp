@@ -19,13 +19,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/family.hpp"
+#include "weft/conv/dispatch.hpp"
 #include "weft/conv/mix_plan.hpp"
-
-namespace weft::gemm {
-template <class F>
-class Dispatch;
-}  // namespace weft::gemm
 
 namespace weft::conv {
 
@@ -42,8 +37,7 @@ struct PerSampleOperator {
 };
 template <class P, class... Others>
 struct PerSampleOperator<Family<P, Others...>> : PerSampleOperator<P> {
-  using type =
-      gemm::Dispatch<Family<P, Others...>>;  // conv/dispatch.hpp, included where P is a Family
+  using type = Dispatch<Family<P, Others...>>;
 };
 
 }  // namespace internal
@@ -135,11 +129,7 @@ class CondConv {
         !s.ok()) {
       return s;
     }
-    if constexpr (std::is_same_v<Op, Convolution<Policy>>) {
-      return op_.Run(Rest(args), stream, options);
-    } else {
-      return op_.Run(Rest(args), stream);
-    }
+    return op_.Run(Rest(args), stream, options);
   }
 
 #if defined(WEFT_CPU_BACKEND)

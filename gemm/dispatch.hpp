@@ -206,16 +206,13 @@ class Dispatch<Family<Policies...>> {
 
   // As the operator's. Where addresses are not aligned as the chosen tile wants them, the best of the
   // tiles that ask less runs; Describe names it.
-  absl::Status Run(const Arguments& args, Stream stream) const {
-    return Try([&](const auto& op) { return op.Run(args, stream); });
+  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
+    return Try([&](const auto& op) { return op.Run(args, stream, options); });
   }
 #if defined(WEFT_CPU_BACKEND)
-  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
-                                                   arch::CpuOptions::FromEnvironment()) const {
-    return Try([&](const auto& op) { return op.RunOnCpu(args, options); });
-  }
-  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options,
-                        arch::CpuStats* stats) const {
+  absl::Status RunOnCpu(const Arguments& args,
+                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
+                        arch::CpuStats* stats = nullptr) const {
     return Try([&](const auto& op) { return op.RunOnCpu(args, options, stats); });
   }
 #endif
