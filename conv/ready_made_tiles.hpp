@@ -1,0 +1,168 @@
+// Tiles as types, for policies that are templates over them (conv/ready_made.hpp). A struct with a
+// static constexpr `config` of one's own serves as well.
+#pragma once
+
+#include "weft/conv/policy.hpp"
+
+namespace weft::conv {
+
+struct Tile128x128 {
+  static constexpr auto config = kSimt128x128;
+};
+struct Tile128x64 {
+  static constexpr auto config = kSimt128x64;
+};
+struct Tile128x32 {
+  static constexpr auto config = kSimt128x32;
+};
+struct Tile64x128 {
+  static constexpr auto config = SimtConfig({64, 128, 32}, {32, 64, 32}, {8, 8, 4});
+};
+struct Tile64x64 {
+  static constexpr auto config = kSimt64x64;
+};
+struct Tile64x32 {
+  static constexpr auto config = SimtConfig({64, 32, 64}, {32, 16, 64}, {4, 4, 4});
+};
+struct Tile32x32 {
+  static constexpr auto config = kSimt32x32;
+};
+struct Tile32x32Deep {
+  static constexpr auto config = kSimt32x32Deep;
+};
+// Few accumulators a thread: the quickest where sums are short and outputs few.
+struct Tile32x32Wide {
+  static constexpr auto config = SimtConfig({32, 32, 128}, {16, 16, 128}, {2, 4, 4});
+};
+// 8 warps share each warp tile, in slices of 256.
+struct Tile32x32Deepest {
+  static constexpr auto config = SimtConfig({32, 32, 256}, {32, 16, 32}, {4, 4, 4});
+};
+
+// The same for the mma_sm80 mainloop: tiles that weft_perf measures, so that its tuning tables name
+// them.
+struct Mma128x64 {
+  static constexpr auto config = MmaSm80Config({128, 64, 64}, {64, 32, 64}, 4);
+};
+struct Mma128x128 {
+  static constexpr auto config = kMma128x128;
+};
+// Fewer warps, each with more sums.
+struct Mma128x128Wide {
+  static constexpr auto config = MmaSm80Config({128, 128, 64}, {64, 64, 64}, 4);
+};
+struct Mma256x128 {
+  static constexpr auto config = MmaSm80Config({256, 128, 64}, {64, 64, 64}, 3);
+};
+struct Mma128x256 {
+  static constexpr auto config = MmaSm80Config({128, 256, 64}, {64, 64, 64}, 3);
+};
+struct Mma256x64 {
+  static constexpr auto config = MmaSm80Config({256, 64, 64}, {64, 32, 64}, 3);
+};
+struct Mma128x32 {
+  static constexpr auto config = MmaSm80Config({128, 32, 64}, {32, 32, 64}, 4);
+};
+// For 16 output channels and fewer.
+struct Mma128x16 {
+  static constexpr auto config = MmaSm80Config({128, 16, 128}, {32, 16, 128}, 3, 4);
+};
+struct Mma64x64 {
+  static constexpr auto config = kMma64x64;
+};
+struct Mma64x64Deep {
+  static constexpr auto config = MmaSm80Config({64, 64, 128}, {32, 32, 128}, 4);
+};
+struct Mma64x32 {
+  static constexpr auto config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 4);
+};
+struct Mma64x32Deep {
+  static constexpr auto config = MmaSm80Config({64, 32, 128}, {32, 32, 128}, 5);
+};
+struct Mma32x32Deep {
+  static constexpr auto config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
+};
+
+// And for mma_sm75, which GPUs without the mma_sm80 mainloop run.
+struct MmaSm75Tile128x64 {
+  static constexpr auto config = gemm::MmaSm75Config({128, 64, 64}, {64, 32, 64});
+};
+struct MmaSm75Tile64x32 {
+  static constexpr auto config = gemm::MmaSm75Config({64, 32, 64}, {32, 32, 64});
+};
+
+// And for wgmma_sm90, which Hopper alone runs.
+struct Wgmma128x256 {
+  static constexpr auto config = kWgmma128x256;
+};
+struct Wgmma208x128 {
+  static constexpr auto config = kWgmma208x128;
+};
+struct Wgmma192x128 {
+  static constexpr auto config = kWgmma192x128;
+};
+struct Wgmma128x128 {
+  static constexpr auto config = kWgmma128x128;
+};
+struct Wgmma64x128 {
+  static constexpr auto config = kWgmma64x128;
+};
+struct Wgmma192x64 {
+  static constexpr auto config = kWgmma192x64;
+};
+struct Wgmma112x64 {
+  static constexpr auto config = kWgmma112x64;
+};
+struct Wgmma96x128 {
+  static constexpr auto config = kWgmma96x128;
+};
+// A multiprocessor to itself: products of long sums whose tiles of 128 would be few too many.
+struct Wgmma96x128Deep {
+  static constexpr auto config = WgmmaSm90Config({96, 128, 128}, {96, 64, 128}, 1);
+};
+struct Wgmma64x64 {
+  static constexpr auto config = kWgmma64x64;
+};
+struct Wgmma32x64 {
+  static constexpr auto config = kWgmma32x64;
+};
+struct Wgmma64x64Split4 {
+  static constexpr auto config = kWgmma64x64Split4;
+};
+struct Wgmma32x64Split4 {
+  static constexpr auto config = kWgmma32x64Split4;
+};
+// The same for a first layer, over NCxHWx<4>.
+struct WgmmaFirst448x64 {
+  static constexpr auto config = kWgmmaFirst448x64;
+};
+struct WgmmaFirst192x64 {
+  static constexpr auto config = kWgmmaFirst192x64;
+};
+struct WgmmaFirst128x64 {
+  static constexpr auto config = kWgmmaFirst128x64;
+};
+struct WgmmaFirst64x64 {
+  static constexpr auto config = kWgmmaFirst64x64;
+};
+
+// And of depthwise operators: output rows of a thread by threads side by side along the channels.
+struct Depthwise7x1 {
+  static constexpr auto config = kDepthwise4;
+};
+struct Depthwise7x8 {
+  static constexpr auto config = kDepthwise32;
+};
+// More threads, for few images.
+struct Depthwise4x1 {
+  static constexpr auto config = DepthwiseConfig(4, 1);
+};
+struct Depthwise4x8 {
+  static constexpr auto config = DepthwiseConfig(4, 8);
+};
+// For NHWC of 128 channels and more: a warp reads a pixel's side by side.
+struct Depthwise7x32 {
+  static constexpr auto config = DepthwiseConfig(7, 32);
+};
+
+}  // namespace weft::conv
