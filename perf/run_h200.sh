@@ -9,6 +9,8 @@
 #   nc4        weft_perf over NCxHWx<4> against cuDNN's INT8x4 path, list `anchors`; anchors-nc4-n*.json
 #   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
 #              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, tuning.txt and `choices`, from which a second run (put it into carry/) knows each peer's best variant
+#   depthwise  weft_perf on the list `depthwise`; depthwise-n*.json
+#   condconv   condconv_bench; condconv.json
 #   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
@@ -76,6 +78,18 @@ cudnn() {
     use_wheel_cudnn
     bounded 120 $bin/gpu_conv_cudnn_test
   ) && ! grep -q SKIPPED "$out/cudnn.log"  # skipped is not passed
+}
+
+depthwise() {
+  weft --list=depthwise --cache="$out/choices"
+}
+
+condconv() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 60 $bin/condconv_bench "$out/condconv.json"
+  )
 }
 
 gemm() {
@@ -195,9 +209,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
+    tests | cudnn | depthwise | condconv | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
