@@ -21,8 +21,8 @@ struct DepthwiseConfig {
   // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
   constexpr DepthwiseConfig(int rows, int lanes, int threads = 128, int dst_alignment = 4)
       : rows(rows), lanes(lanes), threads(threads), alignment{4, dst_alignment} {}
-  constexpr operator gemm::TileDescription()
-      const {  // NOLINT(runtime/explicit): a view of the same
+  // NOLINTNEXTLINE(runtime/explicit): a view of the same
+  constexpr operator gemm::TileDescription() const {
     const int pixels = rows * kColumns, channels = 4 * lanes;
     return {.mainloop = kMainloop,
             .threadblock = {threads / lanes * pixels, channels, 4},

@@ -95,8 +95,8 @@ struct MbarRing {
   }
   // arrivals: that end a phase of `full`.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p, int arrivals) {
-    if (t.tid() <
-        p.stages) {  // one thread for all of them would take as long as a small tile's products
+    // A thread each: one for all of them would take as long as a small tile's products.
+    if (t.tid() < p.stages) {
       t.MbarInit(t.SharedAddress(&shared.full[t.tid()]), arrivals);
       t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), M::kThreads / 32);
       t.FenceMbarInit();

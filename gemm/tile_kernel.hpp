@@ -162,9 +162,10 @@ struct TileKernel {
   // Producers are the last threads of the block, so that the others count from 0.
   WEFT_DEVICE static void RunSpecialised(const Params& p, SharedStorage& shared, arch::Thread t) {
     constexpr bool kTrade = Mainloop::kRegisters > Mainloop::kStartRegisters;
+    // Whether the copy engine brings the operands.
     constexpr bool kMaps = requires {
       p.a.map;
-    };  // the copy engine brings the operands
+    };
     if constexpr (kMaps) {
       if (t.tid() == Mainloop::kThreads + 32) t.PrefetchTensorMap(p.a.map);
     }
