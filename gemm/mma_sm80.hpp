@@ -121,7 +121,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
     }
   }
 
-  // sum += a b
+ public:
+  // sum += a b, of one instruction.
   WEFT_DEVICE static void Mma(arch::Thread t, Sum (&sum)[4], const std::uint32_t (&a)[4],
                               const std::uint32_t (&b)[2]) {
     if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
@@ -135,7 +136,6 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
     }
   }
 
- public:
   // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
   WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
                                    Accumulators& acc) {

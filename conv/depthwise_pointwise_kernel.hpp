@@ -1,0 +1,261 @@
+// The kernel of conv::DepthwisePointwise: a depthwise convolution and the 1x1 convolution of its
+// output, which stays in shared memory (docs/decisions/0008).
+//
+// A block has 4 patches of pixels, whatever their place in an image, and all channels of them. Its
+// warps first take 32 channels at a time and write the bytes of the depthwise convolution where
+// tensor cores read operand A; after the one barrier they take warp_n output channels at a time,
+// over all of k. Since a warp multiplies all of the block's pixels, no two of them need the same
+// filter values: those go from global memory straight to registers.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "weft/conv/depthwise.hpp"
+#include "weft/conv/depthwise_pointwise_policy.hpp"
+#include "weft/gemm/channel_order.hpp"
+#include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/kernel_list.hpp"
+#include "weft/gemm/mma_sm80.hpp"
+
+namespace weft::conv {
+
+// Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
+inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
+
+// A patch of a block; false: there are fewer.
+struct Patch {
+  DepthwiseTile at;
+  bool inside = false;
+};
+
+// Pixel m of a block, as a thread sees it that has only those of one patch: pixel m / 4 of it.
+// Neighbouring patches take turns, so that the bytes that a warp writes at once fill a row of banks.
+struct PatchRows {
+  static constexpr int kPatches = 4;
+  std::int32_t p = 0, q = 0;  // output rows and columns
+
+  template <class Tile>
+  static constexpr bool kUnaligned = false;
+
+  constexpr gemm::OutputPixel Pixel(const Patch& patch, std::int32_t m) const {
+    constexpr int kColumns = DepthwiseConfig::kColumns;
+    const std::int32_t pixel = m / kPatches;
+    const std::int32_t row = patch.at.p + pixel / kColumns, column = patch.at.q + pixel % kColumns;
+    return {patch.at.n, row * q + column, patch.inside && row < p && column < q};
+  }
+  constexpr std::int32_t Row(const Patch&, std::int32_t pq, std::int32_t& column) const {
+    column = pq % q;
+    return pq / q;
+  }
+  constexpr std::int32_t FirstChannel(const Patch&) const { return 0; }
+  constexpr std::int32_t EndChannel(const Patch&, std::int32_t k) const { return k; }
+};
+
+// What a DepthwisePointwiseKernel is launched with.
+template <class P>
+struct DepthwisePointwiseParams {
+  DepthwiseWalk walk;
+  gemm::OutputParams<DepthwiseHalf<P>, DepthwiseRows> middle;  // without a dst
+  const std::uint8_t* filter = nullptr;                        // of the 1x1 convolution, CxRSKx<32>
+  std::int64_t slice_bytes = 0;                                // of it: 32 input channels
+  std::int32_t slices = 0;
+  gemm::OutputParams<PointwiseHalf<P, 1>, PatchRows> output;
+};
+
+inline namespace WEFT_BACKEND {
+
+// Kernel kShape of kDepthwiseShapes. P: IsDepthwisePointwise.
+template <class P, int kShape>
+struct DepthwisePointwiseKernel {
+  static_assert(CheckedDepthwisePointwise<P>::kValid);
+  using First = DepthwiseHalf<P>;
+  using Depthwise = DepthwiseKernel<First, kShape>;
+  using Window = typename Depthwise::Window;
+  using Second = PointwiseHalf<P, Window::kRows>;
+  using Mainloop = gemm::MmaSm80Mainloop<Second, false>;
+
+  using Params = DepthwisePointwiseParams<P>;
+  using Store = gemm::DirectStore<Second, decltype(Params::output), typename Mainloop::Map>;
+  // Slices of 32 channels, each as a stage of the mainloop's; a launch takes as many as it needs.
+  struct SharedStorage {
+    alignas(128) std::uint8_t middle[arch::kMaxSharedBytes];
+  };
+  static constexpr int kSliceBytes = Mainloop::kBytesA;
+  static constexpr int kThreads = Mainloop::kThreads, kWarps = kThreads / 32;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  static constexpr bool kDependent = false;
+
+  // Found by compiling: what does not spill.
+  static constexpr int Registers(bool before_90) {
+    if (P::config.registers > 0) return P::config.registers;
+    constexpr int kSums = Mainloop::kSums;
+    constexpr int kProduct = (kSums > 96   ? 200
+                              : kSums > 64 ? 168
+                                           : 128) +
+                             (P::Epilogue::kHasResidual || P::Epilogue::kHasCopy ? 32 : 0);
+    const int window = Depthwise::Registers(before_90);
+    return window > kProduct ? window : kProduct;
+  }
+  static constexpr int kRegisters = Registers(false);
+  static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
+  static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    const std::uint32_t middle = t.SharedAddress(shared.middle);
+    Convolve(t, p, middle);
+    t.SyncThreads();
+    Multiply(t, p, middle);
+  }
+
+ private:
+  static constexpr int kPatches = PatchRows::kPatches;
+  using Math = gemm::EpilogueMath<First, decltype(Params::middle), 4>;
+  using LayoutA = typename Mainloop::LayoutA;
+
+  // Patch i of the block.
+  WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseWalk& walk, int i) {
+    const std::int32_t index = t.block_x() * kPatches + i;
+    std::int32_t column = 0, row_tile = 0;
+    const std::int32_t row = walk.columns.Divmod(index, column);
+    Patch patch;
+    patch.at.n = walk.row_tiles.Divmod(row, row_tile);
+    patch.at.p = row_tile * Window::kRows;
+    patch.at.q = column * DepthwiseConfig::kColumns;
+    patch.inside = index < walk.tiles;
+    return patch;
+  }
+
+  // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
+  // these zeros of the filter.
+  WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, std::uint32_t middle) {
+    const int number = t.lane() / 8, word = t.lane() % 8;
+    const Patch patch = PatchOf(t, p.walk, number);
+    WEFT_NO_UNROLL
+    for (int slice = t.warp(); slice < p.slices; slice += kWarps) {
+      DepthwiseTile tile = patch.at;
+      tile.k = slice * 32 + word * 4;
+      typename Math::Channels channels;
+      Math::Load(t, p.middle, tile.k, p.middle.k, channels);
+      typename Window::Accumulators acc;
+      WEFT_UNROLL
+      for (auto& pixel : acc) {
+        WEFT_UNROLL
+        for (std::int32_t& sum : pixel) sum = Depthwise::Map::kSmall ? SmallSum::Zero() : 0;
+      }
+      // The words of a pixel's 32 bytes, 0 2 4 6 1 3 5 7: those that a lane multiplies, 4 bytes of
+      // each half, are then 8 side by side of the filter's. Pixels 2 apart are 8 rows apart, whose
+      // halves lie alike.
+      const std::uint32_t at =
+          middle + static_cast<std::uint32_t>(slice * kSliceBytes + word / 2 * 4);
+      const std::uint32_t to[2] = {
+          at + static_cast<std::uint32_t>(LayoutA::Offset(number, 0, word % 2)),
+          at + static_cast<std::uint32_t>(LayoutA::Offset(kPatches + number, 0, word % 2))};
+      Window::Multiply(t, p.walk, tile, patch.inside && tile.k < p.middle.k, acc, [&](int row) {
+        // Adding a zero point of 0 would be one operation of eleven.
+        if (Math::kPacked && p.middle.zero_point == 0.0f) {
+          WriteRow<!Math::kPacked>(t, p, tile, patch.inside, channels, acc, row, to);
+        } else {
+          WriteRow<true>(t, p, tile, patch.inside, channels, acc, row, to);
+        }
+      });
+    }
+  }
+
+  template <bool kShift>
+  WEFT_DEVICE static void WriteRow(arch::Thread t, const Params& p, const DepthwiseTile& tile,
+                                   bool inside, const typename Math::Channels& channels,
+                                   const typename Window::Accumulators& acc, int row,
+                                   const std::uint32_t (&to)[2]) {
+    constexpr int kColumns = DepthwiseConfig::kColumns;
+    static_assert(kColumns == 4 && kPatches == 4);
+    WEFT_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      const int i = row * kColumns + j;
+      typename First::Epilogue::Output outputs[4] = {};
+      // A branch only where a stage would see a coordinate outside.
+      const gemm::OutputPixel pixel = p.middle.rows.Pixel(tile, i);
+      if (!First::Epilogue::kNeedsCoordinate || (inside && pixel.inside)) {
+        const epilogues::OutputCoord at{tile.n, 0, tile.p + row, tile.q + j};
+        Math::template Convert<kShift>(
+            t, p.middle, pixel, at, true, channels, typename Math::PixelTerms{},
+            [&](int e) { return Depthwise::Map::Get(acc, i, 0, e); }, outputs);
+      }
+      std::uint32_t bytes;
+      memcpy(&bytes, outputs, sizeof(bytes));
+      t.StoreSharedAt(to[i % 2] + static_cast<std::uint32_t>(i / 2 * (8 * 32)), bytes);
+    }
+  }
+
+  // The filter values of a warp's columns that one lane multiplies, of one slice.
+  struct Columns {
+    gemm::Piece<8> of[Mainloop::kFragmentsN];
+  };
+
+  // The 1x1 convolution.
+  WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, std::uint32_t middle) {
+    const int lane = t.lane(), warp = t.warp();
+    const Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
+    const std::uint32_t a =
+        middle + static_cast<std::uint32_t>(LayoutA::Offset(lane % 16, 0, lane / 16));
+    constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
+    WEFT_NO_UNROLL
+    for (int first = 0; first < p.output.padded_k; first += Mainloop::kBlockN) {
+      const int column = first + warp * Mainloop::kWarpN;
+      if (column >= p.output.padded_k) return;
+      const std::uint8_t* const filter =
+          p.filter + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
+      const auto load = [&](int slice, Columns& columns) {
+        const std::uint8_t* const from = filter + slice * p.slice_bytes;
+        WEFT_UNROLL
+        for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
+          columns.of[j] =
+              t.LoadGlobalOr0(reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32),
+                              slice < p.slices);
+        }
+      };
+      typename Mainloop::Accumulators acc = {};
+      const auto multiply = [&](int slice, const Columns& columns) {
+        WEFT_UNROLL
+        for (int i = 0; i < Mainloop::kFragmentsM; ++i) {
+          std::uint32_t rows[4];
+          t.LdMatrixX4(rows, LayoutA::Fragment(a, slice, i * 16));
+          WEFT_UNROLL
+          for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
+            Mainloop::Mma(t, acc[i * Mainloop::kFragmentsN + j], rows, columns.of[j].word);
+          }
+        }
+      };
+      Columns even, odd;  // filters of two slices are under way
+      load(0, even);
+      load(1, odd);
+      WEFT_NO_UNROLL
+      for (int slice = 0; slice < p.slices; slice += 2) {
+        multiply(slice, even);
+        load(slice + 2, even);
+        if (slice + 1 == p.slices) break;
+        multiply(slice + 1, odd);
+        load(slice + 3, odd);
+      }
+      Store::Run(t, p.output, patch, 0, first, acc);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+template <conv::IsDepthwisePointwise P>
+struct KernelList<P> {
+  static constexpr int kCount = conv::kFirstFusedShape + conv::kFusedShapes;
+  template <int i>
+  static constexpr bool kExists = i >= conv::kFirstFusedShape;
+  template <int i>
+  using Kernel = conv::DepthwisePointwiseKernel<P, i>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
