@@ -104,7 +104,6 @@ struct DepthwisePointwiseKernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     const std::uint32_t middle = t.SharedAddress(shared.middle);
     Convolve(t, p, middle);
-    t.SyncThreads();
     Multiply(t, p, middle);
   }
 
@@ -191,53 +190,66 @@ struct DepthwisePointwiseKernel {
   struct Columns {
     gemm::Piece<8> of[Mainloop::kFragmentsN];
   };
+  // With few sums there are registers to bring the first of them before the barrier, and twice as
+  // many slices at once.
+  static constexpr bool kEarly = Mainloop::kSums + 8 * Mainloop::kFragmentsN <= 64;
+  static constexpr int kAhead = kEarly ? 4 : 2;
+
+  WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int slice,
+                               Columns& columns) {
+    constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
+    const int lane = t.lane();
+    const std::uint8_t* const from =
+        p.filter + slice * p.slice_bytes + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
+    WEFT_UNROLL
+    for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
+      columns.of[j] = t.LoadGlobalOr0(
+          reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32), slice < p.slices);
+    }
+  }
 
   // The 1x1 convolution.
   WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, std::uint32_t middle) {
-    const int lane = t.lane(), warp = t.warp();
+    const int lane = t.lane();
+    int column = t.warp() * Mainloop::kWarpN;
+    Columns columns[kAhead];
+    const auto start = [&] {
+      WEFT_UNROLL
+      for (int i = 0; i < kAhead; ++i) Load(t, p, column, i, columns[i]);
+    };
+    if (kEarly && column < p.output.padded_k) start();
+    t.SyncThreads();
     const Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
     const std::uint32_t a =
         middle + static_cast<std::uint32_t>(LayoutA::Offset(lane % 16, 0, lane / 16));
-    constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
     WEFT_NO_UNROLL
-    for (int first = 0; first < p.output.padded_k; first += Mainloop::kBlockN) {
-      const int column = first + warp * Mainloop::kWarpN;
-      if (column >= p.output.padded_k) return;
-      const std::uint8_t* const filter =
-          p.filter + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
-      const auto load = [&](int slice, Columns& columns) {
-        const std::uint8_t* const from = filter + slice * p.slice_bytes;
-        WEFT_UNROLL
-        for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
-          columns.of[j] =
-              t.LoadGlobalOr0(reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32),
-                              slice < p.slices);
-        }
-      };
+    for (int first = 0; column < p.output.padded_k; first += Mainloop::kBlockN) {
+      if (!kEarly || first > 0) start();
       typename Mainloop::Accumulators acc = {};
-      const auto multiply = [&](int slice, const Columns& columns) {
-        WEFT_UNROLL
-        for (int i = 0; i < Mainloop::kFragmentsM; ++i) {
-          std::uint32_t rows[4];
-          t.LdMatrixX4(rows, LayoutA::Fragment(a, slice, i * 16));
-          WEFT_UNROLL
-          for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
-            Mainloop::Mma(t, acc[i * Mainloop::kFragmentsN + j], rows, columns.of[j].word);
-          }
-        }
-      };
-      Columns even, odd;  // filters of two slices are under way
-      load(0, even);
-      load(1, odd);
       WEFT_NO_UNROLL
-      for (int slice = 0; slice < p.slices; slice += 2) {
-        multiply(slice, even);
-        load(slice + 2, even);
-        if (slice + 1 == p.slices) break;
-        multiply(slice + 1, odd);
-        load(slice + 3, odd);
+      for (int slice = 0; slice < p.slices; slice += kAhead) {
+        WEFT_UNROLL
+        for (int i = 0; i < kAhead; ++i) {
+          if (slice + i >= p.slices) break;
+          MultiplySlice(t, LayoutA::Fragment(a, slice + i, 0), columns[i], acc);
+          Load(t, p, column, slice + i + kAhead, columns[i]);
+        }
       }
       Store::Run(t, p.output, patch, 0, first, acc);
+      column += Mainloop::kBlockN;
+    }
+  }
+
+  WEFT_DEVICE static void MultiplySlice(arch::Thread t, std::uint32_t a, const Columns& columns,
+                                        typename Mainloop::Accumulators& acc) {
+    WEFT_UNROLL
+    for (int i = 0; i < Mainloop::kFragmentsM; ++i) {
+      std::uint32_t rows[4];
+      t.LdMatrixX4(rows, LayoutA::Fragment(a, 0, i * 16));
+      WEFT_UNROLL
+      for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
+        Mainloop::Mma(t, acc[i * Mainloop::kFragmentsN + j], rows, columns.of[j].word);
+      }
     }
   }
 };
