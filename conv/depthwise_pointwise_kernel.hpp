@@ -86,16 +86,17 @@ struct DepthwisePointwiseKernel {
   static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr bool kDependent = false;
 
-  // Found by compiling: what does not spill.
+  // Found by compiling: what does not spill. Both halves take registers; config.registers is for
+  // epilogues that take more.
   static constexpr int Registers(bool before_90) {
-    if (P::config.registers > 0) return P::config.registers;
+    constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     constexpr int kSums = Mainloop::kSums;
-    constexpr int kProduct = (kSums > 96   ? 200
-                              : kSums > 64 ? 168
-                                           : 128) +
-                             (P::Epilogue::kHasResidual || P::Epilogue::kHasCopy ? 32 : 0);
-    const int window = Depthwise::Registers(before_90);
-    return window > kProduct ? window : kProduct;
+    const int window = kOf.r > 3            ? 168
+                       : Window::kRows <= 2 ? (before_90 ? 96 : 80)
+                                            : (before_90 ? 168 : 128);
+    const int product = kSums > 96 ? 232 : kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
+    const int both = window > product ? window : product;
+    return P::config.registers > both ? P::config.registers : both;
   }
   static constexpr int kRegisters = Registers(false);
   static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);

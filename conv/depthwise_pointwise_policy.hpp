@@ -32,21 +32,24 @@ namespace weft::conv {
 struct DepthwisePointwiseConfig {
   static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kMmaSm80;
   int rows;                   // 1 to 8, fewer with stride 2 and larger filters (DepthwiseShape)
-  int warps;                  // of a block, 1 to 16
+  int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32
   gemm::Alignment alignment;  // dst: at most 4 output channels with a warp_n of 16, else 8
-  int registers = 0;          // of a thread; 0: the kernel's own estimate
+  int registers = 0;          // of a thread, at least; 12 warps have 168
 
   // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
   constexpr DepthwisePointwiseConfig(int rows, int warps, int warp_n, int dst_alignment = 4)
       : rows(rows), warps(warps), warp_n(warp_n), alignment{4, dst_alignment} {}
 };
 
-// rows x warps x warp_n. 3 warps suit expansions that are multiples of 96.
+// rows x warps x warp_n; 3, 6 and 12 warps suit channels that are multiples of 96. Large images take
+// 7 rows and few warps, small ones few rows and many warps.
 inline constexpr DepthwisePointwiseConfig kFused7x3x16(7, 3, 16);
 inline constexpr DepthwisePointwiseConfig kFused7x6x16(7, 6, 16);
 inline constexpr DepthwisePointwiseConfig kFused4x3x32(4, 3, 32, 8);
-inline constexpr DepthwisePointwiseConfig kFused2x6x32(2, 6, 32, 8);
+inline constexpr DepthwisePointwiseConfig kFused2x6x16(2, 6, 16);
+inline constexpr DepthwisePointwiseConfig kFused2x12x16(2, 12, 16);
+inline constexpr DepthwisePointwiseConfig kFused1x12x16(1, 12, 16);
 
 template <class P>
 concept IsDepthwisePointwise = requires {
@@ -81,10 +84,9 @@ struct PointwiseHalf {
   using DstLayout = typename P::DstLayout;
   using Prologue = prologues::SharedFilter;
   using Epilogue = typename P::Epilogue;
-  static constexpr gemm::MmaSm80Config config = gemm::WithRegisters(
+  static constexpr gemm::MmaSm80Config config =
       gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},
-                          {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst),
-      P::config.registers);
+                          {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst);
 };
 
 // Instantiating this type checks a policy; each failure is one sentence.
@@ -118,8 +120,8 @@ struct CheckedDepthwisePointwise<P> {
   static_assert(!Second::kZeroPoints,
                 "weft: the Epilogue of DepthwisePointwise has no SourceZeroPoint and no "
                 "FilterZeroPoint; a 1x1 convolution has no border, so SumBias takes the former");
-  static_assert(config.warps >= 1 && config.warps <= 16,
-                "weft: config.warps of a DepthwisePointwiseConfig is 1 to 16");
+  static_assert(config.warps >= 1 && config.warps <= 12,
+                "weft: config.warps of a DepthwisePointwiseConfig is 1 to 12");
   static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid &&
                 CheckedPolicy<PointwiseHalf<P, 1>>::kValid);
   static constexpr bool kValid = true;
