@@ -57,8 +57,24 @@ foreach(tile IN LISTS tiles)
 endforeach()
 weft_add_operators(condconv_bench "perf/condconv_bench/policies.hpp" ${condconv})
 
+# Likewise.
+set(fused "weft::perf::Fused<7, 3, 16>" "weft::perf::Fused<2, 12, 16>" "weft::perf::First<weft::conv::Depthwise7x8>"
+    "weft::perf::Second<weft::conv::Wgmma112x64>")
+if(WEFT_PERF_ALL_TILES)
+  foreach(tile "7, 6, 16" "4, 3, 16" "4, 3, 32" "4, 6, 16" "2, 3, 32" "2, 6, 16" "1, 6, 32" "1, 12, 16")
+    list(APPEND fused "weft::perf::Fused<${tile}>")
+  endforeach()
+  foreach(tile conv::Depthwise4x8 perf::Depthwise2x8 perf::Depthwise7x8Small)
+    list(APPEND fused "weft::perf::First<weft::${tile}>")
+  endforeach()
+  foreach(tile Wgmma192x64 Wgmma96x128 Wgmma64x128 Wgmma128x128 Wgmma64x64 Wgmma32x64 Mma128x32)
+    list(APPEND fused "weft::perf::Second<weft::conv::${tile}>")
+  endforeach()
+endif()
+weft_add_operators(fused_bench "perf/fused_bench/policies.hpp" ${fused})
+
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
 if(WEFT_HAVE_CUDA AND CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-  set_target_properties(weft_perf gemm_bench local_bench condconv_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
+  set_target_properties(weft_perf gemm_bench local_bench condconv_bench fused_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
 endif()
