@@ -94,7 +94,7 @@ struct DepthwisePointwiseKernel {
     const int window = kOf.r > 3            ? 168
                        : Window::kRows <= 2 ? (before_90 ? 96 : 80)
                                             : (before_90 ? 168 : 128);
-    const int product = kSums > 96 ? 232 : kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
+    const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
     const int both = window > product ? window : product;
     return P::config.registers > both ? P::config.registers : both;
   }
@@ -193,7 +193,7 @@ struct DepthwisePointwiseKernel {
   };
   // With few sums there are registers to bring the first of them before the barrier, and twice as
   // many slices at once.
-  static constexpr bool kEarly = Mainloop::kSums + 8 * Mainloop::kFragmentsN <= 64;
+  static constexpr bool kEarly = Mainloop::kSums + 8 * Mainloop::kFragmentsN <= 48;
   static constexpr int kAhead = kEarly ? 4 : 2;
 
   WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int slice,

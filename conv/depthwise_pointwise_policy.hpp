@@ -33,7 +33,7 @@ struct DepthwisePointwiseConfig {
   static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kMmaSm80;
   int rows;                   // 1 to 8, fewer with stride 2 and larger filters (DepthwiseShape)
   int warps;                  // of a block, 1 to 12
-  int warp_n;                 // 16, or a multiple of 32
+  int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
   gemm::Alignment alignment;  // dst: at most 4 output channels with a warp_n of 16, else 8
   int registers = 0;          // of a thread, at least; 12 warps have 168
 
@@ -122,6 +122,9 @@ struct CheckedDepthwisePointwise<P> {
                 "FilterZeroPoint; a 1x1 convolution has no border, so SumBias takes the former");
   static_assert(config.warps >= 1 && config.warps <= 12,
                 "weft: config.warps of a DepthwisePointwiseConfig is 1 to 12");
+  static_assert(config.rows * config.warp_n <= 128,
+                "weft: config.rows * config.warp_n of a DepthwisePointwiseConfig is at most 128, "
+                "for which a thread has registers");
   static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid &&
                 CheckedPolicy<PointwiseHalf<P, 1>>::kValid);
   static constexpr bool kValid = true;

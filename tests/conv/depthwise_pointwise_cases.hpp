@@ -44,14 +44,14 @@ using reference::ReluActivation;
 
 using Fused32 =
     FusedPolicy<NCxHWx<32>, NCxHWx<32>, epilogues::BiasRelu<>, epilogues::ResidualBiasRelu<>,
-                ReluActivation, ReluActivation, FusedTest<7, 3, 32, 8>>;
+                ReluActivation, ReluActivation, FusedTest<4, 3, 32, 8>>;
 // Between the two, bytes without a sign.
 using FusedNhwc = FusedPolicy<NHWC, NHWC, Chain<SumBias, Scale, Relu, ClampTo<std::uint8_t>>,
                               Chain<SumBias, Scale, ClampTo<std::int8_t>>, ReluActivation,
                               NoActivation, FusedTest<2, 2, 16, 1>>;
 using Fused4ToPlanar = FusedPolicy<NCxHWx<4>, NCHW, epilogues::BiasHSwish<std::int32_t>,
                                    Chain<Scale, epilogues::Bias<>, epilogues::ToFloat>,
-                                   HSwishActivation, NoActivation, FusedTest<3, 1, 16, 4>>;
+                                   HSwishActivation, NoActivation, FusedTest<7, 1, 16, 4>>;
 
 // `p` as the depthwise half: `multiplier` channels between the halves for each of the source's.
 template <class P>

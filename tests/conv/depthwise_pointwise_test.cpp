@@ -22,7 +22,22 @@ TEST(Fused, Schedules) {
   }
 }
 
-// 40 input channels, 16 rows and columns.
+// What a warp writes, and what tensor cores then read at once, lies in different banks.
+TEST(Fused, HasNoBankConflicts) {
+  arch::CpuStats stats;
+  FusedOptions options;
+  options.run.cpu.workers = 1;
+  options.run.stats = &stats;
+  for (const std::int64_t stride : {1, 2}) {
+    ExpectFused<Fused32>(SquareProblem(1, 96, 12, 40, 3, 1, stride), options);
+    EXPECT_GT(stats.ldmatrix_phases, 0);
+    EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases);
+    EXPECT_GT(stats.shared_phases, 0);
+    EXPECT_EQ(stats.shared_wavefronts, stats.shared_phases);
+  }
+}
+
+// 40 input channels, 8 rows and columns.
 Problem Good() {
   return AsFirstHalf<Fused32>(SquareProblem(1, 40, 8, 1, 3, 1, 1), 1);
 }
@@ -52,7 +67,7 @@ TEST(Fused, RefusesProblems) {
   p = Good();
   p.k = p.c = p.groups = 4096;
   EXPECT_THAT(Refused(p, 16, StatusCode::kResourceExhausted),
-              HasSubstr("conv: k=4096 channels of the 112 pixels of a block are 458752 bytes, more "
+              HasSubstr("conv: k=4096 channels of the 64 pixels of a block are 262144 bytes, more "
                         "than the 232448 of shared memory"));
 }
 
@@ -60,10 +75,10 @@ TEST(Fused, RefusesDevices) {
   const arch::DeviceLimits old{.compute_capability = 75, .shared_memory_per_block = 65536};
   EXPECT_EQ(Op::Create(Good(), 16, old).status().code(), absl::StatusCode::kFailedPrecondition);
   Problem wide = Good();
-  wide.k = wide.c = wide.groups = 960;
+  wide.k = wide.c = wide.groups = 1920;
   const arch::DeviceLimits small{.compute_capability = 86, .shared_memory_per_block = 101376};
   EXPECT_THAT(std::string(Op::Create(wide, 16, small).status().message()),
-              HasSubstr("needs 107520 bytes of shared memory"));
+              HasSubstr("needs 122880 bytes of shared memory"));
   const arch::DeviceLimits large{.compute_capability = 80, .shared_memory_per_block = 166912};
   EXPECT_TRUE(Op::Create(wide, 16, large).ok());
 }
@@ -137,8 +152,8 @@ TEST(Fused, RefusesArguments) {
 
 TEST(Fused, Describes) {
   EXPECT_EQ(Op::Create(Good(), 16)->Describe(),
-            "depthwise 3x3 stride 1 of 40 channels, thread of 4 channels by 7x4 pixels, then 1x1 "
-            "to 16 channels, warp of 112x32; 1 blocks of 96 threads, 7168 bytes shared, "
+            "depthwise 3x3 stride 1 of 40 channels, thread of 4 channels by 4x4 pixels, then 1x1 "
+            "to 16 channels, warp of 64x32; 1 blocks of 96 threads, 4096 bytes shared, "
             "NCxHWx<32> -> NCxHWx<32>");
 }
 
