@@ -6,8 +6,8 @@
 //     op->Run({.src = x, .depthwise = {.filter = d, .bias = e, .alpha = 0.1f},
 //              .filter = w, .bias = b, .dst = y, .alpha = 0.2f}, stream);
 //
-// The result is that of Convolution<DepthwiseHalf<MyBlock>> followed by a 1x1 convolution, to the
-// bit; what lies between them stays in shared memory and is never in global memory.
+// The result is that of Convolution<DepthwiseHalf<MyBlock>> and then
+// Convolution<PointwiseHalf<MyBlock>>, to the bit; what lies between them stays in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ template <class P>
 class DepthwisePointwise {
   static_assert(CheckedDepthwisePointwise<P>::kValid);
   using First = DepthwiseHalf<P>;
-  using Second = PointwiseHalf<P, 1>;
+  using Second = PointwiseHalf<P>;
   using FirstEpilogue = typename P::DepthwiseEpilogue;
   using Epilogue = typename P::Epilogue;
 

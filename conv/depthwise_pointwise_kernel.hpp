@@ -1,5 +1,5 @@
 // The kernel of conv::DepthwisePointwise: a depthwise convolution and the 1x1 convolution of its
-// output, which stays in shared memory (docs/decisions/0008).
+// output, which stays in shared memory (docs/depthwise_pointwise.md).
 //
 // A block has 4 patches of pixels, whatever their place in an image, and all channels of them. Its
 // warps first take 32 channels at a time and write the bytes of the depthwise convolution where
@@ -60,7 +60,7 @@ struct DepthwisePointwiseParams {
   const std::uint8_t* filter = nullptr;                        // of the 1x1 convolution, CxRSKx<32>
   std::int64_t slice_bytes = 0;                                // of it: 32 input channels
   std::int32_t slices = 0;
-  gemm::OutputParams<PointwiseHalf<P, 1>, PatchRows> output;
+  gemm::OutputParams<PointwiseHalf<P>, PatchRows> output;
 };
 
 inline namespace WEFT_BACKEND {
@@ -72,7 +72,7 @@ struct DepthwisePointwiseKernel {
   using First = DepthwiseHalf<P>;
   using Depthwise = DepthwiseKernel<First, kShape>;
   using Window = typename Depthwise::Window;
-  using Second = PointwiseHalf<P, Window::kRows>;
+  using Second = FusedPointwise<P, Window::kRows>;
   using Mainloop = gemm::MmaSm80Mainloop<Second, false>;
 
   using Params = DepthwisePointwiseParams<P>;
@@ -90,17 +90,24 @@ struct DepthwisePointwiseKernel {
   // epilogues that take more.
   static constexpr int Registers(bool before_90) {
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+    constexpr bool kSmall = Window::kRows * kOf.stride <= 2, kMedium = Window::kRows <= 2;
     constexpr int kSums = Mainloop::kSums;
-    const int window = kOf.r > 3            ? 168
-                       : Window::kRows <= 2 ? (before_90 ? 96 : 80)
-                                            : (before_90 ? 168 : 128);
+    const int window = kOf.r > 3 ? 168
+                       : kSmall  ? (before_90 ? 96 : 80)
+                       : kMedium ? 96
+                                 : (before_90 ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
     const int both = window > product ? window : product;
     return P::config.registers > both ? P::config.registers : both;
   }
   static constexpr int kRegisters = Registers(false);
-  static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
-  static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
+  // A multiprocessor is four, each with a quarter of the registers; 3 warps divide no quarter.
+  static constexpr int Blocks(int registers) {
+    const int blocks = 65536 / 4 / 32 / registers * 4 / kWarps;
+    return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
+  }
+  static constexpr int kMinBlocksPerSm = Blocks(kRegisters);
+  static constexpr int kMinBlocksPerSmBefore90 = Blocks(Registers(true));
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     const std::uint32_t middle = t.SharedAddress(shared.middle);

@@ -75,8 +75,8 @@ struct DepthwiseHalf {
       DepthwiseConfig(P::config.rows, 8, 32, 4 * int{sizeof(typename Epilogue::Output)});
 };
 
-// The 1x1 convolution alone, of blocks of 16 kRows pixels.
-template <class P, int kRows>
+// The 1x1 convolution alone.
+template <class P>
 struct PointwiseHalf {
   using Element = typename P::DepthwiseEpilogue::Output;
   using SrcLayout = NCxHWx<32>;
@@ -84,6 +84,13 @@ struct PointwiseHalf {
   using DstLayout = typename P::DstLayout;
   using Prologue = prologues::SharedFilter;
   using Epilogue = typename P::Epilogue;
+  static constexpr gemm::MmaSm80Config config =
+      gemm::WithDstAlignment(kMma64x64, P::config.alignment.dst);
+};
+
+// The same within one kernel, of blocks of 16 kRows pixels.
+template <class P, int kRows>
+struct FusedPointwise : PointwiseHalf<P> {
   static constexpr gemm::MmaSm80Config config =
       gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},
                           {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst);
@@ -125,8 +132,7 @@ struct CheckedDepthwisePointwise<P> {
   static_assert(config.rows * config.warp_n <= 128,
                 "weft: config.rows * config.warp_n of a DepthwisePointwiseConfig is at most 128, "
                 "for which a thread has registers");
-  static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid &&
-                CheckedPolicy<PointwiseHalf<P, 1>>::kValid);
+  static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid && CheckedPolicy<PointwiseHalf<P>>::kValid);
   static constexpr bool kValid = true;
 };
 
