@@ -26,9 +26,9 @@ struct Fused {
   static constexpr auto config =
       conv::DepthwisePointwiseConfig(rows, warps, warp_n, warp_n == 16 ? 4 : 8);
 };
-using FusedTiles = std::tuple<Fused<7, 3, 16>, Fused<7, 6, 16>, Fused<4, 3, 16>, Fused<4, 3, 32>,
-                              Fused<4, 6, 16>, Fused<2, 3, 32>, Fused<2, 6, 16>, Fused<2, 12, 16>,
-                              Fused<1, 6, 32>, Fused<1, 12, 16>>;
+using FusedTiles = std::tuple<Fused<7, 1, 16>, Fused<7, 2, 16>, Fused<7, 3, 16>, Fused<7, 6, 16>,
+                              Fused<4, 3, 16>, Fused<4, 3, 32>, Fused<4, 6, 16>, Fused<2, 3, 32>,
+                              Fused<2, 6, 16>, Fused<2, 12, 16>, Fused<1, 6, 32>, Fused<1, 12, 16>>;
 
 struct Depthwise2x8 {
   static constexpr auto config = conv::DepthwiseConfig(2, 8);
