@@ -29,8 +29,9 @@ struct Patch {
   bool inside = false;
 };
 
-// Pixel m of a block, as a thread sees it that has only those of one patch: pixel m / 4 of it.
-// Neighbouring patches take turns, so that the bytes that a warp writes at once fill a row of banks.
+// The rows of a block's product: pixel m / 4 of patch m % 4. Patches take turns so that the bytes that
+// a warp writes at once fill a row of banks. A thread's rows are all of one patch; for the epilogue m
+// counts from its first, and `patch` begins there, so that what is added to it are constants.
 struct PatchRows {
   static constexpr int kPatches = 4;
   std::int32_t p = 0, q = 0;  // output rows and columns
@@ -227,7 +228,9 @@ struct DepthwisePointwiseKernel {
     };
     if (kEarly && column < p.output.padded_k) start();
     t.SyncThreads();
-    const Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
+    Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
+    static_assert(kPatches * DepthwiseConfig::kColumns == 16);
+    patch.at.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
     const std::uint32_t a =
         middle + static_cast<std::uint32_t>(LayoutA::Offset(lane % 16, 0, lane / 16));
     WEFT_NO_UNROLL
@@ -243,7 +246,7 @@ struct DepthwisePointwiseKernel {
           Load(t, p, column, slice + i + kAhead, columns[i]);
         }
       }
-      Store::Run(t, p.output, patch, 0, first, acc);
+      Store::Run(t, p.output, patch, -Mainloop::Map::Pixel(t, 0), first, acc);
       column += Mainloop::kBlockN;
     }
   }
