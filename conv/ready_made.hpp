@@ -150,20 +150,22 @@ using WgmmaFirst =
 
 // Of S8Conv32 and S8ConvNhwc.
 template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
-using Wgmma = IfStaged<E, Dst,                          //
-                       Conv<E, Dst, Wgmma128x256>,      //
-                       Conv<E, Dst, Wgmma208x128>,      //
-                       Conv<E, Dst, Wgmma192x128>,      //
-                       Conv<E, Dst, Wgmma128x128>,      //
-                       Conv<E, Dst, Wgmma64x128>,       //
-                       Conv<E, Dst, Wgmma192x64>,       //
-                       Conv<E, Dst, Wgmma112x64>,       //
-                       Conv<E, Dst, Wgmma96x128>,       //
-                       Conv<E, Dst, Wgmma64x64Split4>,  //
-                       Conv<E, Dst, Wgmma32x64Split4>,  //
-                       Conv<E, Dst, Wgmma64x64>,        //
-                       Conv<E, Dst, Wgmma32x64>,        //
-                       Conv<E, Dst, Wgmma96x128Deep>>;
+using Wgmma = IfStaged<E, Dst,                            //
+                       Conv<E, Dst, Wgmma128x256>,        //
+                       Conv<E, Dst, Wgmma208x128>,        //
+                       Conv<E, Dst, Wgmma192x128>,        //
+                       Conv<E, Dst, Wgmma128x128>,        //
+                       Conv<E, Dst, Wgmma64x128>,         //
+                       Conv<E, Dst, Wgmma192x64>,         //
+                       Conv<E, Dst, Wgmma112x64>,         //
+                       Conv<E, Dst, Wgmma96x128>,         //
+                       Conv<E, Dst, Wgmma64x64Split4>,    //
+                       Conv<E, Dst, Wgmma32x64Split4>,    //
+                       Conv<E, Dst, Wgmma64x64>,          //
+                       Conv<E, Dst, Wgmma32x64>,          //
+                       Conv<E, Dst, Wgmma96x128Deep>,     //
+                       Conv<E, Dst, Wgmma128x128Paired>,  //
+                       Conv<E, Dst, Wgmma192x64Paired>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
