@@ -4,17 +4,27 @@
 #include <string>
 
 #include "tests/conv/deconvolution_cases.hpp"
+#include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
 namespace {
 
 using testing::HasSubstr;
+
+template <class... P>
+constexpr bool IsOfPhases(Family<P...>*) {
+  return (kPerPhase<typename P::Prologue> && ...);
+}
+static_assert(IsOfPhases(static_cast<S8Deconv4Family<>*>(nullptr)));
+static_assert(IsOfPhases(static_cast<S8Deconv32Family<>*>(nullptr)));
+static_assert(IsOfPhases(static_cast<S8DeconvNhwcFamily<>*>(nullptr)));
+
 using Op = Deconvolution<Simple>;
 
 // The reference gathers; this spreads each pixel over the destination, as the definition has it.
 TEST(DeconvolutionReference, IsSpreading) {
   std::mt19937 engine(3);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 30; ++i) {
     const DeconvolutionProblem d = RandomDeconvolution(engine, 4, 3);
     SCOPED_TRACE(Text(d));
     RandomTensors t(OfDestination(d), static_cast<std::uint32_t>(i));
