@@ -1,6 +1,5 @@
-// A transposed convolution that doubles a picture's rows and columns, as a generator's layer does. Runs
-// on the GPU, or on the CPU where there is none or as `deconvolution cpu`; checked against the
-// reference.
+// A transposed convolution that doubles rows and columns, as a generator's layer does. Runs on the GPU,
+// or on the CPU where there is none or as `deconvolution cpu`; checked against the reference.
 #include <cstdint>
 #include <iostream>
 #include <vector>

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/conv/nc32_policies.hpp"
 #include "tests/conv/prologue_cases.hpp"
 #include "tests/conv/wgmma_policies.hpp"
 #include "tests/reference/deconvolution.hpp"
@@ -134,6 +135,8 @@ using Strips = WgmmaFirstPrologue<PerPhase, NCxHWx<4>, WgmmaTile<64, 64, 64, 64,
 using DeconvolutionPolicies =
     testing::Types<Simple, Nc4Prologue<PerPhase, NCHW>,
                    Nc32Prologue<PerPhase, NCxHWx<32>, 64, 64, 64, 32, 32, 3, 8, WithResidual>,
+                   ProloguePolicy<PerPhase, NCxHWx<32>, CxRSKx<32>, NCxHWx<4>, ReluTo<NCxHWx<4>>,
+                                  MmaSm75Tile<64, 32, 32, 32, 32, 4>, 32, 4>,
                    NhwcPrologue<PerPhase, NHWC, 64, 64, 4, 4>,
                    ResidualOfDst<WgmmaPrologue<PerPhase, NCxHWx<32>, SmallTile64>>,
                    WgmmaNhwcPrologue<PerPhase, NHWC, SmallTile64>, Strips>;
