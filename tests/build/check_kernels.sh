@@ -14,7 +14,7 @@ while IFS= read -r command; do
   count=$((count + 1))
   flags=("${wanted[@]}")
   case $command in
-    */weft_perf.dir/* | */local_bench.dir/* | */gemm_bench.dir/* | */condconv_bench.dir/* | \
+    */weft_perf.dir/* | */local_bench.dir/* | */gemm_bench.dir/* | */condconv_bench.dir/* | */deconv_bench.dir/* | \
       *wgmma*_test.cu* | *hopper*_test.cu* | *depthwise_test.cu* | *activation*_test.cu* | *output_test.cu* | \
       *copy_test.cu* | *zero_point_test.cu*) ;;
     *_mma_test.cu* | *mma_test.cu* | *nhwc_test.cu* | *prologue_epilogue_test.cu* | *ring_gemm_test.cu* | \
