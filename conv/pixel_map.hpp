@@ -96,7 +96,7 @@ struct PixelMap {
     return at;
   }
 
-  // Row m as an output pixel; one of no image where it is none.
+  // Row m's output pixel; not inside where it has none.
   template <class Tile>
   constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
     return Place(tile, m);
