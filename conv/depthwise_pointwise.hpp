@@ -169,7 +169,8 @@ class DepthwisePointwise {
     }
     auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, pointwise().k, residual);
     if constexpr (Epilogue::kHasCopy) {
-      epilogue.copy = CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, pointwise());
+      epilogue.copy =
+          CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, pointwise().dst());
     }
     if (absl::Status s = gemm::CheckArguments("conv", after, dst, epilogue); !s.ok()) return s;
     if (absl::Status s =
