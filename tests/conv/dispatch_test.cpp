@@ -259,7 +259,7 @@ TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   const Nc32 nc32 = *Nc32::Create(strides, GpuFacts());
   EXPECT_EQ(nc32.config().mainloop, gemm::Mainloop::kMmaSm80);
   EXPECT_EQ(WgmmaCandidates(nc32), std::pair(16, 16));
-  EXPECT_THAT(nc32.Describe(), HasSubstr("; 13 refused"));
+  EXPECT_THAT(nc32.Describe(), HasSubstr("; 16 refused"));
   EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
   ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
 
