@@ -88,10 +88,20 @@ absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one,
                                                  " with these extents"));
 }
 
-absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes) {
+absl::Status NoInt4(const char* format, int value, std::int64_t k, std::int64_t c, std::int64_t r,
+                    std::int64_t s) {
+  return absl::OutOfRangeError(
+      absl::StrCat("layouts: the filter's value ", value, " at k=", k, " c=", c, " r=", r, " s=", s,
+                   " is not one of int4, -8 to 7, which ", format,
+                   " has; quantise the filter to 4 bits, or pack it for a FilterLayout of int8"));
+}
+
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits) {
   return absl::ResourceExhaustedError(
-      absl::StrCat("layouts: ", format, " has ", size, " elements of ", element_bytes,
-                   " bytes with these extents, more than there is memory for; give smaller extents "
+      absl::StrCat("layouts: ", format, " has ", size, " elements of ",
+                   element_bits % 8 == 0 ? element_bits / 8 : element_bits,
+                   element_bits % 8 == 0 ? " bytes" : " bits",
+                   " with these extents, more than there is memory for; give smaller extents "
                    "or another format"));
 }
 

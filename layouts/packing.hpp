@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "weft/layouts/formats.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft {
 namespace internal {
@@ -30,7 +32,11 @@ absl::Status CheckDepthwise(const FilterExtents& e);
 // InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
 
-absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes);
+// OutOfRange: the filter's value at (k, c, r, s) is none that `format` has.
+absl::Status NoInt4(const char* format, int value, std::int64_t k, std::int64_t c, std::int64_t r,
+                    std::int64_t s);
+
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits);
 
 // `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
 // blocked format may be a thousand times as large as a planar one.
@@ -39,22 +45,35 @@ absl::StatusOr<std::vector<T>> Zeros(const char* format, std::int64_t size) {
   try {
     return std::vector<T>(size);
   } catch (const std::exception&) {  // bad_alloc, or length_error
-    return NoMemory(format, size, sizeof(T));
+    return NoMemory(format, size, 8 * sizeof(T));
   }
 }
 
 // The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.
+// OutOfRange where To has no such value.
 template <FilterFormat From, FilterFormat To, class T>
-void ConvertFilterInto(const FilterExtents& e, const T* source, T* result) {
+absl::Status ConvertFilterInto(const FilterExtents& e, const T* source, Stored<To, T>* result) {
+  static_assert(!kIsInt4<From>, "weft: packed filters of int4 are not converted further");
   for (std::int64_t k = 0; k < e.k; ++k) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t r = 0; r < e.r; ++r) {
         for (std::int64_t s = 0; s < e.s; ++s) {
-          result[To::Offset(e, k, c, r, s)] = source[From::Offset(e, k, c, r, s)];
+          const T value = source[From::Offset(e, k, c, r, s)];
+          if constexpr (kIsInt4<To>) {
+            static_assert(std::is_same_v<T, std::int8_t>,
+                          "weft: PackedInt4 packs values of std::int8_t, from -8 to 7");
+            if (value < To::kLeast || value > To::kGreatest) {
+              return NoInt4(To::kName, value, k, c, r, s);
+            }
+            To::Set(result, To::Offset(e, k, c, r, s), value);
+          } else {
+            result[To::Offset(e, k, c, r, s)] = value;
+          }
         }
       }
     }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace internal
@@ -87,12 +106,15 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
 // The same for a filter.
 template <FilterFormat From, FilterFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
+  static_assert(!kIsInt4<To>, "weft: filters of int4 are packed by weft::PackFilter<Format>");
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
   absl::StatusOr<std::vector<T>> result = internal::Zeros<T>(To::kName, To::Size(e));
-  if (result.ok()) internal::ConvertFilterInto<From, To>(e, source.data(), result->data());
+  if (!result.ok()) return result;
+  absl::Status s = internal::ConvertFilterInto<From, To>(e, source.data(), result->data());
+  if (!s.ok()) return s;
   return result;
 }
 
