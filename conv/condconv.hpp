@@ -50,6 +50,9 @@ class CondConv {
   using Op = typename internal::PerSampleOperator<P>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
+  static_assert(!kIsInt4<FilterLayout>,
+                "weft: CondConv mixes experts of int8; give its policy a FilterLayout that is no "
+                "PackedInt4");
 
  public:
   using Element = typename Op::Element;

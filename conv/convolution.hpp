@@ -278,8 +278,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       {.field = "filter",
        .address = args.filter.data(),
        .alignment = 16,
-       .line_bytes = args.filter.count() * P::FilterLayout::Size(filter_extents()) *
-                     std::int64_t{sizeof(Element)},
+       .line_bytes = args.filter.bytes(),
        .if_null = "is not packed; call weft::PackFilter and pass its view(), or At(device_pointer) "
                   "after a copy to the GPU"}};
   const ZeroPoints zero_points{.source_stage = Epilogue::kSourceZeroPoint,

@@ -38,6 +38,7 @@ constexpr TileFacts FactsOf() {
                      .nhwc = CheckedPolicy<P>::kNhwc,
                      .has_taps = kHasTaps<P>,
                      .filter_interleave = P::FilterLayout::kInterleave,
+                     .filter_bits = CheckedPolicy<P>::kFilterBits,
                      .dst_channel_run = Dst::kChannelRun,
                      .depends = P::Prologue::kDepends,
                      .batched = kBatched<typename P::Prologue>,

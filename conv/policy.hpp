@@ -22,6 +22,7 @@
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/layouts/formats.hpp"
+#include "weft/layouts/packed_int4.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {
@@ -125,16 +126,25 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
                 "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW)");
   static_assert(FilterFormat<typename P::FilterLayout>,
-                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS)");
+                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
+                "CxRSKx<x> or KRSC)");
+  // Filters of int4, in blocks of the format whose elements they pack.
+  static constexpr bool kInt4 = kIsInt4<typename P::FilterLayout>;
+  static constexpr int kFilterBits = kInt4 ? 4 : 8;
+  using FilterLayout = UnpackedFormat<typename P::FilterLayout>;
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   static_assert(!kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
-                           std::is_same_v<typename P::FilterLayout, CxRSKx<4>>),
+                           std::is_same_v<FilterLayout, CxRSKx<4>>),
                 "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
   static constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
   static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
                 "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
+  static_assert(!kInt4 || !kWgmma,
+                "weft: the wgmma_sm90 mainloop has no filters of PackedInt4: its tensor cores read "
+                "int8 where the copy engine left it; give the policy an MmaSm80Config, or a "
+                "SimtConfig for NCxHWx<4>");
   // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
   static constexpr bool kStrips = kWgmma && std::is_same_v<typename P::SrcLayout, NCxHWx<4>>;
   // A filter for each channel: not a product, so neither goes without the other.
@@ -148,10 +158,10 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
                 "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
-      kSimt || kDepthwise || (kStrips && std::is_same_v<typename P::FilterLayout, CxRSKx<4>>) ||
+      kSimt || kDepthwise || (kStrips && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
           (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
-           std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
-          (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
+           std::is_same_v<FilterLayout, CxRSKx<32>>) ||
+          (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
            (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
       "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
       "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
@@ -169,7 +179,9 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr std::int64_t kLargestProduct =
       std::int64_t{kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint ? 255
                                                                                          : 128} *
-      (Epilogue::kFilterZeroPoint ? 255 : 128);
+      (Epilogue::kFilterZeroPoint ? 255
+       : kInt4                    ? 8
+                                  : 128);
 
   static_assert(
       !kSimt || config.alignment.src == 4,

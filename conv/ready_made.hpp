@@ -258,6 +258,30 @@ using U8Conv32Family = typename internal::UnsignedFamily<S8Conv32Family<Epilogue
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8ConvNhwcFamily = typename internal::UnsignedFamily<S8ConvNhwcFamily<Epilogue, Dst>>::type;
 
+// Policy P for filters of int4, two values to a byte, which weft::PackFilter<P::FilterLayout> packs.
+// Any mainloop but wgmma_sm90.
+template <class P>
+struct Int4Filter : P {
+  using FilterLayout = PackedInt4<typename P::FilterLayout>;
+};
+
+namespace internal {
+
+template <class F>
+struct Int4Family;
+template <class... Policies>
+struct Int4Family<Family<Policies...>> {
+  using type = gemm::JoinFamilies<
+      std::conditional_t<kIsWgmma<Policies>, Family<>, Family<Int4Filter<Policies>>>...>;
+};
+
+}  // namespace internal
+
+// The operators above, and those of uint8, for filters of int4: Int4Filter<U8Conv32<>>,
+// Int4FilterFamily<S8Conv32Family<>>.
+template <class F>
+using Int4FilterFamily = typename internal::Int4Family<F>::type;
+
 // What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
 // the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of
 // WindowSumsProblem with a filter whose values are all 1.

@@ -70,6 +70,15 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   template <class Rows, int kBytes>
   using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
 
+  // Blocks of int4 (int4_operand.hpp), of one row of a k group.
+  template <class Rows, bool>
+  struct Int4Blocks : Share<T, Rows, Pieces<1, 1, T::kGroups>> {
+    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int Offset(int row, int, int outer, int cell) {
+      return T::LayoutB::Offset(row, outer, cell);
+    }
+  };
+
   struct Scratch {};
 
   // acc += A B of one stage.

@@ -173,6 +173,15 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
     }
   };
 
+  // Blocks of int4 (int4_operand.hpp), of 8 rows of one k group.
+  template <class Rows, bool>
+  struct Int4Blocks : Share<T, Rows, Pieces<1, 8, kGroups>> {
+    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int Offset(int row, int, int outer, int cell) {
+      return SimtMainloop::Offset<Rows>(outer, row * 8 + cell * 4);
+    }
+  };
+
  private:
   WEFT_DEVICE static bool Reduce(arch::Thread t, Scratch& scratch, Accumulators& acc) {
     const int part = t.tid() / kPartThreads, thread = t.tid() % kPartThreads;

@@ -19,10 +19,7 @@ namespace weft {
 
 namespace internal {
 
-template <class Format>
 struct Int4Blocks {
-  static constexpr bool kIsFilterFormat = true;
-  static constexpr std::int64_t kBlock = 32;  // elements
   static constexpr int kLeast = -8, kGreatest = 7;
 
   // The element at `offset`, which Format::Offset gives, in a filter that begins at `data`.
@@ -43,16 +40,16 @@ struct Int4Blocks {
 }  // namespace internal
 
 template <FilterFormat Format>
-struct PackedInt4 {
+struct PackedInt4 : Format, internal::Int4Blocks {
   static_assert(sizeof(Format) == 0,
                 "weft: PackedInt4<Format> packs filters of the formats CxRSKx<4>, CxRSKx<32> and "
                 "KRSC");
-  static constexpr bool kIsFilterFormat = true;
 };
 
 // K is rounded up to a multiple of 8.
 template <>
-struct PackedInt4<CxRSKx<4>> : internal::Int4Blocks<PackedInt4<CxRSKx<4>>> {
+struct PackedInt4<CxRSKx<4>> : internal::Int4Blocks {
+  static constexpr bool kIsFilterFormat = true;
   static constexpr int kInterleave = 8;
   static constexpr const char* kName = "PackedInt4<CxRSKx<4>>";
 
@@ -67,7 +64,8 @@ struct PackedInt4<CxRSKx<4>> : internal::Int4Blocks<PackedInt4<CxRSKx<4>>> {
 };
 
 template <>
-struct PackedInt4<CxRSKx<32>> : internal::Int4Blocks<PackedInt4<CxRSKx<32>>> {
+struct PackedInt4<CxRSKx<32>> : internal::Int4Blocks {
+  static constexpr bool kIsFilterFormat = true;
   using Format = CxRSKx<32>;
   static constexpr int kInterleave = 32;
   static constexpr const char* kName = "PackedInt4<CxRSKx<32>>";
@@ -82,7 +80,8 @@ struct PackedInt4<CxRSKx<32>> : internal::Int4Blocks<PackedInt4<CxRSKx<32>>> {
 
 // R * S * C of an output channel are rounded up to a multiple of 32.
 template <>
-struct PackedInt4<KRSC> : internal::Int4Blocks<PackedInt4<KRSC>> {
+struct PackedInt4<KRSC> : internal::Int4Blocks {
+  static constexpr bool kIsFilterFormat = true;
   static constexpr int kInterleave = 1;
   static constexpr const char* kName = "PackedInt4<KRSC>";
 
