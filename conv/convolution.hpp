@@ -78,15 +78,6 @@ class Convolution {
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
-    // Exact on the CPU; on an H200 a residual of uint8 ended in an illegal instruction, the cause of
-    // which is not known yet (perf/results/h200/tests.log).
-    using R = typename Epilogue::ResidualElement;
-    if constexpr (CheckedPolicy<P>::kWgmma && Epilogue::kHasResidual &&
-                  !std::is_same_v<R, std::int8_t> && !std::is_same_v<R, float>) {
-      return absl::UnimplementedError(
-          "conv: residuals of other types than int8 and float are not supported by wgmma_sm90 yet; "
-          "use an MmaSm80Config");
-    }
     absl::StatusOr<Geometry> geometry = MakeGeometry(problem, FactsOf<P>());
     if (!geometry.ok()) return geometry.status();
     return Convolution(*geometry);
