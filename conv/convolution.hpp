@@ -98,6 +98,8 @@ class Convolution {
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return P::SrcLayout::Size(problem().src()); }
   std::int64_t dst_size() const { return P::DstLayout::Size(problem().dst()); }
+  // Of dst; half as many where DstLayout is a PairedInt4.
+  std::int64_t dst_bytes() const { return dst_size() * FactsOf<P>().dst_element_bits / 8; }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
   FilterExtents filter_extents() const {
@@ -282,7 +284,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   const gemm::TensorArgument output = {.field = "dst",
                                        .address = args.dst,
                                        .alignment = P::config.alignment.dst,
-                                       .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
+                                       .line_bytes = dst_bytes(),
                                        .helper = "WithDstAlignment",
                                        .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.

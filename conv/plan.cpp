@@ -20,7 +20,7 @@ bool IsDepthwise(const TileFacts& f) {
 // Whether C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
   const gemm::Alignment& alignment = f.config.alignment;
-  const int store = alignment.dst / f.dst_element_bytes;
+  const int store = 8 * alignment.dst / f.dst_element_bits;
   if (f.dst_channel_run == 0 && p.k % store != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: k=", p.k, " is not a multiple of ", store, ", the channels of one ", alignment.dst,
@@ -109,7 +109,7 @@ double Bytes(const Problem& p, const TileFacts& f, double filters) {
   const double c = RoundUp(p.c, f.src_interleave);
   const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter_bits / 8;
   return p.n * c * p.h * p.w + filters * one +
-         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bytes +
+         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bits / 8 +
          8.0 * p.k;
 }
 

@@ -33,7 +33,7 @@ constexpr TileFacts FactsOf() {
                      .hardware = AnyKernel::kRequires,
                      .src_interleave = P::SrcLayout::kInterleave,
                      .dst_interleave = Dst::kInterleave,
-                     .dst_element_bytes = sizeof(typename Epilogue::Output),
+                     .dst_element_bits = CheckedPolicy<P>::kDstBits,
                      .unit_bytes = CheckedPolicy<P>::kUnitBytes,
                      .nhwc = CheckedPolicy<P>::kNhwc,
                      .has_taps = kHasTaps<P>,

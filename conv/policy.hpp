@@ -82,19 +82,31 @@ concept HasConfig = requires {
 
 namespace internal {
 
-// The bytes of one store, of one output value, and of how many channels lie side by side in
+// The bytes of one store, the bits of one output value, and how many channels lie side by side in
 // DstLayout (0: all, so that the run is checked against K at Create); compilers print them.
-template <int kAlignmentDst, int kElementBytes, int kChannelRun>
+template <int kAlignmentDst, int kElementBits, int kChannelRun>
 struct CheckedDstAlignment {
   static_assert(
-      kAlignmentDst % kElementBytes == 0 &&
-          (kChannelRun == 0 || kChannelRun * kElementBytes % kAlignmentDst == 0),
+      8 * kAlignmentDst % kElementBits == 0 &&
+          (kChannelRun == 0 || kChannelRun * kElementBits % (8 * kAlignmentDst) == 0),
       "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
       "divide the bytes of the channels that lie side by side there; give the policy "
       "WithDstAlignment(config, bytes), where an output of 1 byte takes up to 4 in "
       "NCxHWx<4>, 16 in NCxHWx<32> and NHWC, 1 in NCHW, and wider ones as many times more");
   static constexpr bool kValid = true;
 };
+
+template <class OutputStage>
+inline constexpr bool kClampsToInt4 = false;
+template <class T, int kLow, int kHigh, epilogues::Rounding kRounding>
+inline constexpr bool kClampsToInt4<epilogues::ClampTo<T, kLow, kHigh, kRounding>> =
+    weft::internal::FitsInt4(static_cast<T>(kLow)) && weft::internal::FitsInt4(
+                                                          static_cast<T>(kHigh));
+
+template <class ResidualStage>
+inline constexpr bool kSameAsDst = false;
+template <class T>
+inline constexpr bool kSameAsDst<epilogues::Residual<T, epilogues::SameAsDst>> = true;
 
 }  // namespace internal
 
@@ -123,8 +135,10 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(std::is_same_v<typename P::Element, std::int8_t> || kUnsigned,
                 "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
                 "std::int8_t");
-  static_assert(TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
-                "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW)");
+  static_assert(
+      TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
+      "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
+      "also a PairedInt4)");
   static_assert(FilterFormat<typename P::FilterLayout>,
                 "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
                 "CxRSKx<x> or KRSC)");
@@ -170,6 +184,22 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
+  // Outputs of 4 bits.
+  static constexpr bool kPairs = kIsInt4<typename P::DstLayout>;
+  static constexpr int kDstBits = static_cast<int>(
+      weft::internal::kElementBits<typename P::DstLayout, typename Epilogue::Output>);
+  static_assert(!kPairs || internal::kClampsToInt4<typename Epilogue::OutputStage>,
+                "weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with "
+                "ClampTo<std::int8_t, -8, 7> or ClampTo<std::uint8_t, 0, 15>");
+  static_assert(!kIsInt4<typename P::SrcLayout>,
+                "weft: sources are of bytes; PairedInt4 is a DstLayout");
+  static_assert(!kPairs || (!kWgmma && !kDepthwise),
+                "weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of "
+                "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
+  static_assert(!kPairs || !internal::kSameAsDst<typename Epilogue::ResidualStage>,
+                "weft: residuals are not of 4 bits: beside a DstLayout of PairedInt4, name the "
+                "residual's format, Residual<std::int8_t, NCxHWx<64>>");
+
   static_assert(!Epilogue::kZeroPoints ||
                     std::is_same_v<typename P::Prologue, prologues::SharedFilter> ||
                     std::is_same_v<typename P::Prologue, prologues::Grouped>,
@@ -197,9 +227,8 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
           (kNhwc && !kWgmma && (config.alignment.src == 8 || config.alignment.src == 4)),
       "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
       "whose C is not a multiple of 16");
-  static_assert(
-      internal::CheckedDstAlignment<config.alignment.dst, sizeof(typename Epilogue::Output),
-                                    P::DstLayout::kChannelRun>::kValid);
+  static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
+                                              P::DstLayout::kChannelRun>::kValid);
 
   // Bytes that kernels count k in: a channel block, or one access of NHWC.
   static constexpr int kUnitBytes = kNhwc ? config.alignment.src : P::SrcLayout::kInterleave;

@@ -23,10 +23,17 @@ namespace weft::conv {
 
 namespace internal {
 
+// Bytes of `channels` outputs in memory.
+template <class Epilogue, class Dst>
+constexpr int BytesOf(int channels) {
+  return channels * static_cast<int>(weft::internal::kElementBits<Dst, typename Epilogue::Output>) /
+         8;
+}
+
 // Bytes of the widest store of wgmma_sm90, which stages whole channels: a run of Dst, 16 at most.
 template <class Epilogue, class Dst>
 inline constexpr int kStagedStore = [] {
-  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
+  constexpr int kRun = BytesOf<Epilogue, Dst>(Dst::kChannelRun);
   return kRun == 0 || kRun > 16 ? 16 : kRun;
 }();
 
@@ -37,9 +44,11 @@ inline constexpr bool kIsWgmma =
 // `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
 template <class TileT, class Epilogue, class Dst>
 constexpr auto WithStagedStore() {
-  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
+  constexpr int kRun = BytesOf<Epilogue, Dst>(Dst::kChannelRun);
   if constexpr (kIsWgmma<TileT>) {
     return WithDstAlignment(TileT::config, kStagedStore<Epilogue, Dst>);
+  } else if constexpr (kIsInt4<Dst>) {
+    return WithDstAlignment(TileT::config, 2);  // the 4 channels that every thread has
   } else if constexpr (kRun != 0 && kRun < TileT::config.alignment.dst) {
     return WithDstAlignment(TileT::config, kRun);
   } else {
@@ -75,11 +84,12 @@ struct S8Conv32 {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr int kRunBytes = Dst::kChannelRun * sizeof(typename EpilogueT::Output);
-  static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
+  static constexpr int kRunBytes = internal::BytesOf<EpilogueT, Dst>(Dst::kChannelRun);
+  static constexpr int kWidest = (TileT::config.warp.n == 16 ? 4 : 8) / (kIsInt4<Dst> ? 2 : 1);
   static constexpr int kStoreBytes = internal::kIsWgmma<TileT>
                                          ? internal::kStagedStore<EpilogueT, Dst>
-                                     : kRunBytes >= 8                   ? kWidest
+                                     : kIsInt4<Dst>   ? (kRunBytes > 2 ? kWidest : 2)
+                                     : kRunBytes >= 8 ? kWidest
                                      : kRunBytes == 1 || kRunBytes == 2 ? kRunBytes
                                                                         : 4;
   static constexpr auto config = WithDstAlignment(TileT::config, kStoreBytes);
@@ -100,7 +110,7 @@ struct S8ConvNhwc {
   using Epilogue = EpilogueT;
   static constexpr int kChannels =
       Dst::kChannelRun == 0 || kDstChannels < Dst::kChannelRun ? kDstChannels : Dst::kChannelRun;
-  static constexpr int kBytes = kChannels * static_cast<int>(sizeof(typename EpilogueT::Output));
+  static constexpr int kBytes = internal::BytesOf<EpilogueT, Dst>(kChannels);
   static constexpr auto config =
       WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
 };
@@ -139,9 +149,9 @@ namespace internal {
 // Family<Policies...> where wgmma_sm90 stores as it was measured, 16 bytes of a pixel at once; an
 // empty one elsewhere, for which the model would be wrong.
 template <class Epilogue, class Dst, class... Policies>
-using IfStaged =
-    std::conditional_t<sizeof(typename Epilogue::Output) == 1 && kStagedStore<Epilogue, Dst> == 16,
-                       Family<Policies...>, Family<>>;
+using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) == 1 && !kIsInt4<Dst> &&
+                                        kStagedStore<Epilogue, Dst> == 16,
+                                    Family<Policies...>, Family<>>;
 
 template <class E, class Dst>
 using WgmmaFirst =

@@ -22,7 +22,7 @@ struct TileFacts {
   arch::Requires hardware;
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
-  int dst_element_bytes = 1;
+  int dst_element_bits = 8;
   int element_bytes = 1;  // of the operands
   // Products.
   bool lines_a = true, lines_b = true;  // k runs along memory in A, in B

@@ -30,7 +30,7 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
                 "memory, the most an sm_75 GPU gives one block");
 
   // Stores of 16 channels, for which pairs of lanes exchange halves.
-  static constexpr bool kWideStores = P::config.alignment.dst == 16 * T::kOutputBytes;
+  static constexpr bool kWideStores = 8 * P::config.alignment.dst == 16 * T::kOutputBits;
 
   // Found by compiling: what does not spill.
   static constexpr int Registers(int) {

@@ -36,13 +36,13 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
       "threadblock.k a multiple of 32 int8 or 16 16-bit floats");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
-  static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBytes % P::config.alignment.dst == 0,
+  static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
                 "16) that one thread holds side by side");
 
   // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
   // matrix 16 bytes, so that the four threads of a row write whole sectors together.
-  static constexpr int kRun = T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBytes == 4) ? 4 : 8;
+  static constexpr int kRun = T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
 
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
   using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;

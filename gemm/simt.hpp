@@ -42,7 +42,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   static_assert(T::kThreadN % 4 == 0 && (T::kThreadM == 2 || T::kThreadM % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
-  static_assert(T::kThreadN * T::kOutputBytes % P::config.alignment.dst == 0,
+  static_assert(T::kThreadN * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the config.thread.n output channels that "
                 "one thread holds");
   static_assert(T::kBlockM % T::kThreads == 0 ||

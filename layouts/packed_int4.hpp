@@ -1,5 +1,6 @@
-// Filter formats of int4: values from -8 to 7, two to a byte.
+// Formats of 4-bit values, two to a byte: filters, and what a convolution writes.
 //
+// Filters of int4, values from -8 to 7, are for kernels to expand:
 // PackedInt4<Format> has the elements of Format in the same order, in blocks of 32: byte i of a
 // block's 16 has element i in its lower four bits and element 16 + i in its upper ones. Four bytes
 // at once thus become twice four int8 (LowerInt4, UpperInt4), which are neighbours in Format: four
@@ -7,6 +8,10 @@
 //
 // The output channels of one tap of CxRSKx<x>, and all values of an output channel of KRSC, begin a
 // block of their own. What fills the last one holds zeros.
+//
+// Activations are in the order in which instructions of 4 bits take them: PairedInt4<Format> has
+// elements 2 i and 2 i + 1 of Format in the lower and upper four bits of byte i. They are -8 to 7
+// where the elements are int8, 0 to 15 where they are uint8.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +24,34 @@ namespace weft {
 
 namespace internal {
 
+// Byte(offset), Shift(offset): where the four bits of element `offset` are, which Format::Offset
+// gives, from the tensor's first byte.
 struct Int4Blocks {
-  static constexpr int kLeast = -8, kGreatest = 7;
-
-  // The element at `offset`, which Format::Offset gives, in a filter that begins at `data`.
-  static constexpr std::int8_t Get(const std::uint8_t* data, std::int64_t offset) {
-    const int bits = data[Byte(offset)] >> Shift(offset) & 15;
-    return static_cast<std::int8_t>((bits ^ 8) - 8);
-  }
-  // value: kLeast to kGreatest; the element was 0.
-  static constexpr void Set(std::uint8_t* data, std::int64_t offset, std::int8_t value) {
-    data[Byte(offset)] |= static_cast<std::uint8_t>((value & 15) << Shift(offset));
-  }
-
- private:
   static constexpr std::int64_t Byte(std::int64_t offset) { return offset / 32 * 16 + offset % 16; }
   static constexpr int Shift(std::int64_t offset) { return offset % 32 < 16 ? 0 : 4; }
 };
+struct Int4Pairs {
+  static constexpr std::int64_t Byte(std::int64_t offset) { return offset / 2; }
+  static constexpr int Shift(std::int64_t offset) { return offset % 2 * 4; }
+};
+
+// Whether T (int8 or uint8) has `value` in four bits.
+template <class T>
+constexpr bool FitsInt4(T value) {
+  return std::is_signed_v<T> ? value >= -8 && value <= 7 : value <= 15;
+}
+template <class Format, class T>
+constexpr T GetInt4(const void* data, std::int64_t offset) {
+  const int bits =
+      static_cast<const std::uint8_t*>(data)[Format::Byte(offset)] >> Format::Shift(offset) & 15;
+  return static_cast<T>(std::is_signed_v<T> ? (bits ^ 8) - 8 : bits);
+}
+// Where the element was 0.
+template <class Format, class T>
+constexpr void SetInt4(void* data, std::int64_t offset, T value) {
+  static_cast<std::uint8_t*>(data)[Format::Byte(offset)] |=
+      static_cast<std::uint8_t>((value & 15) << Format::Shift(offset));
+}
 
 }  // namespace internal
 
@@ -94,6 +110,17 @@ struct PackedInt4<KRSC> : internal::Int4Blocks {
   }
 };
 
+// NCxHWx<x> of 4, 32 and 64, and NHWC.
+template <TensorFormat Format>
+struct PairedInt4 : Format, internal::Int4Pairs {
+  static_assert(Format::kChannelRun != 1,
+                "weft: PairedInt4<Format> pairs channels that lie side by side: NCxHWx<x> or NHWC");
+  static constexpr const char* kName = Format::kInterleave == 1    ? "PairedInt4<NHWC>"
+                                       : Format::kInterleave == 4  ? "PairedInt4<NCxHWx<4>>"
+                                       : Format::kInterleave == 32 ? "PairedInt4<NCxHWx<32>>"
+                                                                   : "PairedInt4<NCxHWx<64>>";
+};
+
 // Of four bytes of a block, the lower four bits of each as an int8, ...
 constexpr std::uint32_t LowerInt4(std::uint32_t bytes) {
   // The exclusive or adds 8 to each value, of which it lost 16 if it was negative, and sets bit 7, so
@@ -103,6 +130,12 @@ constexpr std::uint32_t LowerInt4(std::uint32_t bytes) {
 // ... and the upper ones.
 constexpr std::uint32_t UpperInt4(std::uint32_t bytes) {
   return LowerInt4(bytes >> 4);
+}
+
+// The lower four bits of four bytes, in pairs as PairedInt4 has them: 16 bits.
+constexpr std::uint32_t PairInt4(std::uint32_t bytes) {
+  const std::uint32_t alone = bytes & 0x0f0f0f0fu, pairs = alone | alone >> 4;
+  return (pairs & 0xffu) | (pairs >> 8 & 0xff00u);
 }
 
 namespace internal {
@@ -117,6 +150,11 @@ struct FormatTraits<PackedInt4<Format>> {
   static constexpr bool kInt4 = true;
   using Plain = Format;
 };
+template <class Format>
+struct FormatTraits<PairedInt4<Format>> {
+  static constexpr bool kInt4 = true;
+  using Plain = Format;
+};
 
 // What holds elements T of a format, one or two of them each.
 template <class Format, class T>
@@ -128,15 +166,21 @@ template <class Format, class T>
 inline constexpr std::size_t kElementBits =
     8 * sizeof(Stored<Format, T>) / std::size_t{kStoredElements<Format>};
 
+// Those that hold `size` elements.
+template <class Format>
+constexpr std::int64_t StoredSize(std::int64_t size) {
+  return (size + kStoredElements<Format> - 1) / kStoredElements<Format>;
+}
+
 // Of `size` elements T.
 template <class Format, class T>
 constexpr std::int64_t BytesOf(std::int64_t size) {
-  return size / kStoredElements<Format> * static_cast<std::int64_t>(sizeof(Stored<Format, T>));
+  return StoredSize<Format>(size) * static_cast<std::int64_t>(sizeof(Stored<Format, T>));
 }
 
 }  // namespace internal
 
-// Whether elements of Format are int4, ...
+// Whether elements of Format are of 4 bits, ...
 template <class Format>
 inline constexpr bool kIsInt4 = internal::FormatTraits<Format>::kInt4;
 // ... and the format whose elements they are.

@@ -88,12 +88,13 @@ absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one,
                                                  " with these extents"));
 }
 
-absl::Status NoInt4(const char* format, int value, std::int64_t k, std::int64_t c, std::int64_t r,
-                    std::int64_t s) {
+absl::Status NoInt4(const char* format, int value, const char* letters,
+                    const std::array<std::int64_t, 4>& at) {
+  std::string place;
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&place, " ", std::string(1, letters[i]), "=", at[i]);
   return absl::OutOfRangeError(
-      absl::StrCat("layouts: the filter's value ", value, " at k=", k, " c=", c, " r=", r, " s=", s,
-                   " is not one of int4, -8 to 7, which ", format,
-                   " has; quantise the filter to 4 bits, or pack it for a FilterLayout of int8"));
+      absl::StrCat("layouts: the value ", value, " at", place, " has more than the 4 bits of ",
+                   format, "; quantise to -8 to 7 (of uint8, 0 to 15), or take a format of bytes"));
 }
 
 absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits) {

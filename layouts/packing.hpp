@@ -1,6 +1,7 @@
 // Copies between tensor formats, on the host.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -32,9 +33,9 @@ absl::Status CheckDepthwise(const FilterExtents& e);
 // InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
 
-// OutOfRange: the filter's value at (k, c, r, s) is none that `format` has.
-absl::Status NoInt4(const char* format, int value, std::int64_t k, std::int64_t c, std::int64_t r,
-                    std::int64_t s);
+// OutOfRange: the value at coordinates `at`, of one letter each, is none that `format` has.
+absl::Status NoInt4(const char* format, int value, const char* letters,
+                    const std::array<std::int64_t, 4>& at);
 
 absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits);
 
@@ -62,10 +63,8 @@ absl::Status ConvertFilterInto(const FilterExtents& e, const T* source, Stored<T
           if constexpr (kIsInt4<To>) {
             static_assert(std::is_same_v<T, std::int8_t>,
                           "weft: PackedInt4 packs values of std::int8_t, from -8 to 7");
-            if (value < To::kLeast || value > To::kGreatest) {
-              return NoInt4(To::kName, value, k, c, r, s);
-            }
-            To::Set(result, To::Offset(e, k, c, r, s), value);
+            if (!FitsInt4(value)) return NoInt4(To::kName, value, "kcrs", {k, c, r, s});
+            SetInt4<To>(result, To::Offset(e, k, c, r, s), value);
           } else {
             result[To::Offset(e, k, c, r, s)] = value;
           }
@@ -81,21 +80,40 @@ absl::Status ConvertFilterInto(const FilterExtents& e, const T* source, Stored<T
 // `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
 // of To are zero; those of From are not read, whatever they hold. InvalidArgument if an extent is
 // not positive or source.size() is not From::Size(e); ResourceExhausted if there is no memory for
-// To.
+// To. A vector or span of PairedInt4 has half as many elements, T is int8 or uint8 there, and a value
+// that is none of 4 bits is OutOfRange.
 template <TensorFormat From, TensorFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
-  if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
+  static_assert((!kIsInt4<From> && !kIsInt4<To>) || sizeof(T) == 1,
+                "weft: elements of PairedInt4 are std::int8_t or std::uint8_t");
+  const std::int64_t size = internal::StoredSize<From>(From::Size(e));
+  if (absl::Status s = internal::CheckSize(From::kName, 1, size, source.size()); !s.ok()) {
     return s;
   }
-  absl::StatusOr<std::vector<T>> zeros = internal::Zeros<T>(To::kName, To::Size(e));
+  absl::StatusOr<std::vector<T>> zeros =
+      internal::Zeros<T>(To::kName, internal::StoredSize<To>(To::Size(e)));
   if (!zeros.ok()) return zeros;
   std::vector<T>& result = *zeros;
   for (std::int64_t n = 0; n < e.n; ++n) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t h = 0; h < e.h; ++h) {
         for (std::int64_t w = 0; w < e.w; ++w) {
-          result[To::Offset(e, n, c, h, w)] = source[From::Offset(e, n, c, h, w)];
+          const std::int64_t from = From::Offset(e, n, c, h, w), to = To::Offset(e, n, c, h, w);
+          T value;
+          if constexpr (kIsInt4<From>) {
+            value = internal::GetInt4<From, T>(source.data(), from);
+          } else {
+            value = source[from];
+          }
+          if constexpr (kIsInt4<To>) {
+            if (!internal::FitsInt4(value)) {
+              return internal::NoInt4(To::kName, value, "nchw", {n, c, h, w});
+            }
+            internal::SetInt4<To>(result.data(), to, value);
+          } else {
+            result[to] = value;
+          }
         }
       }
     }

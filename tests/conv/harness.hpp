@@ -175,7 +175,7 @@ class Results {
                                                problem.dst(), residual_values_)
                                                .value()
                                          : std::vector<Residual>()),
-        dst_(Garbage(Dst::Size(problem.dst()))) {
+        dst_(Garbage(Dst::Size(problem.dst()) / (kIsInt4<Dst> ? 2 : 1))) {
     data_.zero_point = options.zero_point;
     data_.beta = options.beta;
     data_.gamma = options.gamma;

@@ -45,17 +45,54 @@ TEST(Int4Filter, Prologues) {
   };
   using prologues::Grouped;
   using prologues::LocalFilter;
-  using prologues::PerSample;
   using LocalTile = Tile<16, 64, 64, 16, 32, 2, 8>;
   run(std::type_identity<Nc4Prologue<LocalFilter, NCxHWx<4>, LocalTile>>(), 9);
   run(std::type_identity<Nc32Prologue<LocalFilter, NCxHWx<32>, 32, 64, 64, 32, 32, 3, 8>>(), 10);
-  run(std::type_identity<NhwcPrologue<PerSample, NHWC, 64, 64, 16, 4>>(), 12);
-  run(std::type_identity<NhwcPrologue<Grouped, NHWC, 64, 64, 4, 4>>(), 13);
+  run(std::type_identity<NhwcPrologue<Grouped, NHWC, 64, 64, 16, 4>>(), 11);
 }
 
 // Sources of uint8 and zero points: the table of corrections is made of int4 too.
 TEST(Int4Filter, ZeroPoints) {
   RunAsymmetric<Int4Filter<ZeroFilterSm80>>(4, 15);
+}
+
+template <class T>
+using ToInt4 = epilogues::Chain<
+    epilogues::Scale, epilogues::Bias<>,
+    epilogues::ClampTo<T, std::is_signed_v<T> ? -8 : 0, std::is_signed_v<T> ? 7 : 15>>;
+
+// Outputs of 4 bits, any K: surplus channels are zeros.
+template <class P>
+void RunToInt4(int count, std::uint32_t seed, int multiple_k = 1, int multiple_c = 1) {
+  using Output = typename P::Epilogue::Output;
+  constexpr bool kSigned = std::is_signed_v<Output>;
+  std::mt19937 engine(seed);
+  for (int i = 0; i < count; ++i) {
+    Problem p = RandomProblem(engine);
+    p.k = RoundUp(p.k, multiple_k);
+    p.c = RoundUp(p.c, multiple_c);
+    // Scales that bring typical sums into the range, with some values clamped.
+    const float alpha = (kIsInt4<typename P::FilterLayout> ? 16.0f : 1.0f) * 4.0f /
+                        (5500.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s)));
+    ExpectMatchesReference<P>(p, reference::NoActivation{},
+                              {.seed = static_cast<std::uint32_t>(engine()),
+                               .per_tensor_alpha = true,
+                               .alpha = alpha,
+                               .beta = 0.1f,
+                               .zero_point = kSigned ? 0.0f : 6.0f},
+                              {}, {kSigned ? -8 : 0, kSigned ? 7 : 15});
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Int4Output, EveryLayout) {
+  using S4 = ToInt4<std::int8_t>;
+  using U4 = ToInt4<std::uint8_t>;
+  RunToInt4<TestPolicy<PairedInt4<NCxHWx<4>>, S4, SmallTile<2>>>(8, 21);
+  RunToInt4<TestPolicy<PairedInt4<NHWC>, U4, SmallTile<1>>>(8, 22, 2);
+  RunToInt4<Nc32Policy<PairedInt4<NCxHWx<64>>, U4, MmaSm80Tile<64, 64, 64, 32, 32, 3, 4>>>(8, 23);
+  RunToInt4<Nc32Policy<PairedInt4<NCxHWx<32>>, S4, MmaSm75Tile<64, 32, 64, 16, 32, 8>>>(8, 24);
+  RunToInt4<Int4Filter<S8ConvNhwc<S4, PairedInt4<NHWC>, Mma64x32, 4, 4>>>(8, 25, 4, 4);
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ struct Int4Conv : SymmetricConv {
   using FilterLayout = PackedInt4<CxRSKx<4>>;
 };
 
+struct Int4Output : Int4Conv {
+  using DstLayout = PairedInt4<NCxHWx<64>>;
+  using Epilogue = Chain<SumBias, Scale, RoundFirst, ClampTo<std::uint8_t, 0, 15>>;
+  static constexpr auto config = WithDstAlignment(kSimt32x32, 2);  // 4 channels a store
+};
+
 // w: [K][C][R][S]. Of each output channel the value of greatest magnitude becomes 7 or -7.
 inline std::vector<std::int8_t> ToInt4(const std::vector<float>& w, std::vector<float>* sw) {
   std::vector<std::int8_t> result;
@@ -107,7 +113,7 @@ std::vector<std::uint8_t> RunHere(const Problem& p, const std::vector<std::int8_
   const auto filter = PackFilter<typename P::FilterLayout, KCRS, std::int8_t>(p.filter(), w);
   const auto op = Convolution<P>::Create(p);
   EXPECT_TRUE(src.ok() && filter.ok() && op.ok()) << op.status();
-  std::vector<std::uint8_t> dst(op->dst_size());
+  std::vector<std::uint8_t> dst(static_cast<std::size_t>(op->dst_bytes()));
   const absl::Status s = op->RunOnCpu({.src = src->data(),
                                        .filter = filter->view(),
                                        .bias = bias,
@@ -115,7 +121,7 @@ std::vector<std::uint8_t> RunHere(const Problem& p, const std::vector<std::int8_
                                        .channel_alpha = alpha.data(),
                                        .zero_point = zero_point});
   EXPECT_TRUE(s.ok()) << s;
-  return *ConvertTensor<NCxHWx<4>, NCHW, std::uint8_t>(p.dst(), dst);
+  return *ConvertTensor<typename P::DstLayout, NCHW, std::uint8_t>(p.dst(), dst);
 }
 
 struct Layer {
@@ -156,6 +162,13 @@ TEST(Quantization, FilterOfInt4) {
   const auto y = RunHere<Int4Conv>(p, x, int4, l.b.data(), alpha, 128.0f);
   EXPECT_EQ(y, Onnx(p, x, 0, int4, 0, l.b, alpha, 128));
   EXPECT_GT(std::set<std::uint8_t>(y.begin(), y.end()).size(), 20u);
+
+  // Outputs of 4 bits too: those of 8, limited to 15.
+  const std::vector<float> coarse = onnx_test::ChannelAlpha(0.02f, sw, 1.0f);
+  std::vector<std::uint8_t> want = Onnx(p, x, 0, int4, 0, l.b, coarse, 8);
+  for (std::uint8_t& value : want) value = std::min<std::uint8_t>(value, 15);
+  EXPECT_EQ(RunHere<Int4Output>(p, x, int4, l.b.data(), coarse, 8.0f), want);
+  EXPECT_EQ(std::set<std::uint8_t>(want.begin(), want.end()).size(), 16u);
 }
 
 // A source of uint8 whose zero point is not 0; then a filter of uint8 too.

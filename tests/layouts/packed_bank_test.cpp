@@ -205,10 +205,9 @@ TEST(PackedInt4, RefusesOtherValuesByName) {
     std::vector<std::int8_t> values(24, 7);
     values[12 + 4 + 2] = static_cast<std::int8_t>(value);
     const auto sentence = [&](const char* format) {
-      return absl::StrCat("layouts: the filter's value ", value,
-                          " at k=1 c=1 r=1 s=0 is not one of int4, -8 to 7, which ", format,
-                          " has; quantise the filter to 4 bits, or pack it for a FilterLayout of "
-                          "int8");
+      return absl::StrCat("layouts: the value ", value,
+                          " at k=1 c=1 r=1 s=0 has more than the 4 bits of ", format,
+                          "; quantise to -8 to 7 (of uint8, 0 to 15), or take a format of bytes");
     };
     constexpr auto kRange = absl::StatusCode::kOutOfRange;
     EXPECT_EQ(Message(PackFilter<PackedInt4<CxRSKx<4>>>(e, values).status(), kRange),
@@ -219,6 +218,45 @@ TEST(PackedInt4, RefusesOtherValuesByName) {
   EXPECT_EQ(Message(PackFilter<PackedInt4<KRSC>>(e, std::vector<std::int8_t>(23)).status(),
                     absl::StatusCode::kInvalidArgument),
             "layouts: source.size()=23 is not 24, the elements of KCRS with these extents");
+}
+
+TEST(PairedInt4, ChannelsInPairs) {
+  using Bytes = std::vector<std::uint8_t>;
+  const auto convert = []<class Format, class T>(std::type_identity<Format>, const TensorExtents& e,
+                                                 const std::vector<T>& planar) {
+    const auto there = ConvertTensor<NCHW, PairedInt4<Format>>(e, planar);
+    EXPECT_TRUE(there.ok()) << there.status();
+    const auto back = ConvertTensor<PairedInt4<Format>, NCHW>(e, *there);
+    EXPECT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(*back, planar);
+    return Bytes(there->begin(), there->end());
+  };
+  // Two pixels of five channels.
+  const TensorExtents e{.n = 1, .c = 5, .h = 1, .w = 2};
+  const std::vector<std::int8_t> s4 = {-8, 7, -1, 1, 2, 3, 4, 5, 6, -7};
+  EXPECT_EQ(convert(std::type_identity<NCxHWx<4>>(), e, s4),
+            (Bytes{0xf8, 0x42, 0x17, 0x53, 0x06, 0, 0x09, 0}));
+  EXPECT_EQ(convert(std::type_identity<NHWC>(), e, s4), (Bytes{0xf8, 0x42, 0x76, 0x31, 0x95}));
+  const std::vector<std::uint8_t> u4 = {8, 15, 0, 1, 2};
+  EXPECT_EQ(convert(std::type_identity<NHWC>(), {.n = 5, .c = 1, .h = 1, .w = 1}, u4),
+            (Bytes{0xf8, 0x10, 0x02}));
+  EXPECT_EQ(convert(std::type_identity<NCxHWx<64>>(), {.n = 1, .c = 5, .h = 1, .w = 1}, u4).size(),
+            32u);
+}
+
+TEST(PairedInt4, RefusesOtherValuesAndSizesByName) {
+  const TensorExtents e{.n = 2, .c = 2, .h = 1, .w = 3};
+  std::vector<std::uint8_t> values(12, 15);
+  values[6 + 3 + 2] = 16;
+  EXPECT_EQ(
+      Message(ConvertTensor<NCHW, PairedInt4<NHWC>>(e, values).status(),
+              absl::StatusCode::kOutOfRange),
+      "layouts: the value 16 at n=1 c=1 h=0 w=2 has more than the 4 bits of PairedInt4<NHWC>; "
+      "quantise to -8 to 7 (of uint8, 0 to 15), or take a format of bytes");
+  EXPECT_EQ(
+      Message(ConvertTensor<PairedInt4<NHWC>, NCHW>(e, values).status(),
+              absl::StatusCode::kInvalidArgument),
+      "layouts: source.size()=12 is not 6, the elements of PairedInt4<NHWC> with these extents");
 }
 
 // A source that says it is larger than any memory: its bytes are never looked at.
