@@ -99,7 +99,9 @@ class Convolution {
   std::int64_t src_size() const { return P::SrcLayout::Size(problem().src()); }
   std::int64_t dst_size() const { return P::DstLayout::Size(problem().dst()); }
   // Of dst; half as many where DstLayout is a PairedInt4.
-  std::int64_t dst_bytes() const { return dst_size() * FactsOf<P>().dst_element_bits / 8; }
+  std::int64_t dst_bytes() const {
+    return weft::internal::BytesOf<typename P::DstLayout, Output>(dst_size());
+  }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
   FilterExtents filter_extents() const {
@@ -258,6 +260,13 @@ class Convolution {
 
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
+  if constexpr (kPerPhase<Prologue>) {
+    if (args.prologue.rows < 1) {
+      return absl::InvalidArgumentError(
+          "conv: args.prologue of PerPhase has no destination; conv::Deconvolution gives it one");
+    }
+  }
+  const TensorExtents dst = Destination(problem(), args.prologue);
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
   // The copy engine wants whole blocks of NCxHWx<32>.
   constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads && !CheckedPolicy<P>::kStrips;
@@ -281,17 +290,18 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};
   const int count = 2 + zero_points.Operands(problem(), operands + 2);
-  const gemm::TensorArgument output = {.field = "dst",
-                                       .address = args.dst,
-                                       .alignment = P::config.alignment.dst,
-                                       .line_bytes = dst_bytes(),
-                                       .helper = "WithDstAlignment",
-                                       .least_alignment = sizeof(Output)};
+  const gemm::TensorArgument output = {
+      .field = "dst",
+      .address = args.dst,
+      .alignment = P::config.alignment.dst,
+      .line_bytes = weft::internal::BytesOf<typename P::DstLayout, Output>(P::DstLayout::Size(dst)),
+      .helper = "WithDstAlignment",
+      .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
   const gemm::TensorArgument residual = {
       .alignment = CheckedPolicy<P>::kWgmma ? std::max(4, P::config.alignment.dst) : 4,
-      .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
+      .line_bytes = ResidualLayout::Size(dst) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
@@ -301,8 +311,8 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
         .field = "epilogue's copy",
         .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
         .alignment = 16,
-        .line_bytes = Layout::Size(problem().dst()) *
-                      std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
+        .line_bytes =
+            Layout::Size(dst) * std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
         .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
   }
   if (absl::Status s =
