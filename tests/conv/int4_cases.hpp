@@ -56,9 +56,9 @@ TEST(Int4Filter, ZeroPoints) {
   RunAsymmetric<Int4Filter<ZeroFilterSm80>>(4, 15);
 }
 
-template <class T>
+template <class T, class... First>
 using ToInt4 = epilogues::Chain<
-    epilogues::Scale, epilogues::Bias<>,
+    First..., epilogues::Scale, epilogues::Bias<>,
     epilogues::ClampTo<T, std::is_signed_v<T> ? -8 : 0, std::is_signed_v<T> ? 7 : 15>>;
 
 // Outputs of 4 bits, any K: surplus channels are zeros.
@@ -79,6 +79,7 @@ void RunToInt4(int count, std::uint32_t seed, int multiple_k = 1, int multiple_c
                                .per_tensor_alpha = true,
                                .alpha = alpha,
                                .beta = 0.1f,
+                               .gamma = P::Epilogue::kHasResidual ? 0.03f : 1.0f,
                                .zero_point = kSigned ? 0.0f : 6.0f},
                               {}, {kSigned ? -8 : 0, kSigned ? 7 : 15});
     if (testing::Test::HasFailure()) return;
@@ -87,12 +88,11 @@ void RunToInt4(int count, std::uint32_t seed, int multiple_k = 1, int multiple_c
 
 TEST(Int4Output, EveryLayout) {
   using S4 = ToInt4<std::int8_t>;
-  using U4 = ToInt4<std::uint8_t>;
+  using U4 = ToInt4<std::uint8_t, epilogues::Residual<std::int8_t, NHWC>>;
   RunToInt4<TestPolicy<PairedInt4<NCxHWx<4>>, S4, SmallTile<2>>>(8, 21);
-  RunToInt4<TestPolicy<PairedInt4<NHWC>, U4, SmallTile<1>>>(8, 22, 2);
   RunToInt4<Nc32Policy<PairedInt4<NCxHWx<64>>, U4, MmaSm80Tile<64, 64, 64, 32, 32, 3, 4>>>(8, 23);
   RunToInt4<Nc32Policy<PairedInt4<NCxHWx<32>>, S4, MmaSm75Tile<64, 32, 64, 16, 32, 8>>>(8, 24);
-  RunToInt4<Int4Filter<S8ConvNhwc<S4, PairedInt4<NHWC>, Mma64x32, 4, 4>>>(8, 25, 4, 4);
+  RunToInt4<Int4Filter<S8ConvNhwc<S4, PairedInt4<NHWC>, Mma64x32, 4, 2>>>(8, 25, 2, 4);
 }
 
 }  // namespace
