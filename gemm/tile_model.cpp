@@ -261,7 +261,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
   double per_sm = 0.0;
   Prediction result = Spread(counts, config.split, gpu.limits.sm_count, config.split, &per_sm);
   result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
-  if (result.blocks_per_sm < 1) {
+  if (result.blocks_per_sm < 1 || counts.blocks() == 0) {
     result.microseconds = HUGE_VAL;
     return result;
   }
@@ -275,8 +275,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
   }
   if (config.mainloop == Mainloop::kDepthwise) {  // memory limits it, if all have something to do
     result.memory_bound = true;
-    result.microseconds =
-        counts.blocks() == 0 ? HUGE_VAL : kLaunch + counts.bytes / (gpu.bytes_per_us * result.busy);
+    result.microseconds = kLaunch + counts.bytes / (gpu.bytes_per_us * result.busy);
     return result;
   }
   const bool simt = IsSimt(config);
