@@ -35,24 +35,11 @@ void FillWalk(const Problem& p, const gemm::TileFacts& f, DepthwiseWalk* walk) {
   w.pixel_bytes = Int32(f.nhwc ? p.c : f.src_interleave);
   w.row_bytes = p.w * w.pixel_bytes;
   w.block_bytes = p.h * w.row_bytes;
-  w.h = Int32(p.h);
   w.w = Int32(p.w);
-  w.base_h = Int32(-p.pad_top);
-  w.base_w = Int32(-p.pad_left);
   w.q = Int32(p.q());
-  w.r = Int32(p.r);
-  w.s = Int32(p.s);
   w.stride_h = Int32(p.stride_h);
   w.stride_w = Int32(p.stride_w);
-  // The dilation of one row or column of taps means nothing, and may be huge.
-  w.step_h = p.r == 1 ? 0 : Int32(p.dilation_h);
-  w.step_w = p.s == 1 ? 0 : Int32(p.dilation_w);
-  if (p.mode == Mode::kConvolution) {  // from the last tap backwards
-    w.base_h += (w.r - 1) * w.step_h;
-    w.base_w += (w.s - 1) * w.step_w;
-    w.step_h = -w.step_h;
-    w.step_w = -w.step_w;
-  }
+  internal::FillTapWalk(p, walk);
 }
 
 }  // namespace

@@ -90,7 +90,14 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& f
 absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
                          std::int64_t count, std::int64_t filters, const char* prologue);
 
-// What every kernel's parameters have.
+template <class Output>
+void FillOutput(const Geometry& g, Output* output) {
+  output->k = static_cast<std::int32_t>(g.problem.k);
+  output->padded_k = g.padded_k;
+  output->extents = g.problem.dst();
+}
+
+// What every kernel's parameters have, but for the depthwise ones.
 template <class P, class Params>
 void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params* out_params) {
   Params& params = *out_params;
@@ -104,10 +111,7 @@ void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params*
     s.prologue = prologue;
   }
   params.slices = g.counts.slices;
-  auto& out = params.output;
-  out.k = static_cast<std::int32_t>(g.problem.k);
-  out.padded_k = g.padded_k;
-  out.extents = g.problem.dst();
+  FillOutput(g, &params.output);
 }
 
 // The parameters of policy P's kernel `kind` for this geometry.
@@ -159,11 +163,8 @@ template <class P>
 DepthwiseParams<P> MakeDepthwiseParams(const Geometry& g) {
   DepthwiseParams<P> params;
   params.walk = g.depthwise.walk;
-  auto& out = params.output;
-  out.k = static_cast<std::int32_t>(g.problem.k);
-  out.padded_k = g.padded_k;
-  out.extents = g.problem.dst();
-  out.rows = g.depthwise.rows;
+  FillOutput(g, &params.output);
+  params.output.rows = g.depthwise.rows;
   return params;
 }
 
