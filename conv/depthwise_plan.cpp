@@ -76,6 +76,8 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::Ti
   counts.tiles_m = gemm::CeilDiv(tiles, f.threads / lanes);
   counts.tiles_n = gemm::CeilDiv(words, lanes);
   counts.slices = Int32(p.r * gemm::CeilDiv(p.s, std::int64_t{4}));
+  counts.output_rows = rows;
+  counts.source_rows = Int32((rows - 1) * p.stride_h + p.r);
   const Wide blocks = Wide{counts.tiles_m} * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "give config.threads or config.rows more");

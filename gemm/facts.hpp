@@ -83,6 +83,8 @@ struct PlanCounts {
   double bytes = 0.0;        // source, filters, destination, scales and biases, each once
   bool gathers = false;      // rows of A do not lie in memory as they are: im2col
   EngineCounts engine;       // wgmma_sm90
+  // Depthwise: rows of the source and of the output of a thread.
+  std::int32_t source_rows = 0, output_rows = 0;
   constexpr std::int64_t blocks() const { return batches * tiles_m * tiles_n; }
 };
 

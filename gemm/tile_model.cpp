@@ -202,6 +202,26 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
          kNext * std::min(compute, memory);
 }
 
+// Microseconds of a depthwise kernel (conv/depthwise.hpp), whose threads read rows of the source and
+// move them through rows of outputs. Fitted to its layers of perf/layers/ on an H200, 3 x 3 filters.
+double DepthwiseMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                             const GpuFacts& gpu, Prediction* result) {
+  constexpr double kLaunch = 3.1;  // microseconds; it does not start while another kernel runs
+  // Instructions of a thread: itself, a row of the source, and an output row with up to four taps of
+  // a row of the filter.
+  constexpr double kThread = 110.0, kSourceRow = 90.0, kTaps = 34.0;
+  constexpr double kNext = 0.42;  // of the lesser of computing and memory, which comes on top
+  // Of the memory's time, more where a pixel's channels of a block are 32 of a longer row.
+  constexpr double kScattered = 0.25;
+  const double instructions =
+      kThread + kSourceRow * counts.source_rows + kTaps * counts.output_rows * counts.slices;
+  const double compute = per_sm * tile.threads * instructions / kLanesPerClock / gpu.clock_mhz;
+  const double scattered = tile.nhwc ? kScattered * 32.0 / tile.config.threadblock.n : 0.0;
+  const double memory = counts.bytes * (1.0 + scattered) / gpu.bytes_per_us;
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory) + kNext * std::min(compute, memory);
+}
+
 }  // namespace
 
 GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
@@ -273,9 +293,8 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
                               : WgmmaMicroseconds(tile, counts, gpu, &result);
     return result;
   }
-  if (config.mainloop == Mainloop::kDepthwise) {  // memory limits it, if all have something to do
-    result.memory_bound = true;
-    result.microseconds = kLaunch + counts.bytes / (gpu.bytes_per_us * result.busy);
+  if (config.mainloop == Mainloop::kDepthwise) {
+    result.microseconds = DepthwiseMicroseconds(tile, counts, per_sm, gpu, &result);
     return result;
   }
   const bool simt = IsSimt(config);
