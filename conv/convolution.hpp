@@ -256,6 +256,13 @@ class Convolution {
 
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
+  if constexpr (kPerPhase<Prologue>) {
+    if (args.prologue.rows < 1) {
+      return absl::InvalidArgumentError(
+          "conv: args.prologue of PerPhase has no destination; conv::Deconvolution gives it one");
+    }
+  }
+  const TensorExtents dst = Destination(problem(), args.prologue);
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
   // The copy engine wants whole blocks of NCxHWx<32>.
   constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads && !CheckedPolicy<P>::kStrips;
@@ -280,17 +287,18 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};
   const int count = 2 + zero_points.Operands(problem(), operands + 2);
-  const gemm::TensorArgument output = {.field = "dst",
-                                       .address = args.dst,
-                                       .alignment = P::config.alignment.dst,
-                                       .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
-                                       .helper = "WithDstAlignment",
-                                       .least_alignment = sizeof(Output)};
+  const gemm::TensorArgument output = {
+      .field = "dst",
+      .address = args.dst,
+      .alignment = P::config.alignment.dst,
+      .line_bytes = P::DstLayout::Size(dst) * std::int64_t{sizeof(Output)},
+      .helper = "WithDstAlignment",
+      .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
   const gemm::TensorArgument residual = {
       .alignment = CheckedPolicy<P>::kWgmma ? std::max(4, P::config.alignment.dst) : 4,
-      .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
+      .line_bytes = ResidualLayout::Size(dst) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
@@ -300,8 +308,8 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
         .field = "epilogue's copy",
         .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
         .alignment = 16,
-        .line_bytes = Layout::Size(problem().dst()) *
-                      std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
+        .line_bytes =
+            Layout::Size(dst) * std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
         .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
   }
   if (absl::Status s =

@@ -90,11 +90,19 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& f
 absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
                          std::int64_t count, std::int64_t filters, const char* prologue);
 
+// Extents of what a run writes to: a phase's pixels are some of the destination's.
+template <class Prologue>
+TensorExtents Destination(const Problem& problem, const Prologue& prologue) {
+  TensorExtents dst = problem.dst();
+  if constexpr (kPerPhase<Prologue>) dst.h = prologue.rows, dst.w = prologue.columns;
+  return dst;
+}
+
 template <class Output>
-void FillOutput(const Geometry& g, Output* output) {
+void FillOutput(const Geometry& g, const TensorExtents& destination, Output* output) {
   output->k = static_cast<std::int32_t>(g.problem.k);
   output->padded_k = g.padded_k;
-  output->extents = g.problem.dst();
+  output->extents = destination;
 }
 
 // What every kernel's parameters have, but for the depthwise ones.
@@ -111,7 +119,8 @@ void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params*
     s.prologue = prologue;
   }
   params.slices = g.counts.slices;
-  FillOutput(g, &params.output);
+  FillOutput(g, Destination(g.problem, prologue), &params.output);
+  if constexpr (kPerPhase<typename P::Prologue>) params.output.rows.phase = prologue;
 }
 
 // The parameters of policy P's kernel `kind` for this geometry.
@@ -125,7 +134,7 @@ KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& 
     params.a = g.im2col;
   }
   params.b = g.filter;
-  params.output.rows = g.rows;
+  static_cast<PixelMap&>(params.output.rows) = g.rows;
   return params;
 }
 
@@ -136,7 +145,7 @@ WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& pr
   FillParams<P>(g, prologue, &params);
   static_cast<SourceCopies&>(params.a) = g.engine.source;
   static_cast<FilterCopies&>(params.b) = g.engine.filter;
-  params.output.rows = g.engine.source.rows;
+  static_cast<WalkMap&>(params.output.rows) = g.engine.source.rows;
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;
   params.tiles = static_cast<std::int32_t>(g.counts.blocks());
@@ -163,7 +172,7 @@ template <class P>
 DepthwiseParams<P> MakeDepthwiseParams(const Geometry& g) {
   DepthwiseParams<P> params;
   params.walk = g.depthwise.walk;
-  FillOutput(g, &params.output);
+  FillOutput(g, g.problem.dst(), &params.output);
   params.output.rows = g.depthwise.rows;
   return params;
 }

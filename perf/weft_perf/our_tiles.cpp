@@ -38,7 +38,7 @@ Tile MakeTile(const std::string& name) {
       }
       args.dst = given.dst;
       args.filter_is_constant = true;  // packed long before, as in a network
-      return op.Run(args, stream);
+      return op.Run(args, stream, {.dependent = given.dependent});
     });
   };
   return tile;
@@ -87,11 +87,9 @@ const std::vector<std::string>& EpilogueNames() {
 
 const std::vector<OurLayout>& OurLayouts() {
   using enum TensorFormatName;
-  static const std::vector<OurLayout> layouts = {{"nc4", kNc4, kNc4},
-                                                 {"nc4_nc32", kNc4, kNc32},
-                                                 {"nc32", kNc32, kNc32},
-                                                 {"nhwc", kNhwc, kNhwc},
-                                                 {"nhwc_nc32", kNhwc, kNc32}};
+  static const std::vector<OurLayout> layouts = {
+      {"nc4", kNc4, kNc4},    {"nc4_nc32", kNc4, kNc32},   {"nc32", kNc32, kNc32},
+      {"nhwc", kNhwc, kNhwc}, {"nhwc_nc32", kNhwc, kNc32}, {"nc4_nhwc", kNc4, kNhwc}};
   return layouts;
 }
 

@@ -25,6 +25,9 @@ inline std::vector<std::string> FamilyOf(const std::string& layout) {
   if (layout == "nc4_nc32") {
     return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>());
   }
+  if (layout == "nc4_nhwc") {
+    return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NHWC>());
+  }
   if (layout == "nhwc") return PolicyNames(conv::S8ConvNhwcFamily<>());
   if (layout == "nc32") return PolicyNames(conv::S8Conv32Family<>());
   return {};
@@ -50,7 +53,7 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
     return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
                         n.size() > 6 ? absl::StrCat("_c", n[6]) : "");
   }
-  if (kind == "Nc4To32Wgmma") {
+  if (kind == "Nc4To32Wgmma" || kind == "Nc4ToNhwcWgmma") {
     return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);
   }
   if (kind.rfind("Nc4", 0) == 0) {
