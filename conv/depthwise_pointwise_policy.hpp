@@ -19,6 +19,7 @@
 
 #include "weft/conv/depthwise_config.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::conv {
 
@@ -115,6 +116,8 @@ struct CheckedDepthwisePointwise<P> {
 
   static_assert(std::is_same_v<typename P::Element, std::int8_t>,
                 "weft: DepthwisePointwise reads Element = std::int8_t");
+  static_assert(!kIsInt4<typename P::SrcLayout> && !kIsInt4<typename P::DstLayout>,
+                "weft: DepthwisePointwise reads and writes no formats of int4");
   static_assert(epilogues::IsChain<First>::value && epilogues::IsChain<Second>::value,
                 "weft: DepthwiseEpilogue and Epilogue are weft::epilogues::Chain<stages...>");
   static_assert(std::is_same_v<typename First::Output, std::int8_t> ||
