@@ -1,0 +1,230 @@
+// Block<Desc>: a matrix product inside a kernel of the user's own, made by all threads of a block,
+// on both back ends. Desc, a struct of a dozen lines: block_config.hpp. docs/block_gemm.md tells how
+// a kernel is written with it.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/epilogues/numerics.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/block_accumulators.hpp"
+#include "weft/gemm/block_chain.hpp"
+#include "weft/gemm/block_config.hpp"
+#include "weft/gemm/block_operand.hpp"
+#include "weft/gemm/block_result.hpp"
+#include "weft/gemm/mma_sm80.hpp"
+#include "weft/gemm/simt.hpp"
+
+namespace weft::gemm {
+
+inline namespace WEFT_BACKEND {
+
+// Every function is called by whole warps, in the order of the kernel's text; threads from kThreads
+// on may call it too and do nothing. Barriers are the caller's, but for WaitForCopies.
+template <class D>
+struct Block {
+  using Desc = D;
+  using Policy = BlockPolicy<D>;
+  using Mainloop = std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
+                                      SimtMainloop<Policy>>;
+  using ElementA = typename D::ElementA;
+  using ElementB = typename D::ElementB;
+  using ElementC = typename D::ElementC;
+  using Sum = typename D::Sum;
+  static constexpr int kM = D::config.shape.m, kN = D::config.shape.n, kK = D::config.shape.k;
+  static constexpr int kThreads = Policy::kThreads;  // that the kernel's block has at least
+  static constexpr int kSuggestedThreads = SuggestedThreads<D>();
+  static constexpr arch::Requires kRequires = Mainloop::kRequires;
+
+  static constexpr bool kLinesOfA = std::is_same_v<typename D::LayoutA, layouts::RowMajor>;
+  static constexpr bool kLinesOfB = std::is_same_v<typename D::LayoutB, layouts::ColumnMajor>;
+  static constexpr bool kLinesOfC = std::is_same_v<typename D::LayoutC, layouts::RowMajor>;
+  using OperandA =
+      BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kLinesOfA, kM, kK, D::config.alignment>;
+  using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB,
+                                kLinesOfB, kN, kK, D::config.alignment>;
+  using ResultC = BlockResult<ElementC, kLinesOfC, kM, kN, kThreads, D::config.alignment>;
+  static_assert(OperandA::kBytes + OperandB::kBytes <= arch::kMaxSharedBytes,
+                "weft: A and B of a block's product need more than 227 KB of shared memory, the "
+                "most any GPU gives one block; make config.shape.k smaller and multiply in steps");
+
+  // --- Shared memory: raw, never constructed. Views are of padded extents, (row, column) -> element;
+  // B's is (column, k), as its columns lie like A's rows.
+
+  using SharedA = typename OperandA::Storage;
+  using SharedB = typename OperandB::Storage;
+  using SharedC = typename ResultC::Storage;
+  using ViewOfA = typename OperandA::View;  // (m, k)
+  using ViewOfB = typename OperandB::View;  // (n, k)
+  using ViewOfC = typename ResultC::View;   // (m, n)
+  struct SharedStorage {
+    SharedA a;
+    SharedB b;
+  };
+  WEFT_DEVICE static ViewOfA ViewA(SharedA& a) { return OperandA::ViewOf(a); }
+  WEFT_DEVICE static ViewOfB ViewB(SharedB& b) { return OperandB::ViewOf(b); }
+  WEFT_DEVICE static ViewOfC ViewC(SharedC& c) { return ResultC::ViewOf(c); }
+
+  // --- Copies. Of a matrix larger than the operand the first rows and columns count; a smaller one
+  // has zeros for its missing k. A's missing rows (B's columns) are zeros too where k runs along
+  // memory; where it does not, accesses are whole, and the rest of the last may be anything. Along
+  // LayoutA (LayoutB, LayoutC) elements are adjacent; address and pitch are multiples of
+  // config.alignment bytes, and of lines across k all of the pitch is memory that may be read.
+
+  // Begins to bring A, m x k, or B, k x n; whoever reads calls WaitForCopies first.
+  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<const ElementA>& from,
+                                const ViewOfA& to) {
+    OperandA::Copy(t, from, to);
+  }
+  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<const ElementB>& from,
+                                const ViewOfB& to) {
+    OperandB::Copy(t, from.Transposed(), to);
+  }
+  // The same from another type: load(element) is the operand's. One element at a time.
+  template <class T, class Load>
+  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<const T>& from,
+                                const ViewOfA& to, const Load& load) {
+    OperandA::Copy(t, from, to, load);
+  }
+  template <class T, class Load>
+  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<const T>& from,
+                                const ViewOfB& to, const Load& load) {
+    OperandB::Copy(t, from.Transposed(), to, load);
+  }
+  // All copies that any thread of the block has begun have arrived, for all threads: a barrier. (A
+  // kernel with copies under way for later calls t.CpAsyncCommit and t.CpAsyncWait itself.)
+  WEFT_DEVICE static void WaitForCopies(arch::Thread t) {
+    if constexpr (kRequires.min >= 80) {
+      t.CpAsyncCommit();
+      t.template CpAsyncWait<0>();
+    }
+    t.SyncThreads();
+  }
+
+  // C between global and shared memory, done when they return; no barrier.
+  WEFT_DEVICE static void LoadC(arch::Thread t, const layouts::Matrix<const ElementC>& from,
+                                const ViewOfC& to) {
+    ResultC::Load(t, from, to);
+  }
+  WEFT_DEVICE static void StoreC(arch::Thread t, const ViewOfC& from,
+                                 const layouts::Matrix<ElementC>& to) {
+    ResultC::Store(t, from, to);
+  }
+
+  // --- Products.
+
+  using Accumulators = BlockAccumulators<Mainloop, kM, kN, D::config.whole_rows>;
+
+  // acc += A B
+  template <class A, class B>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const A& a, const B& b, Accumulators& acc) {
+    static_assert(std::is_same_v<A, ViewOfA> && std::is_same_v<B, ViewOfB>,
+                  "weft: Multiply takes views of the layouts that the block suggests: "
+                  "ViewA(shared.a) and ViewB(shared.b)");
+    if (!Accumulators::IsActive(t)) return;
+    if constexpr (CheckedBlock<D>::kMma) {
+      const std::uint32_t from_a = t.SharedAddress(a.data()), from_b = t.SharedAddress(b.data());
+      for (int s = 0; s < OperandA::kSlices; ++s) {
+        Mainloop::Multiply(t, from_a + static_cast<std::uint32_t>(s * Mainloop::kBytesA),
+                           from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
+                           acc.registers);
+      }
+    } else {
+      const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
+      const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
+      for (int s = 0; s < OperandA::kSlices; ++s) {
+        Mainloop::Multiply(t, from_a + s * Mainloop::kBytesA, from_b + s * Mainloop::kBytesB,
+                           acc.registers);
+      }
+    }
+  }
+
+  // A B in registers.
+  template <class A, class B>
+  WEFT_DEVICE static Accumulators Multiply(arch::Thread t, const A& a, const B& b) {
+    Accumulators acc;
+    Multiply(t, a, b, acc);
+    return acc;
+  }
+
+  // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. In Sum's
+  // arithmetic, for floating point t = beta c (0 for beta = 0, and C is not read), then
+  // fma(alpha, sum, t), then one rounding to ElementC. c: any view (row, column) -> ElementC&.
+  template <class A, class B, class C>
+  WEFT_DEVICE static void Multiply(arch::Thread t, Sum alpha, const A& a, const B& b, Sum beta,
+                                   const C& c) {
+    Accumulators acc = Multiply(t, a, b);
+    acc.ForEach(t, [&](Sum& sum, const BlockPlace& at) {
+      ElementC& element = c(at.row, at.column);
+      const Sum old = beta == Sum{0} ? Sum{0} : internal::ToSum<Sum>(t.LoadShared(&element));
+      t.StoreShared(&element, internal::ConvertSum<ElementC>(Scaled(alpha, sum, beta, old)));
+    });
+  }
+
+  // --- Chains: sums of an earlier product of this block as operand A, without shared memory.
+
+  struct NoRegistersA {};
+  static auto RegistersOfA() {
+    if constexpr (CheckedBlock<D>::kMma) {
+      return std::type_identity<BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>>();
+    } else {
+      return std::type_identity<NoRegistersA>();
+    }
+  }
+  using RegistersA = typename decltype(RegistersOfA())::type;
+
+  // `First` is the earlier product's Block. convert(sum) is an ElementA.
+  template <class First, class Convert>
+  WEFT_DEVICE static RegistersA FromAccumulators(arch::Thread t,
+                                                 const typename First::Accumulators& acc,
+                                                 const Convert& convert) {
+    static_assert(
+        CheckedBlock<D>::kMma && CheckedBlock<typename First::Desc>::kMma,
+        "weft: sums become operand A in registers with config.mainloop = kMmaSm80 in both "
+        "products; others go through shared memory: acc.StoreShared(t, ViewA(a))");
+    static_assert(sizeof(ElementA) == sizeof(typename First::ElementA),
+                  "weft: sums become operand A in registers if the elements of both products have "
+                  "one size; others go through shared memory: acc.StoreShared(t, ViewA(a))");
+    static_assert(First::kM == kM && First::kN == kK,
+                  "weft: the sums of the first product, m x n, are operand A of the second: its m "
+                  "and k");
+    static_assert(
+        Mainloop::kWarpsN == 1 && First::Mainloop::kWarpsN == 1 &&
+            Mainloop::kWarpM == First::Mainloop::kWarpM,
+        "weft: both products of a chain have config.whole_rows = true and the same number "
+        "of threads");
+    if (!Accumulators::IsActive(t)) return {};
+    return RegistersA::From(t, acc, convert);
+  }
+
+  // acc += A B
+  template <class B>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const RegistersA& a, const B& b,
+                                   Accumulators& acc) {
+    static_assert(std::is_same_v<B, ViewOfB>,
+                  "weft: Multiply takes a view of the layout that the block suggests: "
+                  "ViewB(shared.b)");
+    if (!Accumulators::IsActive(t)) return;
+    const std::uint32_t from_b = t.SharedAddress(b.data());
+    WEFT_UNROLL
+    for (int s = 0; s < OperandA::kSlices; ++s) {
+      Mainloop::Multiply(t, a.slice[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
+                         acc.registers);
+    }
+  }
+
+ private:
+  static constexpr Sum Scaled(Sum alpha, Sum sum, Sum beta, Sum old) {
+    if constexpr (std::is_same_v<Sum, float>) {
+      return epilogues::Fma(alpha, sum, epilogues::Mul(beta, old));
+    } else if constexpr (std::is_same_v<Sum, double>) {
+      return __builtin_fma(alpha, sum, __builtin_fma(beta, old, -0.0));
+    } else {
+      return alpha * sum + beta * old;  // the caller's numbers fit
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

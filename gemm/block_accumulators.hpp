@@ -1,0 +1,203 @@
+// The sums of a block's product that a thread holds, as an object.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/layouts/float16.hpp"
+
+namespace weft::gemm {
+
+// Where a sum is: its row and column of C, and which of the thread's rows that is.
+struct BlockPlace {
+  int row = 0, column = 0;
+  int own_row = 0;
+};
+
+namespace internal {
+
+// x as a T: rounded to nearest, halves to even, where that is a floating-point type.
+template <class T, class Sum>
+constexpr T ConvertSum(Sum x) {
+  if constexpr (requires { T::FromFloat(x); }) {
+    return T::FromFloat(static_cast<float>(x));
+  } else {
+    return static_cast<T>(x);
+  }
+}
+template <class Sum, class T>
+constexpr Sum ToSum(T x) {
+  if constexpr (requires { x.ToFloat(); }) {
+    return static_cast<Sum>(x.ToFloat());
+  } else {
+    return static_cast<Sum>(x);
+  }
+}
+
+}  // namespace internal
+
+inline namespace WEFT_BACKEND {
+
+// M: the mainloop, whose Map says who holds what. kRowCount x kColumnCount: the extents of C; M's tile
+// may reach past them. kWholeRows: a warp holds whole rows.
+//
+// Threads from kThreads on hold nothing: is_active() is false for them, and every function here
+// passes them over. All threads of a warp call a function together.
+template <class M, int kRowCount, int kColumnCount, bool kWholeRows>
+class BlockAccumulators {
+  using Map = typename M::Map;
+
+ public:
+  using Sum = typename Map::Sum;
+  using Registers = typename Map::Accumulators;
+  static constexpr int kThreads = M::kThreads;  // that hold sums
+  static constexpr int kRows = Map::kPixels;    // of one thread
+  static constexpr int kSize = kRows * Map::kGroups * Map::kChannels;
+  static constexpr int kRun =
+      Map::kChannels;  // columns side by side: sums n kRun to n kRun + kRun - 1
+
+  // The sums, 0 at the start.
+  Registers registers = {};
+
+  WEFT_DEVICE static bool IsActive(arch::Thread t) { return t.tid() < kThreads; }
+
+  // Sum number e, 0 <= e < kSize, and its place. Loops over e are to be unrolled: registers have no
+  // addresses.
+  WEFT_DEVICE Sum& operator[](int e) {
+    return Map::At(registers, Row(e), Group(e), e % Map::kChannels);
+  }
+  WEFT_DEVICE Sum operator[](int e) const {
+    return Map::Get(registers, Row(e), Group(e), e % Map::kChannels);
+  }
+  WEFT_DEVICE static BlockPlace At(arch::Thread t, int e) {
+    return {Map::Pixel(t, Row(e)), Map::Channel(t, Group(e)) + e % Map::kChannels, Row(e)};
+  }
+
+  // Whether a place of the tile is one of C.
+  static constexpr bool InBounds(const BlockPlace& at) {
+    return (kWholeM || at.row < kRowCount) && (kWholeN || at.column < kColumnCount);
+  }
+
+  // f(sum, place) for every sum of the thread's that is one of C: rows in turn, columns ascending.
+  template <class F>
+  WEFT_DEVICE void ForEach(arch::Thread t, const F& f) {
+    if (!IsActive(t)) return;
+    WEFT_UNROLL
+    for (int e = 0; e < kSize; ++e) {
+      const BlockPlace at = At(t, e);
+      if (InBounds(at)) f((*this)[e], at);
+    }
+  }
+
+  WEFT_DEVICE void Fill(Sum value) {
+    WEFT_UNROLL
+    for (int e = 0; e < kSize; ++e) (*this)[e] = value;
+  }
+
+  // view(row, column) = the sums, converted to the view's elements. view: anything that answers a
+  // row and a column with a reference, such as layouts::Matrix or layouts::TensorView.
+  template <class View>
+  WEFT_DEVICE void StoreShared(arch::Thread t, const View& view) const {
+    Visit(t, [&](Sum sum, const BlockPlace& at) {
+      t.StoreShared(&view(at.row, at.column), Converted<View>(sum));
+    });
+  }
+  template <class View>
+  WEFT_DEVICE void StoreGlobal(arch::Thread t, const View& view) const {
+    Visit(t, [&](Sum sum, const BlockPlace& at) {
+      t.StoreGlobal(&view(at.row, at.column), Converted<View>(sum));
+    });
+  }
+
+  // The sums become what view has at their places; others stay.
+  template <class View>
+  WEFT_DEVICE void LoadShared(arch::Thread t, const View& view) {
+    ForEach(t, [&](Sum& sum, const BlockPlace& at) {
+      sum = internal::ToSum<Sum>(t.LoadShared(&view(at.row, at.column)));
+    });
+  }
+  template <class View>
+  WEFT_DEVICE void LoadGlobal(arch::Thread t, const View& view) {
+    ForEach(t, [&](Sum& sum, const BlockPlace& at) {
+      sum = internal::ToSum<Sum>(t.LoadGlobal(&view(at.row, at.column)));
+    });
+  }
+
+  // A value for each of the thread's rows (BlockPlace::own_row), the same in all threads of a row.
+  template <class T>
+  struct RowValues {
+    T value[kRows];
+    WEFT_DEVICE T operator[](int own_row) const { return value[own_row]; }
+    WEFT_DEVICE T& operator[](int own_row) { return value[own_row]; }
+  };
+
+  // Of each row, `first` combined with value(sum, place) of all its columns; T has 4 or 8 bytes.
+  // The order is fixed: a thread's columns ascending, then neighbours of lanes 1, 2, 4 ... apart.
+  // combine(a, b) is associative and commutative but for rounding, and first its neutral element.
+  template <class T, class Value, class Combine>
+  WEFT_DEVICE RowValues<T> ReduceRows(arch::Thread t, T first, const Value& value,
+                                      const Combine& combine) {
+    static_assert(kWholeRows,
+                  "weft: ReduceRows needs a block's product with config.whole_rows = true, where a "
+                  "warp holds whole rows");
+    RowValues<T> result;
+    WEFT_UNROLL
+    for (int i = 0; i < kRows; ++i) result[i] = first;
+    if (!IsActive(t)) return result;
+    ForEach(t, [&](Sum& sum, const BlockPlace& at) {
+      result[at.own_row] = combine(result[at.own_row], value(sum, at));
+    });
+    WEFT_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      WEFT_UNROLL
+      for (int bit = 1; bit < 32; bit *= 2) {
+        if (kColumnLanes & bit) result[i] = combine(result[i], t.ShflXor(result[i], bit));
+      }
+    }
+    return result;
+  }
+
+  // f(row, own_row) for each of the thread's rows of C, in one thread of those that share it.
+  template <class F>
+  WEFT_DEVICE void ForEachRow(arch::Thread t, const F& f) const {
+    static_assert(kWholeRows, "weft: ForEachRow needs config.whole_rows = true");
+    if (!IsActive(t) || (t.lane() & kColumnLanes) != 0) return;
+    WEFT_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const int row = Map::Pixel(t, i);
+      if (kWholeM || row < kRowCount) f(row, i);
+    }
+  }
+
+ private:
+  static constexpr bool kWholeM = M::kBlockM == kRowCount, kWholeN = M::kBlockN == kColumnCount;
+  // The bits of a lane's number that tell apart the lanes of a row.
+  static constexpr int kColumnLanes = [] {
+    int bits = 0;
+    for (int bit = 1; bit < 32; bit *= 2) bits |= Map::FirstColumn(bit) != 0 ? bit : 0;
+    return bits;
+  }();
+
+  static constexpr int Row(int e) { return e / (Map::kGroups * Map::kChannels); }
+  static constexpr int Group(int e) { return e / Map::kChannels % Map::kGroups; }
+
+  template <class View>
+  WEFT_DEVICE static auto Converted(Sum sum) {
+    using T = std::remove_cvref_t<decltype(std::declval<const View&>()(0, 0))>;
+    return internal::ConvertSum<T>(sum);
+  }
+  template <class F>
+  WEFT_DEVICE void Visit(arch::Thread t, const F& f) const {
+    if (!IsActive(t)) return;
+    WEFT_UNROLL
+    for (int e = 0; e < kSize; ++e) {
+      const BlockPlace at = At(t, e);
+      if (InBounds(at)) f((*this)[e], at);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
