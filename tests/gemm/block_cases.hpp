@@ -141,7 +141,9 @@ void CheckProduct(TileShape given, int seed) {
   TestMatrix<typename D::ElementB> b(given.k, given.n, kRowB, D::config.alignment, &source);
   TestMatrix<C> c(given.m, given.n, kRowC, D::config.alignment, &source);
   const std::size_t size = kFull.m * kFull.n;
-  const OperatorMemory on_a(a.values), on_b(b.values), on_c(c.values);
+  const OperatorMemory on_a(a.values);
+  const OperatorMemory on_b(b.values);
+  const OperatorMemory on_c(c.values);
   const OperatorMemory on_sums(std::vector<Sum>(size, Sum{77}));
   const OperatorMemory on_twice(std::vector<Sum>(size, Sum{77}));
   const OperatorMemory on_largest(std::vector<Sum>(kFull.m, Sum{77}));
@@ -250,7 +252,9 @@ void CheckChain(int seed) {
   TestMatrix<Element> a(s.m, s.k, true, 16, &source), b(s.k, s.n, false, 16, &source);
   TestMatrix<Element> c(u.k, u.n, true, 16, &source);
   const std::size_t size = u.m * u.n;
-  const OperatorMemory on_a(a.values), on_b(b.values), on_c(c.values);
+  const OperatorMemory on_a(a.values);
+  const OperatorMemory on_b(b.values);
+  const OperatorMemory on_c(c.values);
   const OperatorMemory on_registers(std::vector<Sum>(size, Sum{77}));
   const OperatorMemory on_shared(std::vector<Sum>(size, Sum{77}));
   RunBlocks<BlockChainKernel<Chain>>(1,
