@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -97,17 +98,18 @@ class BlockAccumulators {
   }
 
   // view(row, column) = the sums, converted to the view's elements. view: anything that answers a
-  // row and a column with a reference, such as layouts::Matrix or layouts::TensorView.
+  // row and a column with a reference, such as layouts::TensorView, or layouts::Matrix, outside of
+  // whose extents nothing is touched.
   template <class View>
   WEFT_DEVICE void StoreShared(arch::Thread t, const View& view) const {
     Visit(t, [&](Sum sum, const BlockPlace& at) {
-      t.StoreShared(&view(at.row, at.column), Converted<View>(sum));
+      if (Has(view, at)) t.StoreShared(&view(at.row, at.column), Converted<View>(sum));
     });
   }
   template <class View>
   WEFT_DEVICE void StoreGlobal(arch::Thread t, const View& view) const {
     Visit(t, [&](Sum sum, const BlockPlace& at) {
-      t.StoreGlobal(&view(at.row, at.column), Converted<View>(sum));
+      if (Has(view, at)) t.StoreGlobal(&view(at.row, at.column), Converted<View>(sum));
     });
   }
 
@@ -115,13 +117,13 @@ class BlockAccumulators {
   template <class View>
   WEFT_DEVICE void LoadShared(arch::Thread t, const View& view) {
     ForEach(t, [&](Sum& sum, const BlockPlace& at) {
-      sum = internal::ToSum<Sum>(t.LoadShared(&view(at.row, at.column)));
+      if (Has(view, at)) sum = internal::ToSum<Sum>(t.LoadShared(&view(at.row, at.column)));
     });
   }
   template <class View>
   WEFT_DEVICE void LoadGlobal(arch::Thread t, const View& view) {
     ForEach(t, [&](Sum& sum, const BlockPlace& at) {
-      sum = internal::ToSum<Sum>(t.LoadGlobal(&view(at.row, at.column)));
+      if (Has(view, at)) sum = internal::ToSum<Sum>(t.LoadGlobal(&view(at.row, at.column)));
     });
   }
 
@@ -159,9 +161,20 @@ class BlockAccumulators {
     return result;
   }
 
+  // Each row's largest sum, and what its sums add up to.
+  WEFT_DEVICE RowValues<Sum> RowMax(arch::Thread t) {
+    return ReduceRows(
+        t, std::numeric_limits<Sum>::lowest(), [](Sum x, const BlockPlace&) { return x; },
+        [](Sum x, Sum y) { return x > y ? x : y; });
+  }
+  WEFT_DEVICE RowValues<Sum> RowSum(arch::Thread t) {
+    return ReduceRows(
+        t, Sum{0}, [](Sum x, const BlockPlace&) { return x; }, [](Sum x, Sum y) { return x + y; });
+  }
+
   // f(row, own_row) for each of the thread's rows of C, in one thread of those that share it.
   template <class F>
-  WEFT_DEVICE void ForEachRow(arch::Thread t, const F& f) const {
+  WEFT_DEVICE static void ForEachRow(arch::Thread t, const F& f) {
     static_assert(kWholeRows, "weft: ForEachRow needs config.whole_rows = true");
     if (!IsActive(t) || (t.lane() & kColumnLanes) != 0) return;
     WEFT_UNROLL
@@ -183,6 +196,14 @@ class BlockAccumulators {
   static constexpr int Row(int e) { return e / (Map::kGroups * Map::kChannels); }
   static constexpr int Group(int e) { return e / Map::kChannels % Map::kGroups; }
 
+  template <class View>
+  static constexpr bool Has(const View& view, const BlockPlace& at) {
+    if constexpr (requires { view.rows < 0 && view.cols < 0; }) {
+      return at.row < view.rows && at.column < view.cols;
+    } else {
+      return true;
+    }
+  }
   template <class View>
   WEFT_DEVICE static auto Converted(Sum sum) {
     using T = std::remove_cvref_t<decltype(std::declval<const View&>()(0, 0))>;

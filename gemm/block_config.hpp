@@ -1,19 +1,13 @@
 // What a user writes to define a block's product, and how its extents are divided among warps.
 //
-//     struct MyProduct {
-//       using ElementA = weft::Half;                   // of A, B and C; what sums are made in
-//       using ElementB = weft::Half;
-//       using ElementC = float;
-//       using Sum = float;
-//       using LayoutA = weft::layouts::RowMajor;       // in global memory: m x k
-//       using LayoutB = weft::layouts::ColumnMajor;    // k x n
-//       using LayoutC = weft::layouts::RowMajor;       // m x n
+//     struct MyProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, ColumnMajor> {
 //       static constexpr weft::gemm::BlockConfig config{.shape = {64, 48, 64},
 //                                                       .mainloop = weft::gemm::Mainloop::kMmaSm80,
 //                                                       .threads = 128,
-//                                                       .alignment = 16,
-//                                                       .whole_rows = false};
+//                                                       .alignment = 16};
 //     };
+//
+// or any struct with the members of BlockTypes and a config:
 //
 //     ElementA, ElementB                 Sum      mainloop         ElementC
 //     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float
@@ -38,6 +32,30 @@ struct BlockConfig {
   int alignment = 0;        // bytes: addresses and pitches in global memory are multiples of it;
                             // 16, 8, 4, or one element, which is slow
   bool whole_rows = false;  // a warp holds whole rows of C: products in a chain, reductions
+};
+
+namespace internal {
+
+// What products of A's and B's elements are summed in; void for pairs that are not multiplied.
+template <class A, class B>
+using BlockSum = std::conditional_t<
+    std::is_same_v<A, B>, typename SumOf<A>::type,
+    std::conditional_t<std::is_same_v<A, std::uint8_t> && std::is_same_v<B, std::int8_t>,
+                       std::int32_t, void>>;
+
+}  // namespace internal
+
+// The types of a product whose A and B are of one type, and C is of its sums'. The layouts are those
+// of matrices in global memory: A is m x k, B k x n, C m x n.
+template <class Element, class OrderA, class OrderB, class OrderC = layouts::RowMajor>
+struct BlockTypes {
+  using ElementA = Element;
+  using ElementB = Element;
+  using Sum = internal::BlockSum<Element, Element>;
+  using ElementC = Sum;
+  using LayoutA = OrderA;
+  using LayoutB = OrderB;
+  using LayoutC = OrderC;
 };
 
 namespace internal {
@@ -109,13 +127,6 @@ constexpr BlockTiles SimtTiles(TileShape shape, int group, int warps, bool whole
   }
   return best;
 }
-
-// What products of A's and B's elements are summed in; void for pairs that are not multiplied.
-template <class A, class B>
-using BlockSum = std::conditional_t<
-    std::is_same_v<A, B>, typename SumOf<A>::type,
-    std::conditional_t<std::is_same_v<A, std::uint8_t> && std::is_same_v<B, std::int8_t>,
-                       std::int32_t, void>>;
 
 template <class C, class Sum>
 inline constexpr bool kBlockResult = std::is_same_v<C, Sum> ||

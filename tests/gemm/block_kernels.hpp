@@ -12,75 +12,69 @@ using layouts::ColumnMajor;
 using layouts::RowMajor;
 
 template <class A, class B, class C, class SumT, class OrderA, class OrderB, class OrderC>
-struct BlockTypes {
-  using ElementA = A;
+struct MixedTypes : BlockTypes<A, OrderA, OrderB, OrderC> {
   using ElementB = B;
   using ElementC = C;
   using Sum = SumT;
-  using LayoutA = OrderA;
-  using LayoutB = OrderB;
-  using LayoutC = OrderC;
 };
-template <class T, class Sum, class A, class B, class C = RowMajor>
-using BlockOf = BlockTypes<T, T, Sum, Sum, A, B, C>;
 
 // Extents that are no multiples of anything; three warps.
-struct S8Ragged : BlockOf<std::int8_t, std::int32_t, RowMajor, ColumnMajor> {
+struct S8Ragged : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {45, 40, 81}, .mainloop = Mainloop::kMmaSm80, .threads = 96, .alignment = 16};
 };
-struct S8Across : BlockTypes<std::int8_t, std::int8_t, float, std::int32_t, ColumnMajor, RowMajor,
+struct S8Across : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, ColumnMajor, RowMajor,
                              ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {64, 72, 256}, .mainloop = Mainloop::kMmaSm80, .threads = 0, .alignment = 4};
 };
 // Work for one warp of four.
-struct U8Small : BlockTypes<std::uint8_t, std::int8_t, std::int32_t, std::int32_t, RowMajor,
+struct U8Small : MixedTypes<std::uint8_t, std::int8_t, std::int32_t, std::int32_t, RowMajor,
                             ColumnMajor, RowMajor> {
   static constexpr BlockConfig config{
       .shape = {16, 16, 32}, .mainloop = Mainloop::kMmaSm80, .threads = 128, .alignment = 4};
 };
-struct S8Simt : BlockOf<std::int8_t, std::int32_t, RowMajor, ColumnMajor> {
+struct S8Simt : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {24, 20, 36}, .mainloop = Mainloop::kSimt, .threads = 64, .alignment = 4};
 };
-struct U8SimtAcross : BlockTypes<std::uint8_t, std::int8_t, float, std::int32_t, ColumnMajor,
+struct U8SimtAcross : MixedTypes<std::uint8_t, std::int8_t, float, std::int32_t, ColumnMajor,
                                  RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {64, 16, 128}, .mainloop = Mainloop::kSimt, .threads = 128, .alignment = 16};
 };
 // Addresses of any element.
-struct HalfRagged : BlockTypes<Half, Half, Bfloat16, float, RowMajor, RowMajor, ColumnMajor> {
+struct HalfRagged : MixedTypes<Half, Half, Bfloat16, float, RowMajor, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {33, 17, 50}, .mainloop = Mainloop::kMmaSm80, .threads = 64, .alignment = 2};
 };
-struct HalfRows : BlockTypes<Half, Half, Half, float, RowMajor, ColumnMajor, RowMajor> {
+struct HalfRows : MixedTypes<Half, Half, Half, float, RowMajor, ColumnMajor, RowMajor> {
   static constexpr BlockConfig config{.shape = {64, 48, 64},
                                       .mainloop = Mainloop::kMmaSm80,
                                       .threads = 128,
                                       .alignment = 16,
                                       .whole_rows = true};
 };
-struct Bfloat16Across : BlockOf<Bfloat16, float, ColumnMajor, RowMajor> {
+struct Bfloat16Across : BlockTypes<Bfloat16, ColumnMajor, RowMajor> {
   static constexpr BlockConfig config{
       .shape = {128, 64, 96}, .mainloop = Mainloop::kMmaSm80, .threads = 256, .alignment = 8};
 };
-struct FloatSmall : BlockOf<float, float, RowMajor, ColumnMajor> {
+struct FloatSmall : BlockTypes<float, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {16, 16, 16}, .mainloop = Mainloop::kSimt, .threads = 32, .alignment = 16};
 };
-struct FloatRows : BlockOf<float, float, ColumnMajor, RowMajor> {
+struct FloatRows : BlockTypes<float, ColumnMajor, RowMajor> {
   static constexpr BlockConfig config{.shape = {64, 60, 40},
                                       .mainloop = Mainloop::kSimt,
                                       .threads = 128,
                                       .alignment = 16,
                                       .whole_rows = true};
 };
-struct FloatRagged : BlockOf<float, float, RowMajor, RowMajor> {
+struct FloatRagged : BlockTypes<float, RowMajor, RowMajor> {
   static constexpr BlockConfig config{
       .shape = {30, 50, 23}, .mainloop = Mainloop::kSimt, .threads = 96, .alignment = 4};
 };
-struct DoubleSquare : BlockOf<double, double, ColumnMajor, ColumnMajor, ColumnMajor> {
+struct DoubleSquare : BlockTypes<double, ColumnMajor, ColumnMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {24, 24, 24}, .mainloop = Mainloop::kSimt, .threads = 64, .alignment = 8};
 };
@@ -116,14 +110,14 @@ struct ChainConvert {
   }
 };
 // 40 columns: fewer than the tiles of either product have.
-struct HalfFirst : BlockOf<Half, float, RowMajor, ColumnMajor> {
+struct HalfFirst : BlockTypes<Half, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{.shape = {64, 40, 32},
                                       .mainloop = Mainloop::kMmaSm80,
                                       .threads = 64,
                                       .alignment = 16,
                                       .whole_rows = true};
 };
-struct HalfSecond : BlockOf<Half, float, RowMajor, RowMajor> {
+struct HalfSecond : BlockTypes<Half, RowMajor, RowMajor> {
   static constexpr BlockConfig config{.shape = {64, 24, 40},
                                       .mainloop = Mainloop::kMmaSm80,
                                       .threads = 64,
@@ -131,14 +125,14 @@ struct HalfSecond : BlockOf<Half, float, RowMajor, RowMajor> {
                                       .whole_rows = true};
 };
 using HalfChain = BlockChain<HalfFirst, HalfSecond>;
-struct ByteFirst : BlockOf<std::int8_t, std::int32_t, RowMajor, ColumnMajor> {
+struct ByteFirst : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{.shape = {32, 40, 32},
                                       .mainloop = Mainloop::kMmaSm80,
                                       .threads = 64,
                                       .alignment = 16,
                                       .whole_rows = true};
 };
-struct ByteSecond : BlockOf<std::int8_t, std::int32_t, RowMajor, RowMajor> {
+struct ByteSecond : BlockTypes<std::int8_t, RowMajor, RowMajor> {
   static constexpr BlockConfig config{.shape = {32, 48, 40},
                                       .mainloop = Mainloop::kMmaSm80,
                                       .threads = 64,
