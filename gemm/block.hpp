@@ -72,25 +72,17 @@ struct Block {
   // LayoutA (LayoutB, LayoutC) elements are adjacent; address and pitch are multiples of
   // config.alignment bytes, and of lines across k all of the pitch is memory that may be read.
 
-  // Begins to bring A, m x k, or B, k x n; whoever reads calls WaitForCopies first.
-  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<const ElementA>& from,
-                                const ViewOfA& to) {
-    OperandA::Copy(t, from, to);
+  // Begins to bring A, m x k, or B, k x n; whoever reads calls WaitForCopies first. From another type
+  // than the operand's, load(element) is the operand's; that goes one element at a time.
+  template <class T, class Load = internal::NoConversion>
+  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<T>& from, const ViewOfA& to,
+                                const Load& load = {}) {
+    OperandA::template Copy<std::remove_const_t<T>>(t, from, to, load);
   }
-  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<const ElementB>& from,
-                                const ViewOfB& to) {
-    OperandB::Copy(t, from.Transposed(), to);
-  }
-  // The same from another type: load(element) is the operand's. One element at a time.
-  template <class T, class Load>
-  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<const T>& from,
-                                const ViewOfA& to, const Load& load) {
-    OperandA::Copy(t, from, to, load);
-  }
-  template <class T, class Load>
-  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<const T>& from,
-                                const ViewOfB& to, const Load& load) {
-    OperandB::Copy(t, from.Transposed(), to, load);
+  template <class T, class Load = internal::NoConversion>
+  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<T>& from, const ViewOfB& to,
+                                const Load& load = {}) {
+    OperandB::template Copy<std::remove_const_t<T>>(t, from.Transposed(), to, load);
   }
   // All copies that any thread of the block has begun have arrived, for all threads: a barrier. (A
   // kernel with copies under way for later calls t.CpAsyncCommit and t.CpAsyncWait itself.)

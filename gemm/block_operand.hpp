@@ -110,9 +110,9 @@ struct BlockOperand {
 
   // From a matrix of rows x k (B: columns x k), which lie k_stride and row_stride elements apart.
   // Threads from P::kThreads on do nothing.
-  template <class T, class Load = internal::NoConversion>
+  template <class T, class Load>
   WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const T>& from, const View& to,
-                               const Load& load = {}) {
+                               const Load& load) {
     constexpr bool kConverts = !std::is_same_v<Load, internal::NoConversion>;
     static_assert(kConverts || std::is_same_v<T, Element>,
                   "weft: a matrix of another type than the operand's needs a function that "

@@ -215,7 +215,7 @@ struct BlockChainKernel {
     First::CopyB(t, p.b, First::ViewB(shared.first.b));
     Second::CopyB(t, p.c, c);
     // What the sums do not fill is to be zeros.
-    Second::CopyA(t, {p.a.data, 0, 0, 0, 0}, between);
+    Second::CopyA(t, p.a.Block(0, 0, 0, 0), between);
     First::WaitForCopies(t);
     auto acc = First::Multiply(t, First::ViewA(shared.first.a), First::ViewB(shared.first.b));
     const ChainConvert<Element> convert;
