@@ -27,6 +27,14 @@
 namespace weft::gemm {
 namespace {
 
+#if defined(WEFT_CPU_BACKEND)
+// What the executor counted in the last launch.
+arch::CpuStats& LastStats() {
+  static arch::CpuStats stats;
+  return stats;
+}
+#endif
+
 template <class Kernel>
 void RunBlocks(int blocks, const typename Kernel::Params& params, int schedule) {
 #if defined(WEFT_CUDA_BACKEND)
@@ -39,6 +47,7 @@ void RunBlocks(int blocks, const typename Kernel::Params& params, int schedule) 
   const arch::CpuReport report =
       arch::LaunchOnCpu<Kernel>({blocks}, params, all[schedule % all.size()]);
   ASSERT_EQ(report.error, "");
+  LastStats() = report.stats;
 #endif
 }
 
@@ -240,7 +249,7 @@ TEST(BlockProduct, FloatsAndDoubles) {
   CheckProducts<DoubleSquare>(2);
 }
 
-// softmax-free attention: D = convert(A B) C, and the same by way of shared memory.
+// D = convert(A B) C, the first product's sums in registers, and by way of shared memory.
 template <class Chain>
 void CheckChain(int seed) {
   using First = typename Chain::First;
@@ -287,6 +296,25 @@ void CheckChain(int seed) {
 TEST(BlockChain, SumsBecomeOperandA) {
   CheckChain<HalfChain>(1);
   CheckChain<ByteChain>(2);
+}
+
+// Bytes that become halves on their way are the halves that they stand for.
+TEST(BlockCopy, LoadFunctor) {
+  using D = HalfRows;
+  constexpr TileShape s = D::config.shape;
+  Values source{std::mt19937(3), false};
+  TestMatrix<std::int8_t> bytes(s.m - 5, s.k - 3, false, 1, &source);
+  const OperatorMemory on_bytes(bytes.values);
+  const OperatorMemory on_out(std::vector<float>(s.m * s.k, 77.0f));
+  RunBlocks<BlockLoadKernel<D>>(1, {bytes.On(on_bytes.get()), on_out.get()}, 5);
+  const std::vector<float> got = on_out.Read();
+  int different = 0;
+  for (int i = 0; i < s.m * s.k; ++i) {
+    const int row = i / s.k, k = i % s.k;
+    const bool is_there = row < bytes.rows && k < bytes.cols;
+    different += got[i] != (is_there ? 0.5 * bytes(row, k) : 0.0);
+  }
+  EXPECT_EQ(different, 0);
 }
 
 }  // namespace

@@ -196,6 +196,27 @@ struct BlockFormsKernel {
   }
 };
 
+// Operand A of halves of a column-major matrix of bytes, as it lies in shared memory.
+template <class D>
+struct BlockLoadKernel {
+  using B = Block<D>;
+  struct Params {
+    layouts::Matrix<std::int8_t> a;
+    float* out;  // m x k, row-major
+  };
+  using SharedStorage = typename B::SharedA;
+  static constexpr int kThreads = B::kThreads + 32;
+  static constexpr arch::Requires kRequires = B::kRequires;
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    const auto a = B::ViewA(shared);
+    B::CopyA(t, p.a, a, [](std::int8_t x) { return Half::FromFloat(0.5f * x); });
+    B::WaitForCopies(t);
+    for (int i = t.tid(); i < B::kM * B::kK; i += kThreads) {
+      t.StoreGlobal(p.out + i, t.LoadShared(&a(i / B::kK, i % B::kK)).ToFloat());
+    }
+  }
+};
+
 template <class Chain>
 struct BlockChainKernel {
   using First = Block<typename Chain::First>;
