@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -123,8 +125,9 @@ template <class A, class B>
 Expected Reference(const A& a, const B& b, int i, int j, Sums sums, int times) {
   Expected e;
   float f = 0;
+  const int depth = std::min(a.cols, b.rows);
   for (int n = 0; n < times; ++n) {
-    for (int k = 0; k < a.cols; ++k) {
+    for (int k = 0; k < depth; ++k) {
       const double x = a(i, k), y = b(k, j);
       f = std::fma(static_cast<float>(x), static_cast<float>(y), f);
       e.sum = std::fma(x, y, e.sum);
@@ -132,7 +135,7 @@ Expected Reference(const A& a, const B& b, int i, int j, Sums sums, int times) {
     }
   }
   if (sums == Sums::kFloat) e.sum = f;
-  e.bound = sums == Sums::kTensorFloat ? e.bound * (times * a.cols + 1) * 0x1p-23 : 0;
+  e.bound = sums == Sums::kTensorFloat ? e.bound * (times * depth + 1) * 0x1p-23 : 0;
   return e;
 }
 
@@ -258,8 +261,10 @@ void CheckChain(int seed) {
   using Sum = typename Second::Sum;
   constexpr TileShape s = First::config.shape, u = Second::config.shape;
   Values source{std::mt19937(seed), false};
-  TestMatrix<Element> a(s.m, s.k, true, 16, &source), b(s.k, s.n, false, 16, &source);
-  TestMatrix<Element> c(u.k, u.n, true, 16, &source);
+  // Larger than the operands, which take what is theirs.
+  TestMatrix<Element> a(s.m + 3, s.k + 4, true, 16, &source);
+  TestMatrix<Element> b(s.k + 4, s.n, !Block<First>::kLinesOfB, 16, &source);
+  TestMatrix<Element> c(u.k, u.n + 1, true, 16, &source);
   const std::size_t size = u.m * u.n;
   const OperatorMemory on_a(a.values);
   const OperatorMemory on_b(b.values);
@@ -273,12 +278,11 @@ void CheckChain(int seed) {
                                       .by_registers = on_registers.get(),
                                       .by_shared = on_shared.get()},
                                      seed);
-  TestMatrix<Element> between = a;
-  between.cols = s.n, between.pitch = s.n;
-  between.values.assign(s.m * s.n, Element{});
+  a.cols = s.k;
+  TestMatrix<Element> between(s.m, s.n, true, 1, &source);
   for (int i = 0; i < s.m * s.n; ++i) {
     const Expected e = Reference(a, b, i / s.n, i % s.n, Sums::kExact, 1);
-    between.values[i] = ChainConvert<Element>()(static_cast<typename First::Sum>(e.sum));
+    between.At(i / s.n, i % s.n) = ChainConvert<Element>()(static_cast<typename First::Sum>(e.sum));
   }
   const std::vector<Sum> got = on_registers.Read();
   EXPECT_EQ(got, on_shared.Read());
