@@ -140,9 +140,34 @@ struct Block {
     return acc;
   }
 
+  // acc += A B of matrices in global memory, m x k and k x n for any k: slices of config.shape.k or
+  // less travel through the stages of the mainloop's pipeline while others are multiplied. Alignment
+  // and what lies around the matrices as for CopyA and CopyB. The block has as many threads as hold
+  // sums, and all of them call it. Ends without a barrier: before the stages are used again there is
+  // to be one.
+  using SharedStages = typename Mainloop::Pipeline::Stages;
+  WEFT_DEVICE static void MultiplyGlobal(arch::Thread t, SharedStages& stages,
+                                         const layouts::Matrix<const ElementA>& a,
+                                         const layouts::Matrix<const ElementB>& b,
+                                         Accumulators& acc) {
+    static_assert(kThreads == Accumulators::kThreads && D::config.alignment >= 4,
+                  "weft: MultiplyGlobal takes a product whose threads all have work, and a "
+                  "config.alignment of 4 bytes or more");
+    const auto k = static_cast<std::int32_t>(a.cols);
+    const MatrixParams params_a =
+        OperandA::ParamsOf(a, static_cast<std::int32_t>(a.rows < kM ? a.rows : kM), k);
+    const MatrixParams params_b =
+        OperandB::ParamsOf(b.Transposed(), static_cast<std::int32_t>(b.cols < kN ? b.cols : kN), k);
+    typename OperandA::Brought operand_a(t, params_a, typename OperandA::Origin());
+    typename OperandB::Brought operand_b(t, params_b, typename OperandB::Origin());
+    Mainloop::Pipeline::Run(t, stages, operand_a, operand_b, CeilDiv(k, Mainloop::kBlockK),
+                            acc.registers);
+  }
+
   // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. In Sum's
-  // arithmetic, for floating point t = beta c (0 for beta = 0, and C is not read), then
-  // fma(alpha, sum, t), then one rounding to ElementC. c: any view (row, column) -> ElementC&.
+  // arithmetic: int32 wraps around; for floating point t = beta c (0 for beta = 0, and C is not
+  // read), then fma(alpha, sum, t), then one rounding to ElementC. c: any view (row, column) ->
+  // ElementC&.
   template <class A, class B, class C>
   WEFT_DEVICE static void Multiply(arch::Thread t, Sum alpha, const A& a, const B& b, Sum beta,
                                    const C& c) {
@@ -213,7 +238,8 @@ struct Block {
     } else if constexpr (std::is_same_v<Sum, double>) {
       return __builtin_fma(alpha, sum, __builtin_fma(beta, old, -0.0));
     } else {
-      return alpha * sum + beta * old;  // the caller's numbers fit
+      return static_cast<Sum>(static_cast<std::uint32_t>(alpha) * static_cast<std::uint32_t>(sum) +
+                              static_cast<std::uint32_t>(beta) * static_cast<std::uint32_t>(old));
     }
   }
 };

@@ -86,6 +86,28 @@ struct CopiedTile : M {
   using Across = typename Base::template Across<Rows, kBytes, CopiedTile>;
 };
 
+// An operand that threads from its kThreads on have no part in.
+template <class Operand>
+struct SparingOperand : Operand {
+  using Operand::kThreads;
+  using Operand::Operand;
+  WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
+    if (t.tid() < kThreads) Operand::CopyPiece(t, to, v);
+  }
+  WEFT_DEVICE void Begin(arch::Thread t) {
+    if constexpr (requires { this->Operand::Begin(t); }) {
+      if (t.tid() < kThreads) Operand::Begin(t);
+    }
+  }
+  WEFT_DEVICE void Load(arch::Thread t, typename Operand::Fragment& fragment) {
+    if (t.tid() < kThreads) Operand::Load(t, fragment);
+  }
+  WEFT_DEVICE void Store(arch::Thread t, const typename Operand::Fragment& fragment,
+                         std::uint8_t* to) const {
+    if (t.tid() < kThreads) Operand::Store(t, fragment, to);
+  }
+};
+
 // Operand A or B of a block's product. P: its BlockPolicy; M: the mainloop; Element: its own;
 // kLines: k runs along memory. kExtent x kDepth: rows of A (columns of B) and k.
 template <class P, class M, class Rows_, class Element_, bool kLines, int kExtent, int kDepth,
@@ -100,16 +122,16 @@ struct BlockOperand {
 
   using Layout = decltype(internal::BlockLayout<M, Rows, kSlices>());
   using View = layouts::TensorView<Element*, Layout>;
-  // One operand's shared memory. A swizzled row may be 512 bytes long.
+  // One operand's shared memory. A slice's rows are at most 128 bytes long, within which the swizzle
+  // stays.
   struct Storage {
-    alignas(512) std::uint8_t byte[kBytes];
+    alignas(128) std::uint8_t byte[kBytes];
   };
   WEFT_DEVICE static View ViewOf(Storage& storage) {
     return View(reinterpret_cast<Element*>(storage.byte), Layout());
   }
 
-  // From a matrix of rows x k (B: columns x k), which lie k_stride and row_stride elements apart.
-  // Threads from P::kThreads on do nothing.
+  // From a matrix of rows x k (B: columns x k). Threads from P::kThreads on do nothing.
   template <class T, class Load>
   WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const T>& from, const View& to,
                                const Load& load) {
@@ -124,53 +146,45 @@ struct BlockOperand {
     } else if constexpr (kAlignment < 4) {
       CopyElements(t, from, to, rows, depth, [](const Element& x) { return x; });
     } else {
-      const MatrixParams params{.data = from.data,
-                                .pitch = kLines ? from.row_stride : from.col_stride,
-                                .extent = rows,
-                                .k = depth};
-      CopyPieces(t, params, to);
+      CopyPieces(t, ParamsOf(from, rows, depth), to);
     }
   }
 
- private:
-  using Tile = CopiedTile<M, P::kThreads>;
+  // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf.
+  using Brought =
+      SparingOperand<typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
+                                                       false>::template Select<Rows>())::type>;
   struct Origin {
     int m = 0, n = 0;
   };
+  static constexpr MatrixParams ParamsOf(const layouts::Matrix<const Element>& from,
+                                         std::int32_t rows, std::int32_t depth) {
+    return {.data = from.data,
+            .pitch = kLines ? from.row_stride : from.col_stride,
+            .extent = rows,
+            .k = depth};
+  }
 
+ private:
   WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
-    using Operand =
-        typename decltype(MatrixOperandOf<Tile, P, kLines, false>::template Select<Rows>())::type;
-    using Shape = typename decltype(ShapeOf())::type;
-    if (t.tid() >= Shape::kThreads) return;
-    Operand operand(t, params, Origin{});
+    if (t.tid() >= Brought::kThreads) return;
+    Brought operand(t, params, Origin{});
     if constexpr (requires { M::kStages; }) {  // cp.async
-      if constexpr (requires { operand.Begin(t); }) operand.Begin(t);
+      operand.Begin(t);
       const std::uint32_t address = t.SharedAddress(to.data());
       for (int slice = 0; slice < kSlices; ++slice) {
         WEFT_UNROLL
-        for (int v = 0; v < Operand::kPieces; ++v) {
+        for (int v = 0; v < Brought::kPieces; ++v) {
           operand.CopyPiece(t, address + static_cast<std::uint32_t>(slice * kSliceBytes), v);
         }
       }
     } else {
       auto* const bytes = reinterpret_cast<std::uint8_t*>(to.data());
       for (int slice = 0; slice < kSlices; ++slice) {
-        typename Operand::Fragment fragment{};  // g++ does not see that Load writes all of it
+        typename Brought::Fragment fragment{};  // g++ does not see that Load writes all of it
         operand.Load(t, fragment);
         operand.Store(t, fragment, bytes + slice * kSliceBytes);
       }
-    }
-  }
-
-  // The shape that MatrixOperandOf takes, for the number of its threads.
-  static auto ShapeOf() {
-    if constexpr (kLines) {
-      return std::type_identity<typename Tile::template Along<Rows, kAlignment>>();
-    } else if constexpr (kElementBytes < 4) {
-      return std::type_identity<typename Tile::template Transposed<Rows>>();
-    } else {
-      return std::type_identity<typename Tile::template Across<Rows, kAlignment>>();
     }
   }
 

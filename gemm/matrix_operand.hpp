@@ -47,7 +47,7 @@ class TransposeOperand {
 
  public:
   using Params = MatrixParams;
-  static constexpr int kPieces = Shape::kPieces;
+  static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
   struct Fragment {
     std::uint32_t word[kPieces][kDepth];
   };

@@ -302,6 +302,35 @@ TEST(BlockChain, SumsBecomeOperandA) {
   CheckChain<ByteChain>(2);
 }
 
+// Products of long k that the pipelines bring, added to what the sums were.
+template <class D>
+void CheckLong(TileShape given, int seed) {
+  using Sum = typename D::Sum;
+  using B = Block<D>;
+  Values source{std::mt19937(seed), false};
+  const int alignment = D::config.alignment;
+  TestMatrix<typename D::ElementA> a(given.m, given.k, B::kLinesOfA, alignment, &source);
+  TestMatrix<typename D::ElementB> b(given.k, given.n, !B::kLinesOfB, alignment, &source);
+  const OperatorMemory on_a(a.values);
+  const OperatorMemory on_b(b.values);
+  const OperatorMemory on_sums(std::vector<Sum>(given.m * given.n, Sum{77}));
+  RunBlocks<BlockLongKernel<D>>(1, {a.On(on_a.get()), b.On(on_b.get()), on_sums.get()}, seed);
+  const std::vector<Sum> got = on_sums.Read();
+  int different = 0;
+  for (int i = 0; i < given.m * given.n; ++i) {  // of integers, which are exact in any order
+    different +=
+        Number(got[i]) != 5 + Reference(a, b, i / given.n, i % given.n, Sums::kExact, 1).sum;
+  }
+  EXPECT_EQ(different, 0) << "k " << given.k;
+}
+
+TEST(BlockProduct, LongSumsFromGlobalMemory) {
+  CheckLong<HalfRows>({60, 48, 500}, 3);
+  CheckLong<HalfRows>({64, 41, 8}, 10);
+  CheckLong<S8Across>({64, 72, 300}, 4);
+  CheckLong<FloatRows>({64, 60, 333}, 11);
+}
+
 // Bytes that become halves on their way are the halves that they stand for.
 TEST(BlockCopy, LoadFunctor) {
   using D = HalfRows;

@@ -217,6 +217,26 @@ struct BlockLoadKernel {
   }
 };
 
+// A product of any k, which the mainloop's pipeline brings.
+template <class D>
+struct BlockLongKernel {
+  using B = Block<D>;
+  struct Params {
+    layouts::Matrix<typename D::ElementA> a;
+    layouts::Matrix<typename D::ElementB> b;
+    typename D::Sum* sums;  // m x n, row-major
+  };
+  using SharedStorage = typename B::SharedStages;
+  static constexpr int kThreads = B::kThreads;
+  static constexpr arch::Requires kRequires = B::kRequires;
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    typename B::Accumulators acc;
+    acc.Fill(5);
+    B::MultiplyGlobal(t, shared, p.a, p.b, acc);
+    acc.StoreGlobal(t, layouts::MakeMatrix(p.sums, p.a.rows, p.b.cols, RowMajor{}));
+  }
+};
+
 template <class Chain>
 struct BlockChainKernel {
   using First = Block<typename Chain::First>;
