@@ -164,18 +164,21 @@ struct Block {
                             acc.registers);
   }
 
-  // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. In Sum's
-  // arithmetic: int32 wraps around; for floating point t = beta c (0 for beta = 0, and C is not
-  // read), then fma(alpha, sum, t), then one rounding to ElementC. c: any view (row, column) ->
-  // ElementC&.
+  // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. Computed in
+  // Sum, or in float where C is float: int32 wraps around; for floating point t = beta c (0 for
+  // beta = 0, and C is not read), then fma(alpha, sum, t), then one rounding to ElementC. c: any view
+  // (row, column) -> ElementC&.
+  using Scale = std::conditional_t<std::is_same_v<ElementC, float>, float, Sum>;
   template <class A, class B, class C>
-  WEFT_DEVICE static void Multiply(arch::Thread t, Sum alpha, const A& a, const B& b, Sum beta,
+  WEFT_DEVICE static void Multiply(arch::Thread t, Scale alpha, const A& a, const B& b, Scale beta,
                                    const C& c) {
     Accumulators acc = Multiply(t, a, b);
-    acc.ForEach(t, [&](Sum& sum, const BlockPlace& at) {
+    acc.ForEach(t, [&](Sum sum, const BlockPlace& at) {
       ElementC& element = c(at.row, at.column);
-      const Sum old = beta == Sum{0} ? Sum{0} : internal::ToSum<Sum>(t.LoadShared(&element));
-      t.StoreShared(&element, internal::ConvertSum<ElementC>(Scaled(alpha, sum, beta, old)));
+      Scale old{0};
+      if (beta != Scale{0}) old = internal::ToSum<Scale>(t.LoadShared(&element));
+      const Scale value = Scaled(alpha, static_cast<Scale>(sum), beta, old);
+      t.StoreShared(&element, internal::ConvertSum<ElementC>(value));
     });
   }
 
@@ -232,14 +235,15 @@ struct Block {
   }
 
  private:
-  static constexpr Sum Scaled(Sum alpha, Sum sum, Sum beta, Sum old) {
-    if constexpr (std::is_same_v<Sum, float>) {
+  static constexpr Scale Scaled(Scale alpha, Scale sum, Scale beta, Scale old) {
+    if constexpr (std::is_same_v<Scale, float>) {
       return epilogues::Fma(alpha, sum, epilogues::Mul(beta, old));
-    } else if constexpr (std::is_same_v<Sum, double>) {
+    } else if constexpr (std::is_same_v<Scale, double>) {
       return __builtin_fma(alpha, sum, __builtin_fma(beta, old, -0.0));
     } else {
-      return static_cast<Sum>(static_cast<std::uint32_t>(alpha) * static_cast<std::uint32_t>(sum) +
-                              static_cast<std::uint32_t>(beta) * static_cast<std::uint32_t>(old));
+      return static_cast<Scale>(static_cast<std::uint32_t>(alpha) *
+                                    static_cast<std::uint32_t>(sum) +
+                                static_cast<std::uint32_t>(beta) * static_cast<std::uint32_t>(old));
     }
   }
 };

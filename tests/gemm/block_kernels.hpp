@@ -190,7 +190,8 @@ struct BlockFormsKernel {
     t.StoreGlobal(p.count + t.tid(), count);
     B::Multiply(t, a, b, acc);
     acc.StoreGlobal(t, all(p.twice));
-    B::Multiply(t, p.alpha, a, b, p.beta, c);
+    using Scale = typename B::Scale;
+    B::Multiply(t, static_cast<Scale>(p.alpha), a, b, static_cast<Scale>(p.beta), c);
     t.SyncThreads();
     B::StoreC(t, c, p.c);
   }
