@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -99,18 +100,16 @@ class BlockAccumulators {
 
   // view(row, column) = the sums, converted to the view's elements. view: anything that answers a
   // row and a column with a reference, such as layouts::TensorView, or layouts::Matrix, outside of
-  // whose extents nothing is touched.
-  template <class View>
+  // whose extents nothing is touched. kVector: how many neighbours of a row are one access, up to
+  // kRun and 16 bytes; from 2 on columns are adjacent in memory, every kVector-th is aligned to so
+  // many elements, and a matrix has a multiple of so many.
+  template <int kVector = 1, class View>
   WEFT_DEVICE void StoreShared(arch::Thread t, const View& view) const {
-    Visit(t, [&](Sum sum, const BlockPlace& at) {
-      if (Has(view, at)) t.StoreShared(&view(at.row, at.column), Converted<View>(sum));
-    });
+    Store<kVector>(t, view, [&](auto* to, const auto& x) { t.StoreShared(to, x); });
   }
-  template <class View>
+  template <int kVector = 1, class View>
   WEFT_DEVICE void StoreGlobal(arch::Thread t, const View& view) const {
-    Visit(t, [&](Sum sum, const BlockPlace& at) {
-      if (Has(view, at)) t.StoreGlobal(&view(at.row, at.column), Converted<View>(sum));
-    });
+    Store<kVector>(t, view, [&](auto* to, const auto& x) { t.StoreGlobal(to, x); });
   }
 
   // The sums become what view has at their places; others stay.
@@ -205,17 +204,40 @@ class BlockAccumulators {
     }
   }
   template <class View>
-  WEFT_DEVICE static auto Converted(Sum sum) {
-    using T = std::remove_cvref_t<decltype(std::declval<const View&>()(0, 0))>;
-    return internal::ConvertSum<T>(sum);
+  using ElementOf = std::remove_cvref_t<decltype(std::declval<const View&>()(0, 0))>;
+
+  template <class Vector, int kVector, class View>
+  WEFT_DEVICE static Vector* AddressOf(const View& view, const BlockPlace& at) {
+    if constexpr (kVector > 1 && requires { view.row_stride; }) {
+      // In vectors from the row's beginning: of 64-bit sums of elements nvcc makes single stores.
+      return reinterpret_cast<Vector*>(&view(at.row, 0)) + static_cast<unsigned>(at.column) / kVector;
+    } else {
+      return reinterpret_cast<Vector*>(&view(at.row, at.column));
+    }
   }
-  template <class F>
-  WEFT_DEVICE void Visit(arch::Thread t, const F& f) const {
+  template <int kVector, class View, class StoreFunction>
+  WEFT_DEVICE void Store(arch::Thread t, const View& view, const StoreFunction& store) const {
+    using T = ElementOf<View>;
+    struct alignas(kVector * sizeof(T)) Vector {
+      unsigned char byte[kVector * sizeof(T)];
+    };
+    static_assert(kRun % kVector == 0 && sizeof(Vector) <= 16,
+                  "weft: a store of sums takes 1, 2, 4 ... of a thread's kRun adjacent columns, up "
+                  "to 16 bytes");
+    static_assert(kColumnCount % kVector == 0,
+                  "weft: a store of several sums at once needs config.shape.n to be a multiple of "
+                  "their number");
     if (!IsActive(t)) return;
     WEFT_UNROLL
-    for (int e = 0; e < kSize; ++e) {
+    for (int e = 0; e < kSize; e += kVector) {
       const BlockPlace at = At(t, e);
-      if (InBounds(at)) f((*this)[e], at);
+      if (!InBounds(at) || !Has(view, at)) continue;
+      T values[kVector];
+      WEFT_UNROLL
+      for (int i = 0; i < kVector; ++i) values[i] = internal::ConvertSum<T>((*this)[e + i]);
+      Vector vector;
+      memcpy(&vector, values, sizeof(vector));
+      store(AddressOf<Vector, kVector>(view, at), vector);
     }
   }
 };

@@ -54,7 +54,7 @@ struct AttentionKernel {  // grid: queries / 64, heads
     Output::Accumulators sum;
     Output::Multiply(t, weights, Output::ViewB(s.v), sum);
     sum.ForEach(t, [&](float& x, auto at) { x /= weight[at.own_row]; });
-    sum.StoreGlobal(t, rows(p.o, p.queries, t.block_x() * 64));
+    sum.StoreGlobal<2>(t, rows(p.o, p.queries, t.block_x() * 64));
   }
 };
 }  // namespace WEFT_BACKEND

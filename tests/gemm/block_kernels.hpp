@@ -189,7 +189,10 @@ struct BlockFormsKernel {
     });
     t.StoreGlobal(p.count + t.tid(), count);
     B::Multiply(t, a, b, acc);
-    acc.StoreGlobal(t, all(p.twice));
+    constexpr int kVector = B::kN % 4 == 0 && acc.kRun % 4 == 0 && sizeof(Sum) == 4 ? 4
+                            : B::kN % 2 == 0                                        ? 2
+                                                                                    : 1;
+    acc.template StoreGlobal<kVector>(t, all(p.twice));
     using Scale = typename B::Scale;
     B::Multiply(t, static_cast<Scale>(p.alpha), a, b, static_cast<Scale>(p.beta), c);
     t.SyncThreads();
