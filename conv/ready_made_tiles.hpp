@@ -120,6 +120,14 @@ struct Wgmma96x128 {
 struct Wgmma96x128Deep {
   static constexpr auto config = WgmmaSm90Config({96, 128, 128}, {96, 64, 128}, 1);
 };
+// A warpgroup to a block, two blocks to a multiprocessor: one stores while the other multiplies. For
+// layers of few channels, which memory bounds.
+struct Wgmma128x128Paired {
+  static constexpr auto config = WgmmaSm90Config({128, 128, 64}, {128, 128, 64}, 2);
+};
+struct Wgmma192x64Paired {
+  static constexpr auto config = WgmmaSm90Config({192, 64, 128}, {192, 64, 128}, 2);
+};
 struct Wgmma64x64 {
   static constexpr auto config = kWgmma64x64;
 };

@@ -76,7 +76,7 @@ Tile MakeTile(const std::string& name) {
       }
       args.dst = given.dst;
       args.filter_is_constant = true;  // packed long before, as in a network
-      return op.Run(args, stream);
+      return op.Run(args, stream, {.dependent = given.dependent});
     });
   };
   return tile;

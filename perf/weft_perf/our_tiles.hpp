@@ -42,6 +42,7 @@ struct TileArguments {
   const std::int8_t* residual = nullptr;
   float gamma = 1.0f;
   std::int8_t* dst = nullptr;
+  bool dependent = true;  // gemm::LaunchOptions
 
   template <class Format>
   static constexpr auto Filter() {

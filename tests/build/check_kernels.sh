@@ -14,11 +14,11 @@ while IFS= read -r command; do
   count=$((count + 1))
   flags=("${wanted[@]}")
   case $command in
-    */weft_perf.dir/* | */local_bench.dir/* | */gemm_bench.dir/* | */condconv_bench.dir/* | \
+    */weft_perf.dir/* | */local_bench.dir/* | */gemm_bench.dir/* | */condconv_bench.dir/* | */deconv_bench.dir/* | \
       *wgmma*_test.cu* | *hopper*_test.cu* | *depthwise_test.cu* | *activation*_test.cu* | *output_test.cu* | \
       *copy_test.cu* | *zero_point_test.cu*) ;;
     *_mma_test.cu* | *mma_test.cu* | *nhwc_test.cu* | *prologue_epilogue_test.cu* | *ring_gemm_test.cu* | \
-      *gemm/gemm_*test.cu* | *cudnn_test.cu* | *condconv_test.cu*) flags+=("$sm_80") ;;
+      *gemm/gemm_*test.cu* | *cudnn_test.cu* | *condconv_test.cu* | *deconvolution_test.cu*) flags+=("$sm_80") ;;
     *) flags+=("$sm_75" "$sm_80") ;;
   esac
   for flag in "${flags[@]}"; do

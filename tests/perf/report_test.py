@@ -103,7 +103,7 @@ class Report(Case):
 
     def test_layers_show_failed_rows(self):
         text = report.layers([result(16, [row(), row(ours_us=None, status="failed: no | memory")])])
-        self.assertIn("| 10.00 | 9.00 to 11.00 | 20.00 | 2.00 | 0.2% | 5.00 | 1.0 | 5 | NHWC <a> | cudnn_graph | ok |", text)
+        self.assertIn("| 10.00 | 9.00 to 11.00 | - | 20.00 | 2.00 | 0.2% | 5.00 | 1.0 | 5 | NHWC <a> | cudnn_graph | ok |", text)
         self.assertIn("| failed: no / memory |", text)
 
     def test_wrong_rows_and_names_are_refused(self):
