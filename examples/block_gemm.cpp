@@ -123,9 +123,9 @@ double Newton(bool on_gpu) {
     a[i] = 0.03f * a[i] + (is_diagonal ? 1.0f : 0.0f);
     x[i] = is_diagonal ? 1.0f : 0.0f;
   }
-  const Tensor<float> on_a(a, on_gpu);
+  const Tensor<float> on_a(a, on_gpu), on_guess(x, on_gpu);
   Tensor<float> on_x(x, on_gpu);
-  Launch<NewtonKernel>({kMatrices}, {on_a.get(), on_x.get(), 6}, on_gpu);
+  Launch<NewtonKernel>({kMatrices}, {on_a.get(), on_guess.get(), on_x.get(), 6}, on_gpu);
   const std::vector<float>& got = on_x.Download();
   double worst = 0;
   for (int i = 0; i < kMatrices * kSize; ++i) {

@@ -122,7 +122,7 @@ class BlockAccumulators {
   template <class View>
   WEFT_DEVICE void LoadGlobal(arch::Thread t, const View& view) {
     ForEach(t, [&](Sum& sum, const BlockPlace& at) {
-      if (Has(view, at)) sum = internal::ToSum<Sum>(t.LoadGlobal(&view(at.row, at.column)));
+      if (Has(view, at)) sum = internal::ToSum<Sum>(t.LoadGlobalCoherent(&view(at.row, at.column)));
     });
   }
 
@@ -210,7 +210,8 @@ class BlockAccumulators {
   WEFT_DEVICE static Vector* AddressOf(const View& view, const BlockPlace& at) {
     if constexpr (kVector > 1 && requires { view.row_stride; }) {
       // In vectors from the row's beginning: of 64-bit sums of elements nvcc makes single stores.
-      return reinterpret_cast<Vector*>(&view(at.row, 0)) + static_cast<unsigned>(at.column) / kVector;
+      return reinterpret_cast<Vector*>(&view(at.row, 0)) +
+             static_cast<unsigned>(at.column) / kVector;
     } else {
       return reinterpret_cast<Vector*>(&view(at.row, at.column));
     }

@@ -12,8 +12,8 @@ struct SmallProduct
 };
 
 struct NewtonParams {
-  const float* a;  // [matrix][24][24]
-  float* x;        // likewise; before: a guess
+  const float *a, *guess;  // [matrix][24][24]
+  float* x;                // likewise
   int steps;
 };
 
@@ -36,8 +36,8 @@ struct NewtonKernel {  // grid: matrices
     const auto a = Product::ViewA(s.a), x = Product::ViewA(s.x);
     const auto x_too = Product::ViewB(s.x_too), r = Product::ViewB(s.r);
     Product::CopyA(t, matrix(p.a), a);
-    Product::CopyA(t, matrix(p.x), x);
-    Product::CopyB(t, matrix(p.x), x_too);
+    Product::CopyA(t, matrix(p.guess), x);
+    Product::CopyB(t, matrix(p.guess), x_too);
     Product::CopyB(t, matrix(p.a), r);  // for the zeros around it
     Product::Accumulators result;
     for (int step = 0; step < p.steps; ++step) {

@@ -188,11 +188,19 @@ struct BlockFormsKernel {
       ++count;
     });
     t.StoreGlobal(p.count + t.tid(), count);
-    B::Multiply(t, a, b, acc);
+    typename B::Accumulators again;  // of what this thread has written
+    again.LoadGlobal(t, all(p.sums));
+    B::Multiply(t, a, b, again);
     constexpr int kVector = B::kN % 4 == 0 && acc.kRun % 4 == 0 && sizeof(Sum) == 4 ? 4
                             : B::kN % 2 == 0                                        ? 2
                                                                                     : 1;
-    acc.template StoreGlobal<kVector>(t, all(p.twice));
+    again.template StoreGlobal<kVector>(t, all(p.twice));
+    // Out of C and back.
+    constexpr int kPitch = B::ResultC::kPitch;
+    const layouts::Matrix<typename D::ElementC> there{
+        c.data(), p.c.rows, p.c.cols, B::kLinesOfC ? kPitch : 1, B::kLinesOfC ? 1 : kPitch};
+    acc.LoadShared(t, there);
+    acc.StoreShared(t, there);
     using Scale = typename B::Scale;
     B::Multiply(t, static_cast<Scale>(p.alpha), a, b, static_cast<Scale>(p.beta), c);
     t.SyncThreads();
