@@ -45,7 +45,7 @@ inline namespace WEFT_BACKEND {
 // M: the mainloop, whose Map says who holds what. kRowCount x kColumnCount: the extents of C; M's tile
 // may reach past them. kWholeRows: a warp holds whole rows.
 //
-// Threads from kThreads on hold nothing: is_active() is false for them, and every function here
+// Threads from kThreads on hold nothing: IsActive is false for them, and every function here
 // passes them over. All threads of a warp call a function together.
 template <class M, int kRowCount, int kColumnCount, bool kWholeRows>
 class BlockAccumulators {
@@ -57,8 +57,8 @@ class BlockAccumulators {
   static constexpr int kThreads = M::kThreads;  // that hold sums
   static constexpr int kRows = Map::kPixels;    // of one thread
   static constexpr int kSize = kRows * Map::kGroups * Map::kChannels;
-  static constexpr int kRun =
-      Map::kChannels;  // columns side by side: sums n kRun to n kRun + kRun - 1
+  // Sums i kRun to i kRun + kRun - 1 are neighbours in a row.
+  static constexpr int kRun = Map::kChannels;
 
   // The sums, 0 at the start.
   Registers registers = {};

@@ -84,10 +84,10 @@ constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, boo
   const int k = MmaSliceBytes(shape.k * element_bytes) / element_bytes;
   for (int wm = 1; wm <= warps; ++wm) {
     const int m = RoundUp(CeilDiv(shape.m, wm), 16);
-    if (m * (wm - 1) >= shape.m) continue;
+    if (m * (wm - 1) >= shape.m) continue;  // a warp without work
     for (int wn = 1; wn <= (whole_rows ? 1 : warps / wm); ++wn) {
       const int n = RoundUp(CeilDiv(shape.n, wn), 16);
-      if (n * (wn - 1) >= shape.n) continue;  // a warp without work
+      if (n * (wn - 1) >= shape.n) continue;
       const int sums = m * n / 32, reads = m + n;
       if (best.warps > 0 && (sums > best.sums || (sums == best.sums && reads >= best_reads))) {
         continue;
