@@ -152,6 +152,7 @@ using WgmmaFirst =
 template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
 using Wgmma = IfStaged<E, Dst,                            //
                        Conv<E, Dst, Wgmma128x256>,        //
+                       Conv<E, Dst, Wgmma256x128>,        //
                        Conv<E, Dst, Wgmma208x128>,        //
                        Conv<E, Dst, Wgmma192x128>,        //
                        Conv<E, Dst, Wgmma128x128>,        //
