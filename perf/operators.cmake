@@ -66,8 +66,13 @@ foreach(tile IN LISTS tiles)
 endforeach()
 weft_add_operators(deconv_bench "weft/conv/ready_made.hpp" ${deconv})
 
+target_link_libraries(block_bench PRIVATE ${CMAKE_DL_LIBS})
+if(WEFT_HAVE_CUDA)
+  target_sources(block_bench PRIVATE perf/block_bench/launch.cu)
+endif()
+
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
 if(WEFT_HAVE_CUDA AND CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-  set_target_properties(weft_perf gemm_bench local_bench condconv_bench deconv_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
+  set_target_properties(weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
 endif()
