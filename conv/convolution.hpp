@@ -78,15 +78,6 @@ class Convolution {
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
-    // Exact on the CPU; on an H200 a residual of uint8 ended in an illegal instruction, the cause of
-    // which is not known yet (perf/results/h200/tests.log).
-    using R = typename Epilogue::ResidualElement;
-    if constexpr (CheckedPolicy<P>::kWgmma && Epilogue::kHasResidual &&
-                  !std::is_same_v<R, std::int8_t> && !std::is_same_v<R, float>) {
-      return absl::UnimplementedError(
-          "conv: residuals of other types than int8 and float are not supported by wgmma_sm90 yet; "
-          "use an MmaSm80Config");
-    }
     absl::StatusOr<Geometry> geometry = MakeGeometry(problem, FactsOf<P>());
     if (!geometry.ok()) return geometry.status();
     return Convolution(*geometry);
@@ -265,6 +256,13 @@ class Convolution {
 
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
+  if constexpr (kPerPhase<Prologue>) {
+    if (args.prologue.rows < 1) {
+      return absl::InvalidArgumentError(
+          "conv: args.prologue of PerPhase has no destination; conv::Deconvolution gives it one");
+    }
+  }
+  const TensorExtents dst = Destination(problem(), args.prologue);
   constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
   // The copy engine wants whole blocks of NCxHWx<32>.
   constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads && !CheckedPolicy<P>::kStrips;
@@ -289,17 +287,18 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};
   const int count = 2 + zero_points.Operands(problem(), operands + 2);
-  const gemm::TensorArgument output = {.field = "dst",
-                                       .address = args.dst,
-                                       .alignment = P::config.alignment.dst,
-                                       .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
-                                       .helper = "WithDstAlignment",
-                                       .least_alignment = sizeof(Output)};
+  const gemm::TensorArgument output = {
+      .field = "dst",
+      .address = args.dst,
+      .alignment = P::config.alignment.dst,
+      .line_bytes = P::DstLayout::Size(dst) * std::int64_t{sizeof(Output)},
+      .helper = "WithDstAlignment",
+      .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
   const gemm::TensorArgument residual = {
       .alignment = CheckedPolicy<P>::kWgmma ? std::max(4, P::config.alignment.dst) : 4,
-      .line_bytes = ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)},
+      .line_bytes = ResidualLayout::Size(dst) * std::int64_t{sizeof(ResidualElement)},
       .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
@@ -309,8 +308,8 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
         .field = "epilogue's copy",
         .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
         .alignment = 16,
-        .line_bytes = Layout::Size(problem().dst()) *
-                      std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
+        .line_bytes =
+            Layout::Size(dst) * std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
         .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
   }
   if (absl::Status s =

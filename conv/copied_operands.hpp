@@ -21,9 +21,15 @@ namespace weft::conv {
 // output's.
 struct WalkMap : PixelMap {
   template <class Tile>
+  constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
+    PixelPlace at = Place(tile, m);
+    at.inside = at.inside && at.p < p && at.q < q;
+    return at;
+  }
+  template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
-    const PixelPlace at = Place(tile, m);
-    return {at.n, at.p * q + at.q, at.inside && at.p < p && at.q < q};
+    const PixelPlace at = OutputPlace(tile, m);
+    return {at.n, at.p * q + at.q, at.inside};
   }
   template <class Tile>
   constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
@@ -76,7 +82,7 @@ struct WgmmaParams {
   typename BatchGrid<typename P::Prologue>::Params schedule;
   CopiedSourceParams a;
   CopiedFilterParams b;
-  gemm::OutputParams<P, WalkMap> output;
+  gemm::OutputParams<P, RowsFor<typename P::Prologue, WalkMap>> output;
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
   std::int32_t slices = 0;

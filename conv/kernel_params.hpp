@@ -42,7 +42,7 @@ struct KernelParams {
   typename BatchGrid<typename P::Prologue>::Params schedule;
   SourceParamsFor<kind> a;
   FilterParams b;
-  gemm::OutputParams<P, PixelMap> output;
+  gemm::OutputParams<P, RowsFor<typename P::Prologue, PixelMap>> output;
   std::int32_t slices = 0;
 };
 

@@ -15,10 +15,15 @@
 
 namespace weft::conv {
 
-// The ordinary convolution is one product. Every other prologue is asked for its filter, batch by
-// batch.
+// A phase of a transposed convolution: its pixels are some of the destination's (PhaseRows).
 template <class Prologue>
-inline constexpr bool kBatched = !std::is_same_v<Prologue, prologues::SharedFilter>;
+inline constexpr bool kPerPhase = std::is_same_v<Prologue, prologues::PerPhase>;
+
+// The ordinary convolution is one product, and so is a phase. Every other prologue is asked for its
+// filter, batch by batch.
+template <class Prologue>
+inline constexpr bool kBatched =
+    !std::is_same_v<Prologue, prologues::SharedFilter> && !kPerPhase<Prologue>;
 
 // A tile of one batch.
 template <class Prologue>
@@ -47,10 +52,10 @@ struct BatchGrid {
     return tile;
   }
 };
-template <>
-struct BatchGrid<prologues::SharedFilter> {
+template <class Prologue>
+requires(!kBatched<Prologue>) struct BatchGrid<Prologue> {
   using Params = gemm::TileGrid::Params;
-  static constexpr BatchTile<prologues::SharedFilter> At(const Params& p, int block) {
+  static constexpr BatchTile<Prologue> At(const Params& p, int block) {
     return {gemm::TileGrid::At(p, block), {}, 0};
   }
 };
@@ -91,6 +96,12 @@ struct PixelMap {
     return at;
   }
 
+  // Row m's output pixel; not inside where it has none.
+  template <class Tile>
+  constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
+    return Place(tile, m);
+  }
+
   // For the epilogue (gemm/output_params.hpp).
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
@@ -124,5 +135,30 @@ struct PixelMap {
     return kDependsOf<Tile>.group ? (tile.batch.g + 1) * group_k : k;
   }
 };
+
+// Rows of a phase: their pixels are every stride-th of the destination, from the phase's first on.
+template <class Rows>
+struct PhaseRows : Rows {
+  prologues::PerPhase phase;
+
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    const PixelPlace at = Rows::OutputPlace(tile, m);
+    const std::int32_t row = at.p * phase.stride_h + phase.first_h;
+    const std::int32_t column = at.q * phase.stride_w + phase.first_w;
+    const bool inside =
+        at.inside && row >= 0 && row < phase.rows && column >= 0 && column < phase.columns;
+    return {at.n, inside ? row * phase.columns + column : 0, inside};
+  }
+  template <class Tile>
+  constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
+    column = pq % phase.columns;
+    return pq / phase.columns;
+  }
+};
+
+// The rows of an operator with this prologue for the epilogue.
+template <class Prologue, class Rows>
+using RowsFor = std::conditional_t<kPerPhase<Prologue>, PhaseRows<Rows>, Rows>;
 
 }  // namespace weft::conv

@@ -90,6 +90,14 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& f
 absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
                          std::int64_t count, std::int64_t filters, const char* prologue);
 
+// Extents of what a run writes to: a phase's pixels are some of the destination's.
+template <class Prologue>
+TensorExtents Destination(const Problem& problem, const Prologue& prologue) {
+  TensorExtents dst = problem.dst();
+  if constexpr (kPerPhase<Prologue>) dst.h = prologue.rows, dst.w = prologue.columns;
+  return dst;
+}
+
 // What every kernel's parameters have.
 template <class P, class Params>
 void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params* out_params) {
@@ -107,7 +115,8 @@ void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params*
   auto& out = params.output;
   out.k = static_cast<std::int32_t>(g.problem.k);
   out.padded_k = g.padded_k;
-  out.extents = g.problem.dst();
+  out.extents = Destination(g.problem, prologue);
+  if constexpr (kPerPhase<typename P::Prologue>) out.rows.phase = prologue;
 }
 
 // The parameters of policy P's kernel `kind` for this geometry.
@@ -121,7 +130,7 @@ KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& 
     params.a = g.im2col;
   }
   params.b = g.filter;
-  params.output.rows = g.rows;
+  static_cast<PixelMap&>(params.output.rows) = g.rows;
   return params;
 }
 
@@ -132,7 +141,7 @@ WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& pr
   FillParams<P>(g, prologue, &params);
   static_cast<SourceCopies&>(params.a) = g.engine.source;
   static_cast<FilterCopies&>(params.b) = g.engine.filter;
-  params.output.rows = g.engine.source.rows;
+  static_cast<WalkMap&>(params.output.rows) = g.engine.source.rows;
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;
   params.tiles = static_cast<std::int32_t>(g.counts.blocks());

@@ -150,20 +150,23 @@ using WgmmaFirst =
 
 // Of S8Conv32 and S8ConvNhwc.
 template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
-using Wgmma = IfStaged<E, Dst,                          //
-                       Conv<E, Dst, Wgmma128x256>,      //
-                       Conv<E, Dst, Wgmma208x128>,      //
-                       Conv<E, Dst, Wgmma192x128>,      //
-                       Conv<E, Dst, Wgmma128x128>,      //
-                       Conv<E, Dst, Wgmma64x128>,       //
-                       Conv<E, Dst, Wgmma192x64>,       //
-                       Conv<E, Dst, Wgmma112x64>,       //
-                       Conv<E, Dst, Wgmma96x128>,       //
-                       Conv<E, Dst, Wgmma64x64Split4>,  //
-                       Conv<E, Dst, Wgmma32x64Split4>,  //
-                       Conv<E, Dst, Wgmma64x64>,        //
-                       Conv<E, Dst, Wgmma32x64>,        //
-                       Conv<E, Dst, Wgmma96x128Deep>>;
+using Wgmma = IfStaged<E, Dst,                            //
+                       Conv<E, Dst, Wgmma128x256>,        //
+                       Conv<E, Dst, Wgmma256x128>,        //
+                       Conv<E, Dst, Wgmma208x128>,        //
+                       Conv<E, Dst, Wgmma192x128>,        //
+                       Conv<E, Dst, Wgmma128x128>,        //
+                       Conv<E, Dst, Wgmma64x128>,         //
+                       Conv<E, Dst, Wgmma192x64>,         //
+                       Conv<E, Dst, Wgmma112x64>,         //
+                       Conv<E, Dst, Wgmma96x128>,         //
+                       Conv<E, Dst, Wgmma64x64Split4>,    //
+                       Conv<E, Dst, Wgmma32x64Split4>,    //
+                       Conv<E, Dst, Wgmma64x64>,          //
+                       Conv<E, Dst, Wgmma32x64>,          //
+                       Conv<E, Dst, Wgmma96x128Deep>,     //
+                       Conv<E, Dst, Wgmma128x128Paired>,  //
+                       Conv<E, Dst, Wgmma192x64Paired>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
@@ -233,11 +236,12 @@ struct UnsignedSource : P {
 
 namespace internal {
 
-template <class F>
-struct UnsignedFamily;
-template <class... Policies>
-struct UnsignedFamily<Family<Policies...>> {
-  using type = Family<UnsignedSource<Policies>...>;
+// With<P> for each policy P of a family.
+template <template <class> class With, class F>
+struct FamilyWith;
+template <template <class> class With, class... Policies>
+struct FamilyWith<With, Family<Policies...>> {
+  using type = Family<With<Policies>...>;
 };
 
 }  // namespace internal
@@ -252,11 +256,14 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT =
 using U8ConvNhwc = UnsignedSource<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
-using U8Conv4Family = typename internal::UnsignedFamily<S8Conv4Family<Epilogue, Dst>>::type;
+using U8Conv4Family =
+    typename internal::FamilyWith<UnsignedSource, S8Conv4Family<Epilogue, Dst>>::type;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
-using U8Conv32Family = typename internal::UnsignedFamily<S8Conv32Family<Epilogue, Dst>>::type;
+using U8Conv32Family =
+    typename internal::FamilyWith<UnsignedSource, S8Conv32Family<Epilogue, Dst>>::type;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
-using U8ConvNhwcFamily = typename internal::UnsignedFamily<S8ConvNhwcFamily<Epilogue, Dst>>::type;
+using U8ConvNhwcFamily =
+    typename internal::FamilyWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>::type;
 
 // What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
 // the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of
@@ -271,5 +278,28 @@ constexpr Problem WindowSumsProblem(Problem problem) {
   problem.k = problem.groups;
   return problem;
 }
+
+// Policy P for a Deconvolution (deconvolution.hpp), and the operators above for it.
+template <class P>
+struct Transposed : P {
+  using Prologue = prologues::PerPhase;
+};
+
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
+using S8Deconv4 = Transposed<S8Conv4<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
+using S8Deconv32 = Transposed<S8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Mma128x64>
+using S8DeconvNhwc = Transposed<S8ConvNhwc<Epilogue, Dst, TileT>>;
+
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
+using S8Deconv4Family =
+    typename internal::FamilyWith<Transposed, S8Conv4Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
+using S8Deconv32Family =
+    typename internal::FamilyWith<Transposed, S8Conv32Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
+using S8DeconvNhwcFamily =
+    typename internal::FamilyWith<Transposed, S8ConvNhwcFamily<Epilogue, Dst>>::type;
 
 }  // namespace weft::conv

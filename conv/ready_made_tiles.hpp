@@ -95,6 +95,10 @@ struct MmaSm75Tile64x32 {
 struct Wgmma128x256 {
   static constexpr auto config = kWgmma128x256;
 };
+// Reads the least of shared memory for each product: the quickest where the GPU's power is the limit.
+struct Wgmma256x128 {
+  static constexpr auto config = WgmmaSm90Config({256, 128, 128}, {256, 64, 128});
+};
 struct Wgmma208x128 {
   static constexpr auto config = kWgmma208x128;
 };
@@ -119,6 +123,14 @@ struct Wgmma96x128 {
 // A multiprocessor to itself: products of long sums whose tiles of 128 would be few too many.
 struct Wgmma96x128Deep {
   static constexpr auto config = WgmmaSm90Config({96, 128, 128}, {96, 64, 128}, 1);
+};
+// A warpgroup to a block, two blocks to a multiprocessor: one stores while the other multiplies. For
+// layers of few channels, which memory bounds.
+struct Wgmma128x128Paired {
+  static constexpr auto config = WgmmaSm90Config({128, 128, 64}, {128, 128, 64}, 2);
+};
+struct Wgmma192x64Paired {
+  static constexpr auto config = WgmmaSm90Config({192, 64, 128}, {192, 64, 128}, 2);
 };
 struct Wgmma64x64 {
   static constexpr auto config = kWgmma64x64;

@@ -44,13 +44,19 @@ struct StripRows : WalkMap {
 template <int kRows>
 struct StripMap : StripRows {
   template <class Tile>
-  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+  constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
     const auto row = static_cast<std::uint32_t>(m);
     const std::uint32_t strip = row / (kRows * 8), line = row / 8 - strip * kRows;
     PixelPlace at = Strip<kRows>(tile, static_cast<std::int32_t>(strip));
     at.p += static_cast<std::int32_t>(line);
     at.q += static_cast<std::int32_t>(row % 8) << parity_bits;
-    return {at.n, at.p * q + at.q, at.inside && at.p < p && at.q < q};
+    at.inside = at.inside && at.p < p && at.q < q;
+    return at;
+  }
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    const PixelPlace at = OutputPlace(tile, m);
+    return {at.n, at.p * q + at.q, at.inside};
   }
 };
 
@@ -94,7 +100,7 @@ struct StripParams {
   typename BatchGrid<typename P::Prologue>::Params schedule;
   SourceStrips a;
   ResidentFilterParams b;
-  gemm::OutputParams<P, StripMap<P::config.warp.m / 8>> output;
+  gemm::OutputParams<P, RowsFor<typename P::Prologue, StripMap<P::config.warp.m / 8>>> output;
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
   std::int32_t slices = 0;

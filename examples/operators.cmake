@@ -9,6 +9,8 @@ if(WEFT_HAVE_CUDA)
   target_sources(condconv PRIVATE examples/condconv/routing.cu)
 endif()
 
+weft_add_operators(deconvolution weft/conv/ready_made.hpp "weft::conv::S8Deconv4<>")
+
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 6
                 weft_demo::ConvBiasReluFamily weft_demo::ConvBiasHSwishReformatFamily)
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 5

@@ -182,6 +182,9 @@ class Gemm {
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
       Fill(args, &p);
+      p.schedule = GroupedTileGrid::Make(static_cast<std::int32_t>(counts().tiles_m),
+                                         static_cast<std::int32_t>(counts().tiles_n),
+                                         GroupOf(P::config.threadblock));
       const WgmmaGemmPlan& plan = plan_.engine;
       static_cast<MatrixCopies&>(p.a) = plan.a.params;
       static_cast<MatrixCopies&>(p.b) = plan.b.params;
@@ -199,6 +202,7 @@ class Gemm {
       const auto k = static_cast<std::int32_t>(problem().k);
       GemmParams<P> p;
       Fill(args, &p);
+      p.schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts().tiles_n));
       // Elements brought one k at a time may begin with the short slice: sums then start with zeros
       // instead of ending with them, which would turn -0 into 0.
       constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
@@ -216,7 +220,6 @@ class Gemm {
   template <class Params>
   void Fill(const Arguments& args, Params* p) const {
     p->slices = counts().slices;
-    p->schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts().tiles_n));
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);

@@ -28,7 +28,7 @@ struct GemmParams {
 // The same with the wgmma_sm90 mainloop.
 template <class P>
 struct WgmmaGemmParams {
-  TileGrid::Params schedule;
+  GroupedTileGrid::Params schedule;
   CopiedMatrixParams a, b;
   OutputParams<P, MatrixRows> output;
   MbarRingParams ring;
@@ -105,7 +105,7 @@ struct GemmParts {
 template <class P>
 struct WgmmaGemmParts {
   using Params = WgmmaGemmParams<P>;
-  using Scheduler = TileGrid;
+  using Scheduler = GroupedTileGrid;
   struct Spec {
     static constexpr arch::WgmmaType kType =
         std::is_same_v<typename P::Element, std::int8_t> ? arch::WgmmaType::kS8

@@ -1,6 +1,7 @@
 #include "weft/gemm/gemm_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -118,6 +119,13 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
                         .b_stays = false,
                         .strips = false};
   return plan;
+}
+
+std::int32_t GroupOf(const TileShape& tile) {
+  // Blocks that run at the same time bring fewest rows where as many are A's as B's.
+  constexpr double kBlocks = 132.0;
+  const double rows = std::sqrt(kBlocks * tile.n / tile.m);
+  return std::max(1, static_cast<std::int32_t>(rows));
 }
 
 std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {

@@ -34,6 +34,9 @@ struct GemmPlan {
 // As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
 
+// Rows of tiles that GroupedTileGrid goes through together.
+std::int32_t GroupOf(const TileShape& tile);
+
 // One line for people: tile, grid, shared memory, layouts.
 std::string DescribeGemm(const GemmPlan& plan, const TileFacts& facts);
 

@@ -53,6 +53,34 @@ struct TileGrid {
   }
 };
 
+// The same in groups of rows of tiles, m fastest within one: blocks that run at the same time then
+// share rows of both operands.
+struct GroupedTileGrid {
+  struct Params {
+    FastDivmod group_tiles;      // tiles_n times the rows of a group
+    FastDivmod rows, last_rows;  // of a group, of the last one
+    std::int32_t last_group = 0;
+  };
+  // group: rows of tiles; at least 1.
+  static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t group) {
+    const std::int32_t rows = group < tiles_m ? group : tiles_m;
+    Params p;
+    p.last_group = (tiles_m - 1) / rows;
+    p.group_tiles = FastDivmod(tiles_n * rows);
+    p.rows = FastDivmod(rows);
+    p.last_rows = FastDivmod(tiles_m - p.last_group * rows);
+    return p;
+  }
+  static constexpr Tile At(const Params& p, int block) {
+    std::int32_t rest = 0, row = 0;
+    const std::int32_t group = p.group_tiles.Divmod(block, rest);
+    Tile tile;
+    tile.n = (group < p.last_group ? p.rows : p.last_rows).Divmod(rest, row);
+    tile.m = group * p.rows.divisor() + row;
+    return tile;
+  }
+};
+
 // Blocks of `threads` threads of `registers` registers that fit on a multiprocessor, which has room
 // for 16 of them on every GPU.
 constexpr int BlocksPerSm(int registers, int threads) {

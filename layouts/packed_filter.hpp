@@ -2,7 +2,8 @@
 //
 // Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no
 // error, the most common mistake with blocked formats. Here the packed filter is a type of its own,
-// and only PackFilter, PackFilters and PackDepthwiseFilter make one, and conv::CondConv of others.
+// and only PackFilter, PackFilters and PackDepthwiseFilter make one, and conv::CondConv and
+// conv::Deconvolution of others.
 //
 // A prologue (prologues/README.md) other than SharedFilter has a bank of filters. Which filter of
 // it belongs to which output is the prologue's business, so the bank of one prologue is of another
@@ -32,7 +33,9 @@ struct Depthwise;
 namespace conv {
 template <class P>
 class CondConv;  // conv/condconv.hpp, whose kernels make packed filters of packed ones
-}
+template <class P>
+class Deconvolution;  // conv/deconvolution.hpp, whose filter is packed in parts
+}  // namespace conv
 
 template <FilterFormat Format, class T, class Prologue>
 class PackedFilterBuffer;
@@ -100,6 +103,8 @@ class PackedFilter {
   friend class PackedFilterBuffer<Format, T, Prologue>;
   template <class P>
   friend class conv::CondConv;
+  template <class P>
+  friend class conv::Deconvolution;
   PackedFilter(const FilterExtents& extents, std::int64_t count, const T* data)
       : extents_(extents), count_(count), data_(data) {}
 

@@ -57,10 +57,19 @@ foreach(tile IN LISTS tiles)
 endforeach()
 weft_add_operators(condconv_bench "perf/condconv_bench/policies.hpp" ${condconv})
 
+set(tiles Wgmma208x128 Wgmma64x64)
+if(WEFT_PERF_ALL_TILES)
+  list(APPEND tiles Wgmma128x256 Wgmma192x128 Wgmma192x64 Wgmma96x128)
+endif()
+foreach(tile IN LISTS tiles)
+  list(APPEND deconv "weft::conv::S8Deconv32<weft::epilogues::BiasRelu<>, weft::NCxHWx<32>, weft::conv::${tile}>")
+endforeach()
+weft_add_operators(deconv_bench "weft/conv/ready_made.hpp" ${deconv})
+
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
 if(WEFT_HAVE_CUDA)
-  foreach(program weft_perf gemm_bench local_bench condconv_bench)
+  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench)
     weft_only_architectures(${program})
   endforeach()
 endif()

@@ -11,6 +11,7 @@
 #              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, tuning.txt and `choices`, from which a second run (put it into carry/) knows each peer's best variant
 #   depthwise  weft_perf on the list `depthwise`; depthwise-n*.json
 #   condconv   condconv_bench; condconv.json
+#   deconv     deconv_bench; deconv.json
 #   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
@@ -89,6 +90,14 @@ condconv() {
   (
     use_wheel_cudnn
     bounded 60 $bin/condconv_bench "$out/condconv.json"
+  )
+}
+
+deconv() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 120 $bin/deconv_bench "$out/deconv.json"
   )
 }
 
@@ -209,9 +218,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | depthwise | condconv | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
+    tests | cudnn | depthwise | condconv | deconv | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"

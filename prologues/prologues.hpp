@@ -93,6 +93,20 @@ struct Depthwise {
   static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
 };
 
+// A phase of a transposed convolution, whose filter depends on the output pixel's row and column modulo
+// the stride. conv::Deconvolution runs the phases one after the other, each of them a convolution
+// with one filter, and writes here where its pixels lie: pixel (p, q) in row p * stride_h + first_h
+// and column q * stride_w + first_w of the destination, or nowhere if that is outside.
+struct PerPhase {
+  static constexpr Depends kDepends{};
+  static constexpr const char* kName = "PerPhase";
+  std::int32_t stride_h = 1, stride_w = 1;
+  std::int32_t first_h = 0, first_w = 0;  // may be negative
+  std::int32_t rows = 0, columns = 0;     // of the destination
+  constexpr std::int64_t Filter(const BatchCoord&) const { return 0; }
+  static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
+};
+
 // No prologue, but in its place in a bank's type: the experts of a conv::CondConv, which are mixed
 // to the filters of PerSample. Bank: [E][K][C][R][S].
 struct Experts {};

@@ -311,12 +311,16 @@ struct Thread : HopperThread, AtomicThread {
           : "=r"(word)
           : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
     } else {
+      // ptxas 13.0 makes one F2IP.U8.F32.NTZ.RELU of a maximum with 0 and what follows here, and an
+      // H200 calls that an illegal instruction. Another maximum between them changes no result.
+      float apart[4];
+      for (int i = 0; i < 4; ++i) asm("max.f32 %0, %1, 0fBF800000;" : "=f"(apart[i]) : "f"(v[i]));
       asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
           : "=r"(high)
-          : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
+          : "r"(__float2int_rn(apart[3])), "r"(__float2int_rn(apart[2])), "r"(0));
       asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
           : "=r"(word)
-          : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
+          : "r"(__float2int_rn(apart[1])), "r"(__float2int_rn(apart[0])), "r"(high));
     }
     return word;
   }

@@ -36,9 +36,7 @@ class Builder {
     return &kept_.back();
   }
 
-  const Descriptor* Convolve(const conv::Problem& p, const Descriptor& src,
-                             const Descriptor& filter, const Descriptor* dst,
-                             cudnnDataType_t compute) {
+  const Descriptor& Window(const conv::Problem& p, cudnnDataType_t compute) {
     const cudnnConvolutionMode_t mode =
         p.mode == conv::Mode::kConvolution ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION;
     kept_.emplace_back(api_, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -51,6 +49,13 @@ class Builder {
         .SetInts(CUDNN_ATTR_CONVOLUTION_DILATIONS, {p.dilation_h, p.dilation_w})
         .SetInts(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, {p.stride_h, p.stride_w})
         .Finalize();
+    return conv;
+  }
+
+  const Descriptor* Convolve(const conv::Problem& p, const Descriptor& src,
+                             const Descriptor& filter, const Descriptor* dst,
+                             cudnnDataType_t compute) {
+    const Descriptor& conv = Window(p, compute);
     Operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
         .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, src)
         .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, filter)
@@ -60,6 +65,20 @@ class Builder {
         .SetFloat(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0f)
         .Finalize();
     return dst;
+  }
+
+  // dst: the gradient of p by its source. src: that of its result.
+  void Gradient(const conv::Problem& p, const Descriptor& src, const Descriptor& filter,
+                const Descriptor& dst, cudnnDataType_t compute) {
+    const Descriptor& conv = Window(p, compute);
+    Operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR)
+        .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, src)
+        .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, filter)
+        .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, dst)
+        .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, conv)
+        .SetFloat(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, 1.0f)
+        .SetFloat(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA, 0.0f)
+        .Finalize();
   }
 
   // dst = mode(src, other); `other` is null for a function of one tensor. `upper` limits a ReLU
@@ -190,6 +209,18 @@ absl::StatusOr<CudnnGraph> CudnnGraph::Convolution(const CudnnApi& api, cudnnHan
     x = build.Pointwise(CUDNN_POINTWISE_MUL, x, gate, target(false));
     build.Pointwise(CUDNN_POINTWISE_MUL, x, sixth, target(true));
   }
+  WEFT_TRY(build.Graph(handle));
+  return made;
+}
+
+absl::StatusOr<CudnnGraph> CudnnGraph::Gradient(const CudnnApi& api, cudnnHandle_t handle,
+                                                const conv::Problem& p) {
+  CudnnGraph made(api);
+  Builder build(api, &made.kept_);
+  const Descriptor* src = build.Tensor(kSrc, p.dst(), CUDNN_DATA_HALF);
+  const Descriptor* filter = build.Tensor(kFilter, {p.k, p.c, p.r, p.s}, CUDNN_DATA_HALF);
+  const Descriptor* dst = build.Tensor(kDst, p.src(), CUDNN_DATA_HALF);
+  build.Gradient(p, *src, *filter, *dst, CUDNN_DATA_FLOAT);
   WEFT_TRY(build.Graph(handle));
   return made;
 }

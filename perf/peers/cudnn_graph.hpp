@@ -102,6 +102,10 @@ class CudnnGraph {
   // residual holds gamma.
   static absl::StatusOr<CudnnGraph> Convolution(const CudnnApi& api, cudnnHandle_t handle,
                                                 const PeerProblem& problem, bool half);
+  // kDst, the gradient of a convolution by its source, from kSrc, that of its result; NHWC, of half
+  // with sums in float.
+  static absl::StatusOr<CudnnGraph> Gradient(const CudnnApi& api, cudnnHandle_t handle,
+                                             const conv::Problem& problem);
   // kSrc, half, rounded and clamped to kDst, int8; both NHWC.
   static absl::StatusOr<CudnnGraph> Quantization(const CudnnApi& api, cudnnHandle_t handle,
                                                  const TensorExtents& e);

@@ -29,6 +29,9 @@ std::vector<std::string> FamilyOf(const std::string& layout) {
   if (layout == "nc4_nc32") {
     return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>());
   }
+  if (layout == "nc4_nhwc") {
+    return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NHWC>());
+  }
   if (layout == "nhwc") return PolicyNames(conv::S8ConvNhwcFamily<>());
   if (layout == "nc32") return PolicyNames(conv::S8Conv32Family<>());
   return {};
@@ -44,7 +47,7 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
     return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
                         n.size() > 6 ? absl::StrCat("_c", n[6]) : "");
   }
-  if (kind == "Nc4To32Wgmma") {
+  if (kind == "Nc4To32Wgmma" || kind == "Nc4ToNhwcWgmma") {
     return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);
   }
   if (kind.rfind("Nc4", 0) == 0) {
@@ -76,7 +79,7 @@ Tile MakeTile(const std::string& name) {
       }
       args.dst = given.dst;
       args.filter_is_constant = true;  // packed long before, as in a network
-      return op.Run(args, stream);
+      return op.Run(args, stream, {.dependent = given.dependent});
     });
   };
   return tile;
@@ -136,11 +139,9 @@ const std::vector<std::string>& EpilogueNames() {
 
 const std::vector<OurLayout>& OurLayouts() {
   using enum TensorFormatName;
-  static const std::vector<OurLayout> layouts = {{"nc4", kNc4, kNc4},
-                                                 {"nc4_nc32", kNc4, kNc32},
-                                                 {"nc32", kNc32, kNc32},
-                                                 {"nhwc", kNhwc, kNhwc},
-                                                 {"nhwc_nc32", kNhwc, kNc32}};
+  static const std::vector<OurLayout> layouts = {
+      {"nc4", kNc4, kNc4},    {"nc4_nc32", kNc4, kNc32},   {"nc32", kNc32, kNc32},
+      {"nhwc", kNhwc, kNhwc}, {"nhwc_nc32", kNhwc, kNc32}, {"nc4_nhwc", kNc4, kNhwc}};
   return layouts;
 }
 

@@ -225,22 +225,7 @@ class Results {
                                             activation, range, 1, which));
   }
 
- private:
-  static constexpr bool kFloatBias = [] {
-    if constexpr (Epilogue::kHasBias) {
-      return std::is_same_v<typename Epilogue::BiasElement, float>;
-    } else {
-      return false;
-    }
-  }();
-
-  // So that an output nobody writes shows.
-  static std::vector<Output> Garbage(std::int64_t size) {
-    std::vector<Output> v(size);
-    std::memset(static_cast<void*>(v.data()), 0x77, size * sizeof(Output));
-    return v;
-  }
-
+  // planar: what must come out.
   void ExpectEqual(const std::vector<Output>& planar) const {
     const std::vector<Output> got = dst_.Read();
     const std::vector<Output> want =
@@ -255,6 +240,24 @@ class Results {
       }
     }
     EXPECT_EQ(mismatches, 0) << "of " << got.size();
+  }
+
+  const reference::EpilogueData& data() const { return data_; }
+
+ private:
+  static constexpr bool kFloatBias = [] {
+    if constexpr (Epilogue::kHasBias) {
+      return std::is_same_v<typename Epilogue::BiasElement, float>;
+    } else {
+      return false;
+    }
+  }();
+
+  // So that an output nobody writes shows.
+  static std::vector<Output> Garbage(std::int64_t size) {
+    std::vector<Output> v(size);
+    std::memset(static_cast<void*>(v.data()), 0x77, size * sizeof(Output));
+    return v;
   }
 
   const Problem problem_;

@@ -66,6 +66,8 @@ TEST(ConvolutionOutputs, MmaSm80) {
 
 TEST(ConvolutionOutputs, WgmmaSm90) {
   RunOutputs<S8Conv32<To<std::uint8_t>, NCxHWx<64>, Wgmma32x64>>({.zero_point = 7.0f});
+  RunOutputs<S8Conv32<Chain<Scale, Bias<>, Relu, ClampTo<std::uint8_t>>, NCxHWx<32>, Wgmma32x64>>(
+      {}, FullRange<std::uint8_t>(), reference::ReluActivation{});
   RunOutputs<S8Conv32<To<Half>, NHWC, Wgmma32x64>>();
   RunOutputs<S8Conv32<To<Bfloat16>, NCHW, Wgmma32x64>>();
 }
@@ -107,19 +109,27 @@ TEST(ConvolutionOutputs, Residuals) {
   RunOutputs<S8Conv4<Sixteen, NCxHWx<4>, Tile32x32>>({.gamma = 1.5f});
 }
 
-TEST(ConvolutionOutputs, ResidualsThatWgmmaRefuses) {
-  const auto expect_refused = []<class R>(R) {
-    using Epilogue = Chain<Residual<R>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-    using Op = Convolution<S8Conv32<Epilogue, NCxHWx<32>, Wgmma32x64>>;
-    const absl::Status status = Op::Create(SquareProblem(1, 32, 4, 32, 1, 0, 1)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-    EXPECT_EQ(status.message(),
-              "conv: residuals of other types than int8 and float are not supported by wgmma_sm90 "
-              "yet; use an MmaSm80Config");
-  };
-  expect_refused(std::uint8_t{});
-  expect_refused(Half{});
-  expect_refused(Bfloat16{});
+// Bytes through shared memory, others from where they are.
+template <class Residual, class Output = std::int8_t>
+void RunWgmmaResidual() {
+  using Epilogue = Chain<Residual, Scale, Bias<>, Relu, ClampTo<Output>>;
+  RunOutputs<S8Conv32<Epilogue, NCxHWx<32>, Wgmma32x64>>({.gamma = -0.7f}, FullRange<Output>(),
+                                                         reference::ReluActivation{});
+}
+TEST(ConvolutionOutputs, WgmmaResidualInt8) {
+  RunWgmmaResidual<Residual<std::int8_t>>();
+}
+TEST(ConvolutionOutputs, WgmmaResidualUint8) {
+  RunWgmmaResidual<Residual<std::uint8_t>>();
+}
+TEST(ConvolutionOutputs, WgmmaResidualUint8ToUint8) {
+  RunWgmmaResidual<Residual<std::uint8_t>, std::uint8_t>();
+}
+TEST(ConvolutionOutputs, WgmmaResidualHalfOfNhwc) {
+  RunWgmmaResidual<Residual<Half, NHWC>>();
+}
+TEST(ConvolutionOutputs, WgmmaResidualBfloat16OfNchw) {
+  RunWgmmaResidual<Residual<Bfloat16, NCHW>>();
 }
 
 }  // namespace

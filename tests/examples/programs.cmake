@@ -22,6 +22,11 @@ add_test(NAME example_condconv_cpu COMMAND condconv --backend=cpu)
 set_tests_properties(example_condconv example_condconv_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "875 outputs, [1-9][0-9][0-9] above zero, 0 differ from the reference")
 
+add_test(NAME example_deconvolution COMMAND deconvolution)
+add_test(NAME example_deconvolution_cpu COMMAND deconvolution cpu)
+set_tests_properties(example_deconvolution example_deconvolution_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "2352 outputs, [1-9][0-9][0-9]+ above zero, 0 differ from the reference")
+
 set(have_png 0)
 if(PNG_FOUND)
   set(have_png 1)

@@ -1,9 +1,12 @@
 #include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/tile_kernel.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <random>
+#include <set>
+#include <utility>
 
 namespace weft::gemm {
 namespace {
@@ -43,6 +46,25 @@ TEST(FastDivmod, DivisorOneAndLargest) {
     Expect(n, 1);
     Expect(n, kMax);
     Expect(n, kMax - 1);
+  }
+}
+
+// Every tile once, and no more than `group` rows of tiles together.
+TEST(GroupedTileGrid, TakesEveryTileOnce) {
+  for (const int tiles_m : {1, 2, 7, 8, 9, 31}) {
+    for (const int tiles_n : {1, 3, 16}) {
+      for (const int group : {1, 4, 8, 100}) {
+        const auto p = GroupedTileGrid::Make(tiles_m, tiles_n, group);
+        std::set<std::pair<int, int>> seen;
+        for (int block = 0; block < tiles_m * tiles_n; ++block) {
+          const Tile tile = GroupedTileGrid::At(p, block);
+          ASSERT_TRUE(tile.m >= 0 && tile.m < tiles_m && tile.n >= 0 && tile.n < tiles_n);
+          ASSERT_EQ(tile.m / group, block / (group * tiles_n));
+          seen.insert({tile.m, tile.n});
+        }
+        ASSERT_EQ(static_cast<int>(seen.size()), tiles_m * tiles_n);
+      }
+    }
   }
 }
 

@@ -202,21 +202,10 @@ inline constexpr OutputRange<std::uint8_t> kUint8{0, 255};
 inline constexpr OutputRange<float> kFloat{};
 inline constexpr OutputRange<std::int32_t> kRawInt32{};
 
-// One output element. `filters` are those of the bank one after the other, KCRS; `which` says which
-// one an output uses.
-template <class T, class Activation, class Which = OneFilter>
-constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const std::int8_t* filters,
-                   const EpilogueData& e, const Activation& activation, OutputRange<T> range,
-                   std::int64_t index, const Which& which = {}) {
-  const std::int64_t q = index % problem.q();
-  const std::int64_t p = index / problem.q() % problem.p();
-  const std::int64_t k = index / (problem.q() * problem.p()) % problem.k;
-  const std::int64_t n = index / (problem.q() * problem.p() * problem.k);
-  const std::int64_t group = k / (problem.k / problem.groups);
-  const std::int64_t filter_size =
-      problem.k / problem.groups * (problem.c / problem.groups) * problem.r * problem.s;
-  const std::int8_t* filter = filters + which(n, p, q, group) * filter_size;
-  std::int64_t accumulator = Accumulate(problem, src, filter, n, k, p, q);
+// A sum's output: output channel k, planar index `index`.
+template <class T, class Activation>
+constexpr T Converted(std::int64_t accumulator, std::int64_t k, std::int64_t index,
+                      const EpilogueData& e, const Activation& activation, OutputRange<T> range) {
   if (e.sum_bias != nullptr) accumulator = static_cast<std::int32_t>(accumulator + e.sum_bias[k]);
   if constexpr (sizeof(T) == 1) {
     return Quantize<T>(Value(accumulator, k, index, e, activation), e.zero_point, range.low,
@@ -231,6 +220,23 @@ constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const s
   } else {
     return Value(accumulator, k, index, e, activation);
   }
+}
+
+// One output element. `filters` are those of the bank one after the other, KCRS; `which` says which
+// one an output uses.
+template <class T, class Activation, class Which = OneFilter>
+constexpr T Output(const conv::Problem& problem, const std::int8_t* src, const std::int8_t* filters,
+                   const EpilogueData& e, const Activation& activation, OutputRange<T> range,
+                   std::int64_t index, const Which& which = {}) {
+  const std::int64_t q = index % problem.q();
+  const std::int64_t p = index / problem.q() % problem.p();
+  const std::int64_t k = index / (problem.q() * problem.p()) % problem.k;
+  const std::int64_t n = index / (problem.q() * problem.p() * problem.k);
+  const std::int64_t group = k / (problem.k / problem.groups);
+  const std::int64_t filter_size =
+      problem.k / problem.groups * (problem.c / problem.groups) * problem.r * problem.s;
+  const std::int8_t* filter = filters + which(n, p, q, group) * filter_size;
+  return Converted(Accumulate(problem, src, filter, n, k, p, q), k, index, e, activation, range);
 }
 
 // The filters of a CondConv, [N][K][C][R][S], from `count` experts [E][K][C][R][S], routing weights

@@ -280,7 +280,7 @@ struct StoreAtKernel {
 };
 
 // in: 32 lanes x 4, the bits of floats; out: 32 words of 4 bytes of type T.
-template <class T>
+template <class T, bool kRelu = false>
 struct PackKernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 75};
@@ -314,6 +314,9 @@ struct PackKernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
     float v[4];
     std::memcpy(v, p.in + 4 * t.lane(), sizeof(v));
+    if constexpr (kRelu) {
+      for (float& x : v) x = x > 0.0f ? x : 0.0f;
+    }
     p.out[t.lane()] = Thread::template PackSaturated<T>(v);
   }
 };

@@ -162,6 +162,13 @@ void TestPack(int low, int high) {
       expected.push_back(word);
     }
     ExpectOutput<PackKernel<T>>(words, expected);
+    // Which ptxas would make one instruction of, with uint8 one that an H200 does not have.
+    for (uint32_t& word : expected) {
+      for (int i = 0; i < 4; ++i) {
+        if (low < 0 && (word >> (8 * i) & 0x80) != 0) word &= ~(0xffu << 8 * i);
+      }
+    }
+    ExpectOutput<PackKernel<T, true>>(words, expected);
   }
 }
 

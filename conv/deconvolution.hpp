@@ -1,0 +1,187 @@
+// Deconvolution<P>: a transposed convolution (ONNX's ConvTranspose, PyTorch's ConvTranspose2d, the
+// gradient of a convolution by its source), in int8 with every epilogue (docs/deconvolution.md).
+//
+//     using Op = weft::conv::Deconvolution<MyConv>;  // MyConv::Prologue = weft::prologues::PerPhase
+//     absl::StatusOr<Op> op = Op::Create(problem);   // a DeconvolutionProblem
+//     auto w = PackDeconvolutionFilter<MyConv::FilterLayout>(problem, values);  // [c][k][r][s]
+//     op->Run({.src = x, .filter = w->At(device_pointer), .bias = b, .dst = y}, stream);
+//
+// A launch for each phase of the stride, stride_h * stride_w of them: Convolution<P>, or what
+// Dispatch<P> chooses for each where P is a Family.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "weft/conv/convolution.hpp"
+#include "weft/conv/deconvolution_filter.hpp"
+#include "weft/conv/deconvolution_plan.hpp"
+#include "weft/conv/dispatch.hpp"
+
+namespace weft::conv {
+
+namespace internal {
+
+template <class P>
+struct PhaseOperator {
+  static_assert(CheckedPolicy<P>::kValid);
+  static_assert(
+      kPerPhase<typename P::Prologue>,
+      "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
+      "has the Prologue weft::prologues::PerPhase");
+  using First = P;
+  using type = Convolution<P>;
+};
+template <class P, class... Others>
+struct PhaseOperator<Family<P, Others...>> : PhaseOperator<P> {
+  using type = Dispatch<Family<P, Others...>>;
+};
+
+}  // namespace internal
+
+// An immutable operator for one problem, safe to share between threads. Holds no GPU memory and
+// needs no workspace.
+template <class P>
+class Deconvolution {
+  using Policy = typename internal::PhaseOperator<P>::First;
+  using Op = typename internal::PhaseOperator<P>::type;
+  using Epilogue = typename Policy::Epilogue;
+  using FilterLayout = typename Policy::FilterLayout;
+
+ public:
+  using Problem = DeconvolutionProblem;
+  using Element = typename Op::Element;
+  using Output = typename Op::Output;
+  using Filter = PackedDeconvolutionFilter<FilterLayout>;
+  using BiasElement = typename Op::BiasElement;
+  using ResidualElement = typename Op::ResidualElement;
+
+  // As ConvolutionArguments, with src and dst of the DeconvolutionProblem.
+  struct Arguments {
+    gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
+    Filter filter;  // from PackDeconvolutionFilter<FilterLayout>; 16-byte aligned
+    gemm::BiasPointer<BiasElement> bias = nullptr;
+    gemm::ResidualPointer<ResidualElement> residual = nullptr;  // problem.dst()
+    gemm::OutputPointer<Output> dst = nullptr;                  // problem.dst() in DstLayout
+    float alpha = 1.0f;
+    const float* channel_alpha = nullptr;
+    float beta = 1.0f;
+    float gamma = 1.0f;
+    float zero_point = 0.0f;
+    bool filter_is_constant = false;
+    Epilogue epilogue{};
+  };
+
+  // InvalidArgument and OutOfRange as for CheckDeconvolution; and what Convolution (Dispatch), which
+  // `more` are further arguments for, says of a phase.
+  template <class... More>
+  static absl::StatusOr<Deconvolution> Create(const Problem& problem, const More&... more) {
+    if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;
+    Deconvolution made(problem);
+    for (const Phase& phase : made.phases_) {
+      absl::StatusOr<Op> op = Op::Create(phase.problem, more...);
+      if (!op.ok()) {
+        return OfPhase(op.status(), problem, static_cast<std::int64_t>(made.ops_.size()));
+      }
+      made.ops_.push_back(*std::move(op));
+    }
+    return made;
+  }
+
+  const Problem& problem() const { return problem_; }
+
+  // Each one's convolution, filter and place in the destination.
+  const std::vector<Phase>& phases() const { return phases_; }
+
+  // Elements of src and dst in memory, the zero channels of blocked layouts included.
+  std::int64_t src_size() const { return Policy::SrcLayout::Size(problem_.src()); }
+  std::int64_t dst_size() const { return Policy::DstLayout::Size(problem_.dst()); }
+
+  // One line: the phases, then the convolution of the last of them.
+  std::string Describe() const {
+    return absl::StrCat(DescribePhases(phases_), "; the last: ", ops_.back().Describe());
+  }
+
+  // Enqueues a kernel for each phase on `stream` and returns; it synchronises nothing, allocates no
+  // GPU memory and can be captured in a CUDA graph. Errors as Convolution::Run's.
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const {
+    return ForEachPhase(args, [&](const Op& op, const typename Op::Arguments& phase) {
+      return op.Run(phase, stream, options);
+    });
+  }
+
+#if defined(WEFT_CPU_BACKEND)
+  // Runs the same kernels on the CPU and returns when they are done.
+  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
+                                                   arch::CpuOptions::FromEnvironment()) const {
+    return ForEachPhase(args, [&](const Op& op, const typename Op::Arguments& phase) {
+      return op.RunOnCpu(phase, options);
+    });
+  }
+#endif
+
+  // What Run checks before it launches.
+  absl::Status CheckArguments(const Arguments& args) const {
+    if (args.filter.data() == nullptr) {
+      return absl::InvalidArgumentError(
+          "conv: args.filter is not packed; call weft::conv::PackDeconvolutionFilter and pass its "
+          "view(), or At(device_pointer) after a copy to the GPU");
+    }
+    if (absl::Status s = CheckParts(PartsOf(problem_), args.filter.parts()); !s.ok()) return s;
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      if (absl::Status s = ops_[i].CheckArguments(PhaseArguments(args, i)); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  explicit Deconvolution(const Problem& problem)
+      : problem_(problem),
+        phases_(PhasesOf(problem)),
+        offsets_(PartOffsets<FilterLayout>(PartsOf(problem))) {}
+
+  // run(op, arguments) for each of them.
+  template <class RunFunction>
+  absl::Status ForEachPhase(const Arguments& args, const RunFunction& run) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      if (absl::Status s = run(ops_[i], PhaseArguments(args, i)); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  typename Op::Arguments PhaseArguments(const Arguments& args, std::size_t i) const {
+    const Phase& phase = phases_[i];
+    typename Op::Arguments of;
+    of.src = args.src;
+    of.filter =
+        typename Op::Filter(phase.problem.filter(), 1, args.filter.data() + offsets_[phase.part]);
+    of.prologue = phase.place;
+    of.bias = args.bias;
+    of.residual = args.residual;
+    of.dst = args.dst;
+    of.alpha = args.alpha;
+    of.channel_alpha = args.channel_alpha;
+    of.beta = args.beta;
+    of.gamma = args.gamma;
+    of.zero_point = args.zero_point;
+    of.filter_is_constant = args.filter_is_constant;
+    of.epilogue = args.epilogue;
+    return of;
+  }
+
+  Problem problem_;
+  std::vector<Phase> phases_;
+  std::vector<Op> ops_;                // theirs
+  std::vector<std::int64_t> offsets_;  // of the filter's parts
+};
+
+}  // namespace weft::conv

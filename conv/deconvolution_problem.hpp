@@ -1,0 +1,66 @@
+// The shape of a transposed convolution.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/layouts/formats.hpp"
+
+namespace weft::conv {
+
+// All extents in elements. dst[n][k][p][q] = sum over c, r, s of
+//   src[n][c][h][w] * filter[c][k][r][s]
+// for those h, w of the image with p = h * stride_h - pad_top + r * dilation_h and
+// q = w * stride_w - pad_left + s * dilation_w: each pixel of src is spread over the destination, as
+// ONNX's ConvTranspose and PyTorch's ConvTranspose2d do, and as the gradient of a convolution with
+// this padding, stride and dilation is (its src is our dst).
+//
+// The member functions need extents for which conv::CheckDeconvolution is OK.
+struct DeconvolutionProblem {
+  std::int64_t n = 1;  // images
+  std::int64_t h = 1;  // input rows
+  std::int64_t w = 1;  // input columns
+  std::int64_t c = 1;  // input channels
+  std::int64_t k = 1;  // output channels
+  std::int64_t r = 1;  // filter rows
+  std::int64_t s = 1;  // filter columns
+  // Rows and columns that the destination lacks of what is spread.
+  std::int64_t pad_top = 0;
+  std::int64_t pad_left = 0;
+  std::int64_t pad_bottom = 0;
+  std::int64_t pad_right = 0;
+  std::int64_t stride_h = 1;
+  std::int64_t stride_w = 1;
+  std::int64_t dilation_h = 1;  // of no effect where r = 1
+  std::int64_t dilation_w = 1;  // of no effect where s = 1
+  // Further rows at the bottom and columns at the right; below the stride or the dilation.
+  std::int64_t output_pad_h = 0;
+  std::int64_t output_pad_w = 0;
+
+  // Output rows and columns.
+  constexpr std::int64_t p() const {
+    return (h - 1) * stride_h - pad_top - pad_bottom + (r == 1 ? 0 : (r - 1) * dilation_h) + 1 +
+           output_pad_h;
+  }
+  constexpr std::int64_t q() const {
+    return (w - 1) * stride_w - pad_left - pad_right + (s == 1 ? 0 : (s - 1) * dilation_w) + 1 +
+           output_pad_w;
+  }
+
+  constexpr TensorExtents src() const { return {n, c, h, w}; }
+  // In formats of filters, which are [K][C][R][S] in planar order; PackDeconvolutionFilter reads
+  // [C][K][R][S].
+  constexpr FilterExtents filter() const { return {k, c, r, s}; }
+  constexpr TensorExtents dst() const { return {n, k, p(), q()}; }
+
+  // Multiply-accumulates, the ones that fall outside the destination included.
+  constexpr double macs() const {
+    return static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(h) *
+           static_cast<double>(w) * static_cast<double>(c) * static_cast<double>(r) *
+           static_cast<double>(s);
+  }
+
+  friend constexpr bool operator==(const DeconvolutionProblem&,
+                                   const DeconvolutionProblem&) = default;
+};
+
+}  // namespace weft::conv

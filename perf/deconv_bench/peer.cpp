@@ -1,0 +1,96 @@
+#include "perf/deconv_bench/peer.hpp"
+
+#if WEFT_HAVE_CUDNN
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "weft/layouts/float16.hpp"
+#include "weft/layouts/packing.hpp"
+
+namespace weft::perf {
+namespace {
+
+constexpr double kTryMicroseconds = 500.0;
+
+// The convolution whose gradient the problem is.
+conv::Problem Forward(const conv::DeconvolutionProblem& d) {
+  conv::Problem p;
+  p.n = d.n, p.h = d.p(), p.w = d.q(), p.c = d.k, p.k = d.c, p.r = d.r, p.s = d.s;
+  p.pad_top = d.pad_top, p.pad_left = d.pad_left;
+  p.pad_bottom = d.pad_bottom, p.pad_right = d.pad_right;
+  p.stride_h = d.stride_h, p.stride_w = d.stride_w;
+  p.dilation_h = d.dilation_h, p.dilation_w = d.dilation_w;
+  return p;
+}
+
+// Channels last, halves.
+absl::StatusOr<DeviceBuffer> Halves(const TensorExtents& e, const std::vector<std::int8_t>& bytes) {
+  WEFT_LET(const std::vector<std::int8_t> last,
+           (ConvertTensor<NCHW, NHWC, std::int8_t>(e, absl::MakeConstSpan(bytes))));
+  std::vector<Half> halves;
+  for (const std::int8_t x : last) {
+    halves.push_back(Half::FromFloat(static_cast<float>(x) / 64.0f));
+  }
+  return DeviceBuffer::From(halves);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudnnGradient>> CudnnGradient::Create(
+    const conv::DeconvolutionProblem& problem, const std::vector<std::int8_t>& src,
+    const std::vector<std::int8_t>& filter, const Stopwatch& watch) {
+  auto made = std::make_unique<CudnnGradient>();
+  WEFT_LET(made->api_, CudnnApi::Get());
+  WEFT_LET(made->handle_, made->api_->MainHandle());
+  WEFT_LET(made->src_, Halves(problem.src(), src));
+  WEFT_LET(made->filter_, Halves({problem.c, problem.k, problem.r, problem.s}, filter));
+  WEFT_LET(made->dst_, DeviceBuffer::Create(2 * NHWC::Size(problem.dst())));
+  WEFT_LET(made->graph_,
+           internal::CudnnGraph::Gradient(*made->api_, made->handle_, Forward(problem)));
+  std::string why = "cuDNN offers no plan";
+  double best_us = 0.0;
+  for (const internal::CudnnGraph::Config& config : made->graph_->Configs({})) {
+    absl::StatusOr<Plan> plan = made->Make(config.descriptor);
+    if (!plan.ok()) {
+      why = std::string(plan.status().message());
+      continue;
+    }
+    std::swap(made->plan_, *plan);
+    const absl::StatusOr<double> us =
+        watch.Short([&](int) { return made->Enqueue(watch.stream()); }, 1, kTryMicroseconds);
+    if (us.ok() && (made->name_.empty() || *us < best_us)) {
+      best_us = *us;
+      made->name_ = absl::StrCat("cudnn half ", config.name);
+    } else {
+      if (!us.ok()) why = std::string(us.status().message());
+      WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), "cuDNN"));
+      std::swap(made->plan_, *plan);
+    }
+  }
+  if (made->name_.empty()) return absl::UnimplementedError(why);
+  return made;
+}
+
+absl::StatusOr<CudnnGradient::Plan> CudnnGradient::Make(const internal::Descriptor& config) const {
+  Plan made;
+  made.plan = graph_->Plan(handle_, config);
+  WEFT_TRY(api_->Check(made.plan.status(), "cuDNN's plan"));
+  const std::int64_t bytes = made.plan.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+  WEFT_LET(made.workspace, DeviceBuffer::Create(std::max<std::int64_t>(bytes, 256)));
+  made.pack = graph_->Pack({internal::kSrc, internal::kFilter, internal::kDst},
+                           {src_.data(), filter_.data(), dst_.data()}, made.workspace.data());
+  WEFT_TRY(api_->Check(made.pack.status(), "cuDNN's addresses"));
+  return made;
+}
+
+absl::Status CudnnGradient::Enqueue(cudaStream_t stream) const {
+  WEFT_TRY(api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"));
+  return api_->Check(api_->BackendExecute(handle_, plan_.plan.get(), plan_.pack.get()), name_);
+}
+
+}  // namespace weft::perf
+
+#endif

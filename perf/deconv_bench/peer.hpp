@@ -1,0 +1,51 @@
+// The transposed convolution of cuDNN: the gradient of a convolution by its source, in half and
+// NHWC. Only with WEFT_HAVE_CUDNN.
+#pragma once
+
+#if WEFT_HAVE_CUDNN
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "perf/peers/cudnn_graph.hpp"
+#include "perf/support/cuda.hpp"
+#include "perf/support/stopwatch.hpp"
+#include "weft/conv/deconvolution_problem.hpp"
+
+namespace weft::perf {
+
+class CudnnGradient {
+ public:
+  // Tries every plan and keeps the fastest. src: NCHW, filter: [c][k][r][s]; a value of both stands
+  // for 1/64 of it, so that halves hold the results.
+  static absl::StatusOr<std::unique_ptr<CudnnGradient>> Create(
+      const conv::DeconvolutionProblem& problem, const std::vector<std::int8_t>& src,
+      const std::vector<std::int8_t>& filter, const Stopwatch& watch);
+
+  absl::Status Enqueue(cudaStream_t stream) const;
+  const std::string& name() const { return name_; }
+  const DeviceBuffer& dst() const { return dst_; }  // NHWC, half
+
+ private:
+  struct Plan {
+    internal::Descriptor plan, pack;
+    DeviceBuffer workspace;
+  };
+  absl::StatusOr<Plan> Make(const internal::Descriptor& config) const;
+
+  const CudnnApi* api_ = nullptr;
+  cudnnHandle_t handle_ = nullptr;
+  std::optional<internal::CudnnGraph> graph_;
+  DeviceBuffer src_, filter_, dst_;
+  Plan plan_;
+  std::string name_;
+};
+
+}  // namespace weft::perf
+
+#endif

@@ -1,0 +1,188 @@
+// Deconvolution against the reference, exactly.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "tests/conv/nc32_policies.hpp"
+#include "tests/conv/prologue_cases.hpp"
+#include "tests/conv/wgmma_policies.hpp"
+#include "tests/reference/deconvolution.hpp"
+#include "weft/conv/deconvolution.hpp"
+
+namespace weft::conv {
+
+template <class Base>
+struct ResidualOfDst : Base {
+  using Epilogue = epilogues::ResidualBiasRelu<>;
+};
+
+namespace {
+
+using prologues::PerPhase;
+
+inline std::string Text(const DeconvolutionProblem& p) {
+  return absl::StrCat("n", p.n, "h", p.h, "w", p.w, "c", p.c, "k", p.k, "r", p.r, "s", p.s, " pad ",
+                      p.pad_top, ",", p.pad_left, ",", p.pad_bottom, ",", p.pad_right, " stride ",
+                      p.stride_h, ",", p.stride_w, " dilation ", p.dilation_h, ",", p.dilation_w,
+                      " output pad ", p.output_pad_h, ",", p.output_pad_w);
+}
+
+// A convolution whose source and destination both have the deconvolution's destination's extents, for
+// what makes and compares tensors of those.
+inline Problem OfDestination(const DeconvolutionProblem& deconvolution) {
+  const TensorExtents dst = deconvolution.dst();
+  Problem p;
+  p.n = dst.n, p.c = p.k = dst.c, p.h = dst.h, p.w = dst.w;
+  return p;
+}
+
+// P: a policy, or a family of policies of which First is one.
+template <class P, class First = P>
+void ExpectDeconvolved(const DeconvolutionProblem& problem, const RunOptions& options = {}) {
+  SCOPED_TRACE(absl::StrCat(Text(problem), " seed ", options.seed));
+  using Op = Deconvolution<P>;
+  using Layout = typename First::FilterLayout;
+  using Output = typename First::Epilogue::Output;
+  const absl::StatusOr<Op> op = Op::Create(problem);
+  ASSERT_TRUE(op.ok()) << op.status();
+
+  RandomTensors t(OfDestination(problem), options.seed);
+  // Sums as small as those of a phase.
+  const double taps = static_cast<double>(problem.c * gemm::CeilDiv(problem.r, problem.stride_h) *
+                                          gemm::CeilDiv(problem.s, problem.stride_w));
+  for (float& alpha : t.channel_alpha) {
+    alpha *= static_cast<float>(std::sqrt(static_cast<double>(problem.k) / taps));
+  }
+  const std::vector<std::int8_t> src = t.Bytes(NCHW::Size(problem.src()));
+  const std::vector<std::int8_t> filter = t.Bytes(problem.c * problem.k * problem.r * problem.s);
+  const auto packed = PackDeconvolutionFilter<Layout>(problem, filter).value();
+
+  const OperatorMemory<std::int8_t> src_memory(
+      *ConvertTensor<NCHW, typename First::SrcLayout, std::int8_t>(problem.src(), src));
+  const OperatorMemory<std::int8_t> filter_memory({packed.data(), packed.data() + packed.bytes()});
+  const Results<typename First::Epilogue, typename First::DstLayout> results(OfDestination(problem),
+                                                                             t, options);
+  typename Op::Arguments args;
+  args.src = src_memory.get();
+  args.filter = packed.At(filter_memory.get());
+  args.filter_is_constant = options.seed % 2 == 0;
+  results.Fill(&args);
+#if defined(WEFT_CUDA_BACKEND)
+  const absl::Status status = op->Run(args, nullptr);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+#else
+  const absl::Status status = op->RunOnCpu(args, options.cpu);
+#endif
+  ASSERT_TRUE(status.ok()) << status;
+  results.ExpectEqual(reference::Deconvolve<Output>(problem, src.data(), filter.data(),
+                                                    results.data(), reference::ReluActivation{},
+                                                    FullRange<Output>()));
+}
+
+// C and K as the loads and stores of P take them.
+template <class P>
+DeconvolutionProblem FitPhases(DeconvolutionProblem p) {
+  if (std::is_same_v<typename P::SrcLayout, NHWC>) p.c = RoundUp(p.c, P::kChannelsOfLoad);
+  if (std::is_same_v<typename P::DstLayout, NHWC>) p.k = RoundUp(p.k, P::kChannelsOfStore);
+  return p;
+}
+
+inline DeconvolutionProblem SquareDeconvolution(std::int64_t n, std::int64_t c, std::int64_t hw,
+                                                std::int64_t k, std::int64_t rs, std::int64_t pad,
+                                                std::int64_t stride, std::int64_t output_pad = 0) {
+  DeconvolutionProblem p;
+  p.n = n, p.c = c, p.h = p.w = hw, p.k = k, p.r = p.s = rs;
+  p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = pad;
+  p.stride_h = p.stride_w = stride;
+  p.output_pad_h = p.output_pad_w = output_pad;
+  return p;
+}
+
+// most: of strides, dilations.
+inline DeconvolutionProblem RandomDeconvolution(std::mt19937& engine, std::int64_t most_stride,
+                                                std::int64_t most_dilation) {
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(engine() % static_cast<std::uint32_t>(high - low + 1));
+  };
+  for (;;) {
+    DeconvolutionProblem p;
+    p.n = pick(1, 3), p.h = pick(1, 6), p.w = pick(1, 7), p.c = pick(1, 21), p.k = pick(1, 40);
+    p.r = pick(1, 5), p.s = pick(1, 5);
+    p.pad_top = pick(0, 3), p.pad_left = pick(0, 3);
+    p.pad_bottom = pick(0, 3), p.pad_right = pick(0, 3);
+    p.stride_h = pick(1, most_stride), p.stride_w = pick(1, most_stride);
+    p.dilation_h = pick(1, most_dilation), p.dilation_w = pick(1, most_dilation);
+    p.output_pad_h = pick(0, std::max(p.stride_h, p.dilation_h) - 1);
+    p.output_pad_w = pick(0, std::max(p.stride_w, p.dilation_w) - 1);
+    if (engine() % 4 == 0) p.c += 40;  // several slices of k
+    if (CheckDeconvolution(p).ok()) return p;
+  }
+}
+
+template <class P>
+class DeconvolutionTest : public testing::Test {};
+
+using WithResidual = epilogues::ResidualBiasRelu<>;
+using Simple = Nc4Prologue<PerPhase, NCxHWx<32>, SmallTile<4>, WithResidual>;
+using Strips = WgmmaFirstPrologue<PerPhase, NCxHWx<4>, WgmmaTile<64, 64, 64, 64, 64, 1, 4>>;
+
+using DeconvolutionPolicies =
+    testing::Types<Simple, Nc4Prologue<PerPhase, NCHW>,
+                   Nc32Prologue<PerPhase, NCxHWx<32>, 64, 64, 64, 32, 32, 3, 8, WithResidual>,
+                   ProloguePolicy<PerPhase, NCxHWx<32>, CxRSKx<32>, NCxHWx<4>, ReluTo<NCxHWx<4>>,
+                                  MmaSm75Tile<64, 32, 32, 32, 32, 4>, 32, 4>,
+                   NhwcPrologue<PerPhase, NHWC, 64, 64, 4, 4>,
+                   ResidualOfDst<WgmmaPrologue<PerPhase, NCxHWx<32>, SmallTile64>>,
+                   WgmmaNhwcPrologue<PerPhase, NHWC, SmallTile64>, Strips>;
+TYPED_TEST_SUITE(DeconvolutionTest, DeconvolutionPolicies);
+
+// What networks have, in small: each kernel kind with phases of different taps.
+TYPED_TEST(DeconvolutionTest, Common) {
+  for (const DeconvolutionProblem& p : {
+           SquareDeconvolution(1, 1, 1, 1, 1, 0, 1),
+           SquareDeconvolution(2, 33, 5, 37, 3, 1, 2, 1),  // the gradient of a 3x3 of stride 2
+           SquareDeconvolution(2, 20, 4, 40, 4, 1, 2),     // as generators have
+           SquareDeconvolution(1, 40, 6, 24, 2, 0, 2),     // as U-Net has
+           SquareDeconvolution(3, 16, 4, 33, 1, 0, 2),     // three phases without taps
+           SquareDeconvolution(2, 33, 7, 36, 3, 1, 1),
+           SquareDeconvolution(1, 8, 3, 8, 2, 1, 2),  // phases that begin inside the source
+       }) {
+    ExpectDeconvolved<TypeParam>(FitPhases<TypeParam>(p));
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(DeconvolutionTest, Random) {
+  constexpr bool kStrips = std::is_same_v<TypeParam, Strips>;  // no dilation along a row
+  std::mt19937 engine(7);
+  for (int i = 0; i < 15; ++i) {
+    const DeconvolutionProblem p = RandomDeconvolution(engine, 3, kStrips ? 1 : 3);
+    ExpectDeconvolved<TypeParam>(FitPhases<TypeParam>(p),
+                                 {.seed = static_cast<std::uint32_t>(engine())});
+    if (this->HasFailure()) return;
+  }
+}
+
+TEST(Deconvolution, LargeStridesAndDilations) {
+  std::mt19937 engine(11);
+  for (int i = 0; i < 20; ++i) {
+    DeconvolutionProblem p = RandomDeconvolution(engine, 6, 6);
+    if (i % 2 == 0) p.n = 1, p.c = 5, p.k = 3;
+    ExpectDeconvolved<Simple>(p, {.seed = static_cast<std::uint32_t>(i)});
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Deconvolution, OfAFamily) {
+  using Wide = Nc4Prologue<PerPhase, NCxHWx<32>, Tile<64, 32, 32, 32, 16, 4, 4>, WithResidual>;
+  ExpectDeconvolved<Family<Simple, Wide>, Simple>(SquareDeconvolution(3, 9, 5, 12, 3, 1, 2, 1));
+}
+
+}  // namespace
+}  // namespace weft::conv
