@@ -186,6 +186,9 @@ class Dispatch<Family<Policies...>> {
   std::int64_t dst_size() const {
     return Visit([](const auto& op) { return op.dst_size(); });
   }
+  std::int64_t dst_bytes() const {
+    return Visit([](const auto& op) { return op.dst_bytes(); });
+  }
 
   // The chosen policy's place in the family and its tile.
   int index() const { return static_cast<int>(op_.index()); }

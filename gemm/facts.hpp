@@ -22,7 +22,7 @@ struct TileFacts {
   arch::Requires hardware;
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
-  int dst_element_bytes = 1;
+  int dst_element_bits = 8;
   int element_bytes = 1;  // of the operands
   // Products.
   bool lines_a = true, lines_b = true;  // k runs along memory in A, in B
@@ -33,6 +33,7 @@ struct TileFacts {
   bool nhwc = false;             // SrcLayout is NHWC
   bool has_taps = false;         // there is a kernel for conv::SourceKind::kTaps
   int filter_interleave = 4;     // FilterLayout rounds K up to a multiple of this
+  int filter_bits = 8;           // of a filter's value; 4: FilterLayout is a PackedInt4
   int dst_channel_run = 0;       // TensorFormat::kChannelRun
   int residual_channel_run = 0;  // of the residual's, 0 if there is none
   prologues::Depends depends;

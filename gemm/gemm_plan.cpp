@@ -91,7 +91,7 @@ PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
   counts.useful =
       double(p.m) * p.n * p.k / (double(counts.blocks()) * t.m * t.n * counts.slices * t.k);
   counts.bytes = (double(p.m) * p.k + double(p.n) * p.k) * f.element_bytes +
-                 double(p.m) * p.n * f.dst_element_bytes + 8.0 * p.n;
+                 double(p.m) * p.n * f.dst_element_bits / 8 + 8.0 * p.n;
   return counts;
 }
 

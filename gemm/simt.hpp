@@ -42,7 +42,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   static_assert(T::kThreadN % 4 == 0 && (T::kThreadM == 2 || T::kThreadM % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
-  static_assert(T::kThreadN * T::kOutputBytes % P::config.alignment.dst == 0,
+  static_assert(T::kThreadN * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the config.thread.n output channels that "
                 "one thread holds");
   static_assert(T::kBlockM % T::kThreads == 0 ||
@@ -170,6 +170,15 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
     static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? Across::kLines : 1;
     static constexpr int Offset(int row, int, int outer, int cell) {
       return SimtMainloop::Offset<Rows>(outer, row * Across::kLines + cell);
+    }
+  };
+
+  // Blocks of int4 (int4_operand.hpp), of 8 rows of one k group.
+  template <class Rows, bool>
+  struct Int4Blocks : Share<T, Rows, Pieces<1, 8, kGroups>> {
+    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int Offset(int row, int, int outer, int cell) {
+      return SimtMainloop::Offset<Rows>(outer, row * 8 + cell * 4);
     }
   };
 

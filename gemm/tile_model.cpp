@@ -79,7 +79,7 @@ double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
 // Instructions for an output that stores of fewer than 8 channels add to an epilogue.
 double NarrowStores(const TileFacts& tile) {
   if (IsSimt(tile.config)) return 0.0;
-  const double channels = double(tile.config.alignment.dst) / tile.dst_element_bytes;
+  const double channels = 8.0 * tile.config.alignment.dst / tile.dst_element_bits;
   return std::max(0.0, 8.0 / channels - 1.0);
 }
 

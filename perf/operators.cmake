@@ -43,7 +43,7 @@ foreach(line IN LISTS lines)
 endforeach()
 target_link_libraries(gemm_bench PRIVATE ${CMAKE_DL_LIBS})
 foreach(tile Local16x64 Local16x64Deep Local16x128 Local16x32)
-  list(APPEND local "weft::perf::${tile}")
+  list(APPEND local "weft::perf::${tile}" "weft::perf::${tile}Int4")
 endforeach()
 weft_add_operators(local_bench "perf/local_bench/policies.hpp" ${local})
 
