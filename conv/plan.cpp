@@ -10,6 +10,8 @@ namespace {
 
 using gemm::Int32;
 using gemm::kInt32Max;
+using internal::StepH;
+using internal::StepW;
 using internal::TooLarge;
 using internal::Wide;
 
@@ -68,28 +70,6 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
         words ? "" : ", or choose narrower stores with WithDstAlignment"));
   }
   return absl::OkStatus();
-}
-
-// From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
-std::int64_t StepH(const Problem& p) {
-  return p.r == 1 ? 0 : p.dilation_h;
-}
-std::int64_t StepW(const Problem& p) {
-  return p.s == 1 ? 0 : p.dilation_w;
-}
-
-// What im2col needs beyond SourceParams.
-void FillWindow(const Problem& p, WindowParams* w) {
-  const bool flip = p.mode == Mode::kConvolution;
-  w->h = Int32(p.h);
-  w->r = Int32(p.r);
-  w->s = Int32(p.s);
-  // A flipped filter is walked from its last tap: start there and step backwards.
-  w->base_h = Int32(-p.pad_top + (flip ? (p.r - 1) * p.dilation_h : 0));
-  w->base_w = Int32(-p.pad_left + (flip ? (p.s - 1) * p.dilation_w : 0));
-  const std::int64_t step_h = StepH(p), step_w = StepW(p);
-  w->step_h = Int32(flip ? -step_h : step_h);
-  w->step_w = Int32(flip ? -step_w : step_w);
 }
 
 void FillTaps(const Problem& p, TapParams* t) {
@@ -214,7 +194,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   a.plane = Int32(plane);
   a.stride_h = Int32(p.stride_h);
   a.stride_w = Int32(p.stride_w);
-  FillWindow(p, &g.im2col);
+  internal::FillTapWalk(p, &g.im2col);
   g.im2col.taps = gemm::FastDivmod(Int32(taps));
   g.im2col.tap_columns = gemm::FastDivmod(Int32(p.s));
   g.im2col.channels = gemm::FastDivmod(Int32(channels));

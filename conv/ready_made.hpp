@@ -30,12 +30,15 @@ constexpr int BytesOf(int channels) {
          8;
 }
 
-// Bytes of the widest store of wgmma_sm90, which stages whole channels: a run of Dst, 16 at most.
+// Bytes of one store, at most `most`, of the channels that lie side by side in Dst.
 template <class Epilogue, class Dst>
-inline constexpr int kStagedStore = [] {
+constexpr int StoreBytes(int most) {
   constexpr int kRun = BytesOf<Epilogue, Dst>(Dst::kChannelRun);
-  return kRun == 0 || kRun > 16 ? 16 : kRun;
-}();
+  return kRun == 0 || kRun > most ? most : kRun;
+}
+// Of wgmma_sm90, which stages whole channels.
+template <class Epilogue, class Dst>
+inline constexpr int kStagedStore = StoreBytes<Epilogue, Dst>(16);
 
 template <class TileT>
 inline constexpr bool kIsWgmma =
@@ -44,16 +47,10 @@ inline constexpr bool kIsWgmma =
 // `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
 template <class TileT, class Epilogue, class Dst>
 constexpr auto WithStagedStore() {
-  constexpr int kRun = BytesOf<Epilogue, Dst>(Dst::kChannelRun);
-  if constexpr (kIsWgmma<TileT>) {
-    return WithDstAlignment(TileT::config, kStagedStore<Epilogue, Dst>);
-  } else if constexpr (kIsInt4<Dst>) {
-    return WithDstAlignment(TileT::config, 2);  // the 4 channels that every thread has
-  } else if constexpr (kRun != 0 && kRun < TileT::config.alignment.dst) {
-    return WithDstAlignment(TileT::config, kRun);
-  } else {
-    return TileT::config;
-  }
+  constexpr int kMost = kIsWgmma<TileT> ? 16
+                        : kIsInt4<Dst>  ? 2  // the 4 channels that every thread has
+                                        : TileT::config.alignment.dst;
+  return WithDstAlignment(TileT::config, StoreBytes<Epilogue, Dst>(kMost));
 }
 
 }  // namespace internal
@@ -84,15 +81,12 @@ struct S8Conv32 {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr int kRunBytes = internal::BytesOf<EpilogueT, Dst>(Dst::kChannelRun);
-  static constexpr int kWidest = (TileT::config.warp.n == 16 ? 4 : 8) / (kIsInt4<Dst> ? 2 : 1);
-  static constexpr int kStoreBytes = internal::kIsWgmma<TileT>
-                                         ? internal::kStagedStore<EpilogueT, Dst>
-                                     : kIsInt4<Dst>   ? (kRunBytes > 2 ? kWidest : 2)
-                                     : kRunBytes >= 8 ? kWidest
-                                     : kRunBytes == 1 || kRunBytes == 2 ? kRunBytes
-                                                                        : 4;
-  static constexpr auto config = WithDstAlignment(TileT::config, kStoreBytes);
+  static constexpr int kWidest = Dst::kChannelRun == 0 || TileT::config.warp.n == 16 ? 4 : 8;
+  static constexpr int kMostBytes = internal::kIsWgmma<TileT> ? 16
+                                    : kIsInt4<Dst>            ? kWidest / 2
+                                                              : kWidest;
+  static constexpr auto config =
+      WithDstAlignment(TileT::config, internal::StoreBytes<EpilogueT, Dst>(kMostBytes));
 };
 
 // int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80, or of
@@ -108,11 +102,11 @@ struct S8ConvNhwc {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr int kChannels =
-      Dst::kChannelRun == 0 || kDstChannels < Dst::kChannelRun ? kDstChannels : Dst::kChannelRun;
-  static constexpr int kBytes = internal::BytesOf<EpilogueT, Dst>(kChannels);
-  static constexpr auto config =
-      WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
+  static constexpr int kBytes = internal::BytesOf<EpilogueT, Dst>(kDstChannels);
+  static constexpr auto config = WithSrcAlignment(
+      WithDstAlignment(TileT::config,
+                       internal::StoreBytes<EpilogueT, Dst>(kBytes < 16 ? kBytes : 16)),
+      kSrcBytes);
 };
 
 namespace internal {
@@ -125,9 +119,10 @@ struct S8Depthwise {
   using DstLayout = Dst;
   using Prologue = prologues::Depthwise;
   using Epilogue = EpilogueT;
-  static constexpr int kChannels = Dst::kChannelRun == 1 ? 1 : 4;  // of a store
+  // 4 channels at most.
   static constexpr auto config = WithDstAlignment(
-      TileT::config, kChannels* static_cast<int>(sizeof(typename EpilogueT::Output)));
+      TileT::config,
+      StoreBytes<EpilogueT, Dst>(4 * static_cast<int>(sizeof(typename EpilogueT::Output))));
 };
 
 }  // namespace internal
