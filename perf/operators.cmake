@@ -73,6 +73,8 @@ endif()
 
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
-if(WEFT_HAVE_CUDA AND CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-  set_target_properties(weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
+if(WEFT_HAVE_CUDA)
+  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench)
+    weft_only_architectures(${program})
+  endforeach()
 endif()
