@@ -30,8 +30,11 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   static constexpr int kStages = P::config.stages, kSteps = T::kGroups;
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
+  // A policy may say how many adjacent columns a thread holds (kRun below).
+  static constexpr bool kOwnRun = requires { P::kRun; };
   static_assert(
-      T::kWarpM % 16 == 0 && (T::kWarpN % 32 == 0 || T::kWarpN == 16) &&
+      T::kWarpM % 16 == 0 &&
+          (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
           T::kBlockK * T::kElementBytes % 32 == 0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
       "threadblock.k a multiple of 32 int8 or 16 16-bit floats");
@@ -42,7 +45,13 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
 
   // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
   // matrix 16 bytes, so that the four threads of a row write whole sectors together.
-  static constexpr int kRun = T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
+  static constexpr int kRun = [] {
+    if constexpr (kOwnRun) {
+      return P::kRun;
+    } else {
+      return T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
+    }
+  }();
 
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
   using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;
@@ -77,13 +86,13 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   using Map = LayoutMap<MapLayouts>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
-  // that is transposed on its way.
+  // that is transposed on its way. By: the threads that bring it.
   using ColumnsOfB = ChannelsOfB<kRun>;
-  template <class Rows, int kBytes>
-  using Along = MmaAlong<MmaSm80Mainloop, Rows, kBytes>;
-  template <class Rows>
+  template <class Rows, int kBytes, class By = MmaSm80Mainloop>
+  using Along = MmaAlong<By, Rows, kBytes>;
+  template <class Rows, class By = T>
   struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
-                      Share<T, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+                      Share<By, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
   // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
   // side in memory, and neighbouring threads read two.
   template <class Rows, bool kLines, int kPair = kLines&& T::kGroups % 2 == 0 ? 2 : 1>
@@ -199,10 +208,31 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     }
   }
 
+  // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
+  // (arch/fragments.hpp).
+  using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];
+
   // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
   WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
                                    Accumulators& acc) {
     const Reader reader(t, a, b);
+    MultiplyGroups(t, reader, acc, [&](int group, int i, std::uint32_t(&fragment)[4]) {
+      reader.LoadA(t, 0, group, i, fragment);
+    });
+  }
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
+                                   Accumulators& acc) {
+    MultiplyGroups(t, Reader(t, 0, b), acc, [&](int group, int i, std::uint32_t(&fragment)[4]) {
+      WEFT_UNROLL
+      for (int r = 0; r < 4; ++r) fragment[r] = a[group][i][r];
+    });
+  }
+
+ private:
+  // load_a(group, i, a): fragment i of A's rows.
+  template <class LoadA>
+  WEFT_DEVICE static void MultiplyGroups(arch::Thread t, const Reader& reader, Accumulators& acc,
+                                         const LoadA& load_a) {
     WEFT_UNROLL
     for (int group = 0; group < T::kGroups; ++group) {
       WordsB words_b;
@@ -212,12 +242,13 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
       WEFT_UNROLL
       for (int i = 0; i < T::kFragmentsM; ++i) {
         std::uint32_t fragment_a[4];
-        reader.LoadA(t, 0, group, i, fragment_a);
+        load_a(group, i, fragment_a);
         MultiplyRow(t, fragment_a, fragments_b, i, acc);
       }
     }
   }
 
+ public:
   // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
   // instructions.
   class Held {

@@ -60,7 +60,7 @@ class GatherOperand {
 
  public:
   using Params = typename Walk::Params;
-  static constexpr int kPieces = Shape::kPieces;
+  static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
   struct Fragment {
     Piece<kBytes> piece[kPieces];
   };

@@ -148,7 +148,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   }
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, or across
-  // the rows of one k group; and of one that is transposed on its way.
+  // the rows of one k group; and of one that is transposed on its way. By: the threads that bring it.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int kPieceBytes>
   struct PlaceAlong {
@@ -157,16 +157,16 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
       return SimtMainloop::Offset<Rows>(outer * kCells + cell, row);
     }
   };
-  template <class Rows, int kPieceBytes>
+  template <class Rows, int kPieceBytes, class By = T>
   struct Along : PlaceAlong<Rows, kPieceBytes>,
-                 Share<T, Rows, Pieces<1, 1, kGroups * kGroupBytes / kPieceBytes>> {
+                 Share<By, Rows, Pieces<1, 1, kGroups * kGroupBytes / kPieceBytes>> {
     static_assert(kGroups * kGroupBytes % kPieceBytes == 0,
                   "weft: config.alignment.src is wider than config.threadblock.k elements");
   };
-  template <class Rows>
-  struct Transposed : PlaceAlong<Rows, 4>, Share<T, Rows, Pieces<1, 4, kGroups>> {};
-  template <class Rows, int kPieceBytes>
-  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
+  template <class Rows, class By = T>
+  struct Transposed : PlaceAlong<Rows, 4>, Share<By, Rows, Pieces<1, 4, kGroups>> {};
+  template <class Rows, int kPieceBytes, class By = T>
+  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
     static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? Across::kLines : 1;
     static constexpr int Offset(int row, int, int outer, int cell) {
       return SimtMainloop::Offset<Rows>(outer, row * Across::kLines + cell);

@@ -82,8 +82,15 @@ if(WEFT_PERF_ALL_TILES)
 endif()
 weft_add_operators(fused_bench "perf/fused_bench/policies.hpp" ${fused})
 
+target_link_libraries(block_bench PRIVATE ${CMAKE_DL_LIBS})
+if(WEFT_HAVE_CUDA)
+  target_sources(block_bench PRIVATE perf/block_bench/launch.cu)
+endif()
+
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
-if(WEFT_HAVE_CUDA AND CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-  set_target_properties(weft_perf gemm_bench local_bench condconv_bench deconv_bench fused_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
+if(WEFT_HAVE_CUDA)
+  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench fused_bench)
+    weft_only_architectures(${program})
+  endforeach()
 endif()
