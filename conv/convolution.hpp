@@ -291,7 +291,8 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       .field = "dst",
       .address = args.dst,
       .alignment = P::config.alignment.dst,
-      .line_bytes = P::DstLayout::Size(dst) * std::int64_t{sizeof(Output)},
+      .line_bytes =
+          Epilogue::kWritesOutput ? P::DstLayout::Size(dst) * std::int64_t{sizeof(Output)} : 0,
       .helper = "WithDstAlignment",
       .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
@@ -311,6 +312,16 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
         .line_bytes =
             Layout::Size(dst) * std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
         .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
+  }
+  if constexpr (Epilogue::kHasSums) {
+    epilogue.image_sums = gemm::TensorArgument{
+        .field = "epilogue's array of sums",
+        .address = args.epilogue.template Get<typename Epilogue::SumsStage>().to,
+        .alignment = alignof(std::int32_t),
+        .line_bytes = problem().n * problem().k * std::int64_t{sizeof(std::int32_t)},
+        .if_null =
+            "is null; give args.epilogue.Get<ImageSums>() (or <OnlyImageSums>) the address "
+            "of zeros, one int32 for each image and output channel"};
   }
   if (absl::Status s =
           gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output, epilogue);

@@ -93,7 +93,8 @@ struct Parts {
   static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
   // A second output has addresses of its own.
   static constexpr bool kCopies =
-      (P::Epilogue::kHasCopy || P::Epilogue::kHasRange) && P::config.registers == 0;
+      (P::Epilogue::kHasCopy || P::Epilogue::kHasRange || P::Epilogue::kHasSums) &&
+      P::config.registers == 0;
   static constexpr int kRegisters = !kCopies              ? kWithResidual
                                     : kWithResidual < 224 ? kWithResidual + 32
                                                           : 255;

@@ -117,6 +117,9 @@ double Bytes(const Problem& p, const TileFacts& f, double filters) {
 absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   if (absl::Status s = CheckProblem(p, f.largest_product); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
+  if (f.image_sums && p.p() * p.q() > kInt32Max / 255) {
+    return TooLarge("p*q of ImageSums", p.p() * p.q(), kInt32Max / 255, "split the image");
+  }
   const gemm::TileShape& tile = f.config.threadblock;
   Geometry g;
   g.problem = p;

@@ -45,6 +45,7 @@ constexpr TileFacts FactsOf() {
                      .src_layout = P::SrcLayout::kName,
                      .filter_layout = P::FilterLayout::kName,
                      .dst_layout = Dst::kName};
+  facts.image_sums = Epilogue::kHasSums;
   facts.largest_product = CheckedPolicy<P>::kLargestProduct;
   if constexpr (CheckedPolicy<P>::kWgmma) {
     facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;

@@ -10,6 +10,7 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
+#include "weft/gemm/image_sums.hpp"
 #include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
@@ -54,10 +55,14 @@ class DirectStore {
     }
     const std::int64_t image = Dst::ImageStride(p.extents);
     const std::int64_t block = Dst::ChannelOffset(p.extents, kRunsApart);
+    [[maybe_unused]] Sums sums;
     WEFT_UNROLL
     for (int i = 0; i < Map::kPixels; ++i) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
-      Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      if constexpr (Epilogue::kHasSums) sums.image[i] = pixel.inside ? pixel.n : -1;
+      Element* const to = Epilogue::kWritesOutput
+                              ? p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq)
+                              : nullptr;
       const auto terms = Math::TermsOf(t, p, tile, pixel);
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
@@ -71,20 +76,34 @@ class DirectStore {
             t, p, pixel, at, wanted, channels[g], terms,
             [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value);
         Keep(parts[g], outputs);
-        WEFT_UNROLL
-        for (int j = 0; j < kChannels; j += kRun) {
-          Vector v;
-          memcpy(&v, outputs.value + j, sizeof(v));
-          if (wanted && channels[g].k + j < padded_end) {
-            Element* const run = to + parts[g].offset + Apart(p, channels[g].k, j, block, tile);
-            t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
+        if constexpr (Epilogue::kHasSums) sums.Take(i, g, outputs.value);
+        if constexpr (Epilogue::kWritesOutput) {
+          WEFT_UNROLL
+          for (int j = 0; j < kChannels; j += kRun) {
+            Vector v;
+            memcpy(&v, outputs.value + j, sizeof(v));
+            if (wanted && channels[g].k + j < padded_end) {
+              Element* const run = to + parts[g].offset + Apart(p, channels[g].k, j, block, tile);
+              t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
+            }
           }
         }
       }
     }
+    if constexpr (Epilogue::kHasSums) sums.AddUp(t, p, first_k, end);
   }
 
  private:
+  template <bool kSums, class M>
+  struct SumsOf {
+    using type = NoSums;
+  };
+  template <class M>
+  struct SumsOf<true, M> {
+    using type = FragmentSums<Element, M>;
+  };
+  using Sums = typename SumsOf<Epilogue::kHasSums, Map>::type;
+
   static constexpr int kBytes = kChannels * static_cast<int>(sizeof(Element));
   // Whether outputs past the last channel are stored, as zeros.
   static constexpr bool kZeros = Dst::kChannelRun > 1;
