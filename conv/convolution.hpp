@@ -28,7 +28,7 @@ namespace weft::conv {
 // Run and host addresses for RunOnCpu. No tensor may overlap dst, but for a residual that has dst's
 // own layout and address, and elements of its size. A number that no stage of the epilogue reads
 // keeps its default. Policies that differ in their config only share this type.
-template <class Element, class Filter, class Epilogue>
+template <class Element, class Filter, class Epilogue, class SourceFunctor = NoSourceFunctor>
 struct ConvolutionArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
@@ -54,6 +54,7 @@ struct ConvolutionArguments {
   bool filter_is_constant = false;
   Epilogue epilogue{};                   // run-time values of the activations, if they have any
   typename Filter::Prologue prologue{};  // and of the prologue
+  SourceFunctor source_functor{};        // and of the policy's SourceFunctor
 };
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
@@ -69,7 +70,7 @@ class Convolution {
   using Element = typename P::Element;
   using Output = typename Epilogue::Output;
   using Filter = PackedFilter<typename P::FilterLayout, std::int8_t, Prologue>;
-  using Arguments = ConvolutionArguments<Element, Filter, Epilogue>;
+  using Arguments = ConvolutionArguments<SourceElement<P>, Filter, Epilogue, SourceFunctorOf<P>>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
@@ -246,6 +247,7 @@ class Convolution {
   absl::Status StartKind(const Arguments& args, const StartFunction& start) const {
     KernelParams<P, kind> params = MakeParams<P, kind>(geometry_, args.prologue);
     params.a.src = args.src;
+    if constexpr (kConvertsSource<P>) params.a.functor = args.source_functor;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
     return start({static_cast<int>(kind), &params, geometry_.grid()});

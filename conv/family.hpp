@@ -35,7 +35,8 @@ struct OperatorKind<P> {
   using Operator = conv::Convolution<P>;
   using Checked = conv::CheckedPolicy<P>;
   using Same = std::tuple<typename P::Element, typename P::SrcLayout, typename P::FilterLayout,
-                          typename P::DstLayout, typename P::Prologue, typename P::Epilogue>;
+                          typename P::DstLayout, typename P::Prologue, typename P::Epilogue,
+                          conv::SourceFunctorOf<P>>;
   static constexpr const char* kWho = "conv";
   static constexpr const char* kFrom = P::SrcLayout::kName;
   static constexpr const char* kTo = P::DstLayout::kName;
