@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -131,7 +129,7 @@ class Bench {
   // What cuBLASLt has for a type and its layouts: `best` of what the heuristic offers, and `sm80`
   // of all that run on sm_80 as well, of a product on tensor cores; -1 for none.
   struct Algorithms {
-    std::shared_ptr<const LtProduct> product;
+    LtProduct product;
     int best = -1, sm80 = -1;
   };
 
@@ -220,7 +218,7 @@ class Bench {
       row["ours_p90"] = Rounded(time.p90);
       const auto against = [&](const char* name, const char* ratio, int algorithm,
                                const Contestant& c) {
-        row[name] = found.product->Name(algorithm);
+        row[name] = found.product.Name(algorithm);
         row[absl::StrCat(name, "_kernels")] = Kernels(found, algorithm, sets);
         row[absl::StrCat(name, "_us")] = Rounded(Quantile(c.samples, 0.5));
         row[ratio] = Rounded(Quantile(c.samples, 0.5) / time.median);
@@ -278,22 +276,19 @@ class Bench {
   // In cuBLASLt's column-major words it is the transpose: C^T (n x m) = B^T (n x k) A^T (k x m). A
   // row-major B is a column-major B^T; a column-major A needs transposing to be A^T.
   absl::Status RunPeer(const Algorithms& found, int algorithm, const Set& s) const {
-    return found.product->Run(algorithm, s.b.data(), s.a.data(), s.c.data(), watch().stream());
+    return found.product.Run(algorithm, s.b.data(), s.a.data(), s.c.data(), watch().stream());
   }
   static std::string Kernels(const Algorithms& found, int algorithm, const std::vector<Set>& sets) {
-    return found.product->Kernels(algorithm, sets[0].b.data(), sets[0].a.data(), sets[0].c.data());
+    return found.product.Kernels(algorithm, sets[0].b.data(), sets[0].a.data(), sets[0].c.data());
   }
 
-  // Runs every algorithm once over the sets. Remembers what it found.
+  // Runs every algorithm once over the sets.
   template <class P>
   absl::StatusOr<Algorithms> Search(const gemm::GemmProblem& problem,
                                     const std::vector<Set>& sets) {
     using Element = typename P::Element;
     using Sum = typename gemm::SumOf<Element>::type;
     constexpr bool kTensorCores = !std::is_same_v<Element, float>;
-    const std::string key = absl::StrCat(Type<Element>::kName, gemm::kLinesOfA<P>,
-                                         gemm::kLinesOfB<P>, gemm::ProblemName(problem));
-    if (const auto known = searches_.find(key); known != searches_.end()) return known->second;
     WEFT_LET(LtProduct product,
              LtProduct::Create({.rows = problem.n,
                                 .columns = problem.m,
@@ -304,9 +299,9 @@ class Bench {
                                 .result = std::is_same_v<Sum, float> ? CUDA_R_32F : CUDA_R_32I},
                                kMostOffers));
     if (kTensorCores) product.AddAll();
-    Algorithms found = {std::make_shared<const LtProduct>(std::move(product))};
+    Algorithms found = {std::move(product)};
     double best = 0, sm80 = 0;
-    for (int i = 0; i < found.product->algorithms(); ++i) {
+    for (int i = 0; i < found.product.algorithms(); ++i) {
       Contestant one;
       one.enqueue = [&](int set) { return RunPeer(found, i, sets[set]); };
       if (!watch().Prepare(one, static_cast<int>(sets.size()), 0).ok() ||
@@ -315,12 +310,11 @@ class Bench {
         continue;
       }
       const double time = one.samples[0];
-      if (i < found.product->offered() && (best == 0 || time < best)) best = time, found.best = i;
+      if (i < found.product.offered() && (best == 0 || time < best)) best = time, found.best = i;
       if (!kTensorCores || (sm80 != 0 && time >= sm80)) continue;
       if (RunsOnSm80(Kernels(found, i, sets))) sm80 = time, found.sm80 = i;
     }
     if (found.best < 0) return absl::NotFoundError("cuBLASLt has no algorithm that runs");
-    searches_[key] = found;
     return found;
   }
 
@@ -328,7 +322,6 @@ class Bench {
   gemm::GpuFacts gpu_;
   gemm::TuningTable table_;
   std::vector<double> over_best_;
-  std::map<std::string, Algorithms> searches_;
   std::vector<Json> rows_;
 };
 

@@ -137,12 +137,12 @@ def layers(results):
     text = ""
     for result in results:
         rows = [(r["layer"], number(r, "ours_us", 2), f"{number(r, 'ours_p10_us', 2)} to {number(r, 'ours_p90_us', 2)}",
-                 number(r, "peer_us", 2), number(r, "ratio", 2), f"{100 * r['noise']:.1f}%" if "noise" in r else "-",
+                 number(r, "ours_plain_us", 2), number(r, "peer_us", 2), number(r, "ratio", 2), f"{100 * r['noise']:.1f}%" if "noise" in r else "-",
                  number(r, "floor_us", 2), number(r, "tops"), number(r, "gb_s", 0),
                  f"{r['layout']} {report_page.short(r['kernel'])}", r["peer"].split(":")[0], r["status"])
                 for r in result["rows"]]
         text += f"N = {result['environment']['batch']}\n\n" + table(
-            ("layer", "ours us:", "p10 to p90:", "peer us:", "ratio:", "noise:", "floor us:", "TOPS:", "GB/s:", "ours",
+            ("layer", "ours us:", "p10 to p90:", "plain us:", "peer us:", "ratio:", "noise:", "floor us:", "TOPS:", "GB/s:", "ours",
              "peer", "status"), rows) + "\n"
     return text.removesuffix("\n")
 
@@ -259,26 +259,28 @@ def gemm(result):
     return text + f"\n{e['device']}; commit {e['commit']}. {sentence(e['method'])}.\n"
 
 
-def network(result):
-    """One line for each batch."""
+def network(results):
+    """One line for each format and batch."""
     lines = []
-    for r in sorted(result["rows"], key=lambda r: r["batch"]):
+    rows = [r for result in results for r in result["rows"]]
+    for r in sorted(rows, key=lambda r: (r["batch"], r.get("tensors", ""))):
         differs = "-"
         if "output_differences" in r:
             differs = "none" if r["output_differences"] == 0 else (
                 f"{r['output_differences']} of {r['outputs']}, by at most {r['output_largest_difference']}")
-        lines.append((r["batch"], number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "cudnn_ms", 3),
+        lines.append((r["batch"], r.get("tensors", "NCxHWx<32>"), number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "cudnn_ms", 3),
                       number(r, "cudnn_images_per_s", 0), number(r, "ratio", 2), number(r, "ratio_without_first", 2),
                       number(r, "model_choice_ms", 3), r["mismatches"], differs, r["status"]))
-    text = table(("batch:", "ours ms:", "images/s:", "cuDNN ms:", "images/s:", "cuDNN / ours:", "without conv1:",
+    text = table(("batch:", "our tensors", "ours ms:", "images/s:", "cuDNN ms:", "images/s:", "cuDNN / ours:", "without conv1:",
                   "the model's tiles ms:", "wrong outputs:", "differs from cuDNN's chain", "status"), lines)
-    each = [layer for row in result["rows"] for layer in row["layers"]]
+    each = [layer for row in rows for layer in row["layers"]]
     if each:
         text += (f"\nActivations: {100 * min(l['zeros'] for l in each):.0f}% to {100 * max(l['zeros'] for l in each):.0f}% "
                  f"zeros, at most {100 * max(l['saturated'] for l in each):.1f}% saturated in any layer.\n")
-    e = result["environment"]
-    return text + (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
-                   f"load; commit {e['commit']}, {e['date']}. {sentence(e['method'])}.\n")
+    for e in [result["environment"] for result in results]:
+        text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
+                 f"load; commit {e['commit']}, {e['date']}.\n")
+    return text + f"\n{sentence(results[-1]['environment']['method'])}.\n"
 
 
 def cudnn_differences(text):
@@ -317,7 +319,7 @@ RENDERERS = {
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
-    "network": (lambda found, root: network(found["network"][0]), "network"),
+    "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
 NOT_LISTS = ("anchors-nc4", "depthwise", "network", "gemm", "cudnn")
@@ -326,7 +328,7 @@ NOT_LISTS = ("anchors-nc4", "depthwise", "network", "gemm", "cudnn")
 def load_all(root):
     log = root / RESULTS / "cudnn.log"
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
-            "network": load_one(root, "resnet50-network.json", NETWORK_FIELDS),
+            "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}
 

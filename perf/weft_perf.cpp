@@ -55,7 +55,7 @@ absl::StatusOr<Options> MakeOptions() {
   WEFT_LET(o.batches, ParseBatches(absl::GetFlag(FLAGS_batch)));
   Names layouts;
   for (const OurLayout& layout : OurLayouts()) layouts.push_back(layout.name);
-  layouts.pop_back();  // for networks only
+  layouts.resize(layouts.size() - kNetworkLayouts);
   o.layouts = absl::GetFlag(FLAGS_layout);
   o.all_layouts = o.layouts == Names{"all"};
   if (o.all_layouts) o.layouts = layouts;
@@ -88,6 +88,9 @@ absl::StatusOr<Options> MakeOptions() {
   if (!tensors.empty() && !o.tensors.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--tensors=", tensors, " is no format; give nc32, nc4 or nhwc"));
+  }
+  if (!o.network.empty() && o.tensors == TensorFormatName::kNc4) {
+    return absl::InvalidArgumentError("--tensors=nc4: our tensors of a network are nc32 or nhwc");
   }
   o.only_tile = absl::GetFlag(FLAGS_tile);
   o.rounds = absl::GetFlag(FLAGS_repetitions);

@@ -24,6 +24,7 @@ struct LtShape {
   const float* row_alpha = nullptr;  // a factor of each row of D, on the GPU
   const float* bias = nullptr;       // of each row of D, on the GPU
   bool relu = false;
+  int batch = 1;  // products, whose matrices lie one behind the other
 
   bool int_sums() const { return operand == CUDA_R_8I; }
   // What scales the sums: int32 for int32 results, else float.

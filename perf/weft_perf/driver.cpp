@@ -248,8 +248,10 @@ absl::StatusOr<bool> RunNetwork(const Options& options) {
                                                {"commit", options.commit},
                                                {"date", Today()}},
                                               {{"method", NetworkMethod()}});
-  return runner.Write(absl::StrCat(options.json, "/", options.network, "-network.json"),
-                      ResultText(environment, Json::object(), rows)) &&
+  const bool nhwc = NetworkFormat(options) == TensorFormatName::kNhwc;
+  return runner.Write(
+             absl::StrCat(options.json, "/", options.network, nhwc ? "-nhwc" : "", "-network.json"),
+             ResultText(environment, Json::object(), rows)) &&
          fine;
 }
 

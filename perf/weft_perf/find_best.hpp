@@ -29,7 +29,8 @@ struct Search {
   std::function<absl::StatusOr<Differences>(int variant)> check;
 };
 
-// Checks and shortly times every variant of a peer that was prepared. The best, in `c`, stays
+// Checks and shortly times every variant of a peer that was prepared; long ones that come near the
+// best longer, until the GPU is hot. The best, in `c`, stays
 // built. Unimplemented if there is none; of ours also any error that is no refusal.
 absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& search, Contender* c);
 

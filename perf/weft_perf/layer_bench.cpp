@@ -22,7 +22,7 @@ struct Entry {
   std::unique_ptr<Peer> peer;
   Contender* contender = nullptr;
   bool ours = false;
-  Contestant contestant = {};
+  Contestant contestant = {}, plain = {};
   std::unique_ptr<ReformattedPeer> reformatted = nullptr;
   Contestant reformatted_contestant = {};
 
@@ -119,7 +119,9 @@ class Bench {
 
   // Makes `contestant` of a peer's variant. A peer that fails now has a note; ours is an error.
   absl::Status Join(Entry& e, Peer& peer, int variant, Contestant* contestant) {
-    contestant->enqueue = [&peer, variant, stream = stream()](int set) {
+    contestant->enqueue = [&peer, variant, stream = stream(),
+                           dependent = contestant != &e.plain](int set) {
+      peer.SetDependent(dependent);
       return peer.Enqueue(variant, set, stream);
     };
     if (const absl::Status s = watch().Prepare(*contestant, sets(), kLongSample); !s.ok()) {
@@ -151,9 +153,13 @@ class Bench {
 
   // The best variants side by side: A B C A B C ..., with and without reformats.
   absl::Status Compete() {
-    double least = 1e30, least_int8 = 1e30;
+    double least = 1e30, least_int8 = 1e30, least_of_ours = 1e30;
     for (const Entry& e : entries_) {
-      if (e.ours || e.contender->best < 0) continue;
+      if (e.contender->best < 0) continue;
+      if (e.ours) {
+        least_of_ours = std::min(least_of_ours, e.contender->short_us);
+        continue;
+      }
       least = std::min(least, e.contender->short_us);
       if (e.int8()) least_int8 = std::min(least_int8, e.contender->short_us);
     }
@@ -169,11 +175,13 @@ class Bench {
       about_(absl::StrCat(e.peer->name(), "/", c.variant));
       WEFT_TRY(Join(e, *e.peer, c.best, &e.contestant));
       if (reformat && !all_.empty() && all_.back() == &e.contestant) WEFT_TRY(JoinReformatted(e));
+      if (e.ours && c.short_us <= least_of_ours) WEFT_TRY(Join(e, *e.peer, c.best, &e.plain));
     }
     about_("timing");
     WEFT_TRY(watch().Interleave(all_, options_.rounds, kRowBudget));
     for (Entry& e : entries_) {
       e.contender->time = Timing::Of(e.contestant.samples);
+      e.contender->plain = Timing::Of(e.plain.samples);
       if (e.reformatted == nullptr) continue;
       e.contender->with_reformat = e.reformatted->trivial()
                                        ? e.contender->time

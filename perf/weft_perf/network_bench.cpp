@@ -45,7 +45,7 @@ class Bench {
   absl::Status Measure(const Choices& choices, const std::set<std::string>& skip,
                        const RowRun::Send& send) {
     about_("our chain");
-    WEFT_TRY(tensors_.Init(network_, stream()));
+    WEFT_TRY(tensors_.Init(network_, NetworkFormat(options_), stream()));
     std::int64_t most = 0;
     for (int i = 0; i < network_.tensors(); ++i) {
       most = std::max({most, tensors_[i].bytes(), Nhwc(i)});
@@ -82,6 +82,7 @@ class Bench {
   void Report() const {
     long long mismatches = last_mismatches_;
     for (const LayerFacts& f : facts_) mismatches += f.mismatches;
+    row_["tensors"] = FormatText(NetworkFormat(options_));
     row_["mismatches"] = mismatches;
     row_["checked_images"] = images() > 1 ? 2 : 1;
     row_["layers"] = LayerRows(network_, facts_);
@@ -101,8 +102,11 @@ class Bench {
                               : first.after == After::kNothing ? Epilogue::kNothing
                                                                : Epilogue::kResidual;
     const PeerTensors tensors = tensors_.Sets(kind);
-    std::vector<std::string> layouts = {"nc32"};
-    if (first.problem.c < 32) layouts = {"nc4_nc32", "nhwc_nc32"};
+    const bool nhwc = NetworkFormat(options_) == TensorFormatName::kNhwc;
+    std::vector<std::string> layouts = {nhwc ? "nhwc" : "nc32"};
+    if (first.problem.c < 32) {
+      layouts = {nhwc ? "nc4_nhwc" : "nc4_nc32", nhwc ? "nhwc" : "nhwc_nc32"};
+    }
     OurPeers made;
     for (const std::string& layout : layouts) {
       std::shared_ptr<Peer> peer = MakeOurs(layout, epilogue);

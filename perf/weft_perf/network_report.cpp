@@ -14,7 +14,8 @@ std::string NetworkMethod() {
          "their own); every layer has an output buffer of its own on both sides; one CUDA graph an "
          "inference; ours, ours with the model's tiles and cuDNN interleaved; medians; weights and "
          "activations stay where consecutive inferences leave them (for N = 1 mostly in the L2). "
-         "Ours: NCxHWx<4> image, NCxHWx<32> from the first layer's output on, tile of each layer "
+         "Ours: NCxHWx<4> image, the format of the row from the first layer's output on, tile of "
+         "each layer "
          "chosen by measuring all; cuDNN: NHWC int8, graph API, plan of each layer chosen by "
          "measuring all, residual fused; conv1 also from a copy of the image in half precision "
          "made beforehand, if faster, with a half result that a second graph converts";

@@ -9,10 +9,6 @@
 
 namespace weft::perf {
 
-TensorFormatName FormatOf(const TensorExtents& e) {
-  return e.c < 32 ? TensorFormatName::kNc4 : TensorFormatName::kNc32;
-}
-
 PeerProblem ProblemOf(const conv::Problem& problem, After after) {
   PeerProblem made;
   made.problem = problem;
@@ -22,8 +18,13 @@ PeerProblem ProblemOf(const conv::Problem& problem, After after) {
   return made;
 }
 
-absl::Status NetworkTensors::Init(const Network& network, Stream stream) {
+TensorFormatName NetworkTensors::FormatOf(const TensorExtents& e) const {
+  return e.c < 32 ? TensorFormatName::kNc4 : format_;
+}
+
+absl::Status NetworkTensors::Init(const Network& network, TensorFormatName format, Stream stream) {
   network_ = &network;
+  format_ = format;
   stream_ = stream;
   for (int i = 0; i < network.tensors(); ++i) {
     const TensorExtents e = network.Extents(i);

@@ -12,15 +12,13 @@
 
 namespace weft::perf {
 
-// Of a tensor of ours: NCxHWx<4> below 32 channels, else NCxHWx<32>.
-TensorFormatName FormatOf(const TensorExtents& e);
-
 PeerProblem ProblemOf(const conv::Problem& problem, After after);
 
 class NetworkTensors {
  public:
   // Allocates every tensor, fills the inputs, makes the filters. `network` outlives this object.
-  absl::Status Init(const Network& network, Stream stream);
+  // format: of our tensors; those below 32 channels are NCxHWx<4>.
+  absl::Status Init(const Network& network, TensorFormatName format, Stream stream);
 
   const DeviceBuffer& operator[](int tensor) const { return ours_[tensor]; }
 
@@ -47,7 +45,10 @@ class NetworkTensors {
   };
   absl::StatusOr<DeviceBuffer> Planar(int tensor, std::int64_t image) const;
 
+  TensorFormatName FormatOf(const TensorExtents& e) const;
+
   const Network* network_ = nullptr;
+  TensorFormatName format_ = TensorFormatName::kNc32;
   Stream stream_ = nullptr;
   std::vector<DeviceBuffer> ours_;
   std::vector<Operands> operands_;  // of each layer

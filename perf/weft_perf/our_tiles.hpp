@@ -21,13 +21,14 @@ enum class Epilogue { kRelu, kResidual, kHSwish, kNothing };
 const std::vector<std::string>& EpilogueNames();
 
 // What a layout's tensors are. nc4 and nc4_nc32 (source NCxHWx<4>, destination NCxHWx<32>) run on
-// any GPU; nc32, nhwc and nhwc_nc32 need tensor cores.
+// any GPU; the others need tensor cores.
 struct OurLayout {
   std::string name;
   TensorFormatName src, dst;
 };
-// What --layout takes; nhwc_nc32 is for networks only and comes last.
+// What --layout takes; then, from kNetworkLayouts from the end on, those for networks only.
 const std::vector<OurLayout>& OurLayouts();
+inline constexpr int kNetworkLayouts = 2;
 
 // What a layer is run with. Addresses that the machine can use. Of the filters those are set that
 // the layer's tiles read.
@@ -42,6 +43,7 @@ struct TileArguments {
   const std::int8_t* residual = nullptr;
   float gamma = 1.0f;
   std::int8_t* dst = nullptr;
+  bool dependent = true;  // gemm::LaunchOptions
 
   template <class Format>
   static constexpr auto Filter() {

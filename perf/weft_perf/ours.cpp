@@ -53,6 +53,9 @@ class Ours : public FormattedPeer {
     return absl::OkStatus();
   }
   void Release(int variant) override { runs_[variant] = nullptr; }
+  void SetDependent(bool dependent) override {
+    for (TileArguments& a : arguments_) a.dependent = dependent;
+  }
   absl::Status Enqueue(int variant, int set, Stream stream) override {
     return runs_[variant](arguments_[set], stream);
   }

@@ -45,6 +45,7 @@ class ReformattedPeer : public Peer {
                        Stream) override {
     return absl::OkStatus();
   }
+  void SetDependent(bool dependent) override { inner_.SetDependent(dependent); }
   absl::Status Enqueue(int, int set, Stream stream) override;
   absl::Status Poison(int set, Stream stream) override;
   absl::Status Output(int set, std::int8_t* dst, Stream stream) override;

@@ -24,13 +24,14 @@ struct Options {
   std::vector<std::string> layouts, peers;
   bool all_layouts = false;  // nobody asked by name: those that cannot win are left out
   Epilogue epilogue = Epilogue::kRelu;
-  std::optional<TensorFormatName> tensors;  // the user's format, if reformats are measured too
-  bool dp4a_floor = false;                  // only layouts that run through it
-  std::string only_tile;                    // a part of a tile's name; empty: all
-  int rounds = 15;                          // samples of each contestant
-  bool hot = false;                         // one buffer set: data stays in the L2
-  bool time = true;  // false: each variant of ours runs once, for profilers and checkers
-  int threads = 1;   // on which peers compile
+  // The user's format, if reformats are measured too; of a network, what ours has: nc32 or nhwc.
+  std::optional<TensorFormatName> tensors;
+  bool dp4a_floor = false;  // only layouts that run through it
+  std::string only_tile;    // a part of a tile's name; empty: all
+  int rounds = 15;          // samples of each contestant
+  bool hot = false;         // one buffer set: data stays in the L2
+  bool time = true;         // false: each variant of ours runs once, for profilers and checkers
+  int threads = 1;          // on which peers compile
   double stop_after_s = 500.0;
   std::string cache, sweep, json, commit;
 
@@ -40,6 +41,11 @@ struct Options {
     return absl::StrCat(peer, "+", EpilogueNames()[static_cast<int>(epilogue)]);
   }
 };
+
+// Of our tensors in a network.
+inline TensorFormatName NetworkFormat(const Options& options) {
+  return options.tensors.value_or(TensorFormatName::kNc32);
+}
 
 // Rows in child processes, the table on the screen, the files: driver.cpp. True if every row is
 // exact and measured, and every file written. InvalidArgument or NotFound if a flag is wrong,

@@ -79,6 +79,10 @@ struct Nc4To32Wgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
   static constexpr auto config =
       conv::WithSrcAlignment(conv::WgmmaSm90Config({kM, kN, 32}, {kWarpM, kWarpN, 32}, kBlocks), 4);
 };
+template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks>
+struct Nc4ToNhwcWgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NHWC> {
+  static constexpr auto config = Nc4To32Wgmma<kM, kN, kWarpM, kWarpN, kBlocks>::config;
+};
 
 // Depthwise: output rows of a thread, threads side by side along the channels, threads of a block.
 template <class Layout, int kRows, int kLanes, int kThreads>

@@ -103,7 +103,7 @@ class Report(Case):
 
     def test_layers_show_failed_rows(self):
         text = report.layers([result(16, [row(), row(ours_us=None, status="failed: no | memory")])])
-        self.assertIn("| 10.00 | 9.00 to 11.00 | 20.00 | 2.00 | 0.2% | 5.00 | 1.0 | 5 | NHWC <a> | cudnn_graph | ok |", text)
+        self.assertIn("| 10.00 | 9.00 to 11.00 | - | 20.00 | 2.00 | 0.2% | 5.00 | 1.0 | 5 | NHWC <a> | cudnn_graph | ok |", text)
         self.assertIn("| failed: no / memory |", text)
 
     def test_wrong_rows_and_names_are_refused(self):
@@ -283,7 +283,7 @@ class NetworkReport(Case):
         self.write(network_row(batch=64), network_row())
         self.assertEqual(self.run_report(), 0)
         page = self.page()
-        self.assertIn("| 16 | 0.500 | 32000 | 0.400 | 40000 | 0.80 | 0.70 | 0.550 | 0 | 7 of 1000, by at most 2 | ok |",
+        self.assertIn("| 16 | NCxHWx<32> | 0.500 | 32000 | 0.400 | 40000 | 0.80 | 0.70 | 0.550 | 0 | 7 of 1000, by at most 2 | ok |",
                       page)
         self.assertLess(page.index("| 16 |"), page.index("| 64 |"))
         self.assertIn("25% to 50% zeros, at most 1.0% saturated", page)
@@ -295,7 +295,7 @@ class NetworkReport(Case):
                        ratio=None, ratio_without_first=None, model_choice_ms=None, output_differences=None, status="failed: a | b",
                        layers=[]))
         self.assertEqual(self.run_report(), 0)
-        self.assertIn("| 16 | - | - | - | - | - | - | - | 0 | - | failed: a / b |", self.page())
+        self.assertIn("| 16 | NCxHWx<32> | - | - | - | - | - | - | - | 0 | - | failed: a / b |", self.page())
 
     def test_a_file_of_another_shape_is_an_error(self):
         self.write(network_row(mismatches="none"))
