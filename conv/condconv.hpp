@@ -32,6 +32,7 @@ struct PerSampleOperator {
   static_assert(std::is_same_v<typename P::Prologue, prologues::PerSample>,
                 "weft: CondConv writes one filter for each image, so its policy has the Prologue "
                 "weft::prologues::PerSample");
+  static_assert(!kConvertsSource<P>, "weft: CondConv takes no policy with a SourceFunctor");
   using First = P;
   using type = Convolution<P>;
 };

@@ -28,7 +28,7 @@ namespace weft::conv {
 // Run and host addresses for RunOnCpu. No tensor may overlap dst, but for a residual that has dst's
 // own layout and address, and elements of its size. A number that no stage of the epilogue reads
 // keeps its default. Policies that differ in their config only share this type.
-template <class Element, class Filter, class Epilogue>
+template <class Element, class Filter, class Epilogue, class SourceFunctor = NoSourceFunctor>
 struct ConvolutionArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
@@ -54,6 +54,7 @@ struct ConvolutionArguments {
   bool filter_is_constant = false;
   Epilogue epilogue{};                   // run-time values of the activations, if they have any
   typename Filter::Prologue prologue{};  // and of the prologue
+  SourceFunctor source_functor{};        // and of the policy's SourceFunctor
 };
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
@@ -69,7 +70,7 @@ class Convolution {
   using Element = typename P::Element;
   using Output = typename Epilogue::Output;
   using Filter = PackedFilter<typename P::FilterLayout, std::int8_t, Prologue>;
-  using Arguments = ConvolutionArguments<Element, Filter, Epilogue>;
+  using Arguments = ConvolutionArguments<SourceElement<P>, Filter, Epilogue, SourceFunctorOf<P>>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
@@ -250,6 +251,7 @@ class Convolution {
   absl::Status StartKind(const Arguments& args, const StartFunction& start) const {
     KernelParams<P, kind> params = MakeParams<P, kind>(geometry_, args.prologue);
     params.a.src = args.src;
+    if constexpr (kConvertsSource<P>) params.a.functor = args.source_functor;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
     return start({static_cast<int>(kind), &params, geometry_.grid()});
@@ -306,7 +308,10 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       .field = "dst",
       .address = args.dst,
       .alignment = P::config.alignment.dst,
-      .line_bytes = weft::internal::BytesOf<typename P::DstLayout, Output>(P::DstLayout::Size(dst)),
+      .line_bytes =
+          Epilogue::kWritesOutput
+              ? weft::internal::BytesOf<typename P::DstLayout, Output>(P::DstLayout::Size(dst))
+              : 0,
       .helper = "WithDstAlignment",
       .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
@@ -319,6 +324,16 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
   if constexpr (Epilogue::kHasCopy) {
     epilogue.copy = CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, dst);
+  }
+  if constexpr (Epilogue::kHasSums) {
+    epilogue.image_sums = gemm::TensorArgument{
+        .field = "epilogue's array of sums",
+        .address = args.epilogue.template Get<typename Epilogue::SumsStage>().to,
+        .alignment = alignof(std::int32_t),
+        .line_bytes = problem().n * problem().k * std::int64_t{sizeof(std::int32_t)},
+        .if_null =
+            "is null; give args.epilogue.Get<ImageSums>() (or <OnlyImageSums>) the address "
+            "of zeros, one int32 for each image and output channel"};
   }
   if (absl::Status s =
           gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output, epilogue);

@@ -36,6 +36,7 @@ struct PhaseOperator {
       kPerPhase<typename P::Prologue>,
       "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
       "has the Prologue weft::prologues::PerPhase");
+  static_assert(!kConvertsSource<P>, "weft: Deconvolution takes no policy with a SourceFunctor");
   static_assert(!kIsInt4<typename P::FilterLayout>,
                 "weft: Deconvolution takes filters of int8; give its policy a FilterLayout that is "
                 "no PackedInt4");

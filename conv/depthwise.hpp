@@ -94,6 +94,7 @@ struct DepthwiseKernel {
     Store store(t, p.output, tile);
     Window::Multiply(t, p.walk, tile, tile.k < p.output.k, acc,
                      [&](int row) { store.Row(t, row, acc); });
+    store.Finish(t);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "weft/conv/depthwise_params.hpp"
 #include "weft/gemm/epilogue_math.hpp"
+#include "weft/gemm/image_sums.hpp"
 #include "weft/gemm/operand.hpp"
 
 namespace weft::conv {
@@ -35,13 +36,27 @@ class DepthwiseStore {
       : p_(p), tile_(tile), pixel_stride_(Dst::PixelStride(p.extents)) {
     Math::Load(t, p, tile.k, p.k, channels_);
     row_stride_ = p.rows.q * pixel_stride_;
-    at_ = p.dst + tile.n * Dst::ImageStride(p.extents) + Dst::ChannelOffset(p.extents, tile.k) +
-          tile.p * row_stride_ + tile.q * pixel_stride_;
+    if constexpr (Epilogue::kWritesOutput) {
+      at_ = p.dst + tile.n * Dst::ImageStride(p.extents) + Dst::ChannelOffset(p.extents, tile.k) +
+            tile.p * row_stride_ + tile.q * pixel_stride_;
+    }
+  }
+
+  // After the last row: what its image sums become greater by.
+  WEFT_DEVICE void Finish(arch::Thread t) const {
+    if constexpr (Epilogue::kHasSums) {
+      std::int32_t* const to = p_.epilogue.template Get<typename Epilogue::SumsStage>().to +
+                               std::int64_t{tile_.n} * p_.k + channels_.k;
+      WEFT_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        if (j < channels_.count) t.AddGlobal(to + j, sums_[j]);
+      }
+    }
   }
 
   // Writes row i of the thread's outputs; the zero channels that fill the destination's last block
   // are written as zeros.
-  WEFT_DEVICE void Row(arch::Thread t, int i, const typename Map::Accumulators& acc) const {
+  WEFT_DEVICE void Row(arch::Thread t, int i, const typename Map::Accumulators& acc) {
     // Adding a zero point of 0 would be one operation of eleven.
     if (Math::kPacked && p_.zero_point == 0.0f) {
       Write<!Math::kPacked>(t, i, acc);
@@ -59,7 +74,7 @@ class DepthwiseStore {
   };
 
   template <bool kShift>
-  WEFT_DEVICE void Write(arch::Thread t, int i, const typename Map::Accumulators& acc) const {
+  WEFT_DEVICE void Write(arch::Thread t, int i, const typename Map::Accumulators& acc) {
     Outputs outputs[kColumns];
     bool inside[kColumns];
     WEFT_UNROLL
@@ -74,7 +89,17 @@ class DepthwiseStore {
           t, p_, pixel, at, pixel.inside, channels_, typename Math::PixelTerms{},
           [&](int e) { return Map::Get(acc, m, 0, e); }, outputs[j].value);
       Keep(channels_.count, outputs[j]);
+      if constexpr (Epilogue::kHasSums) {
+        std::uint32_t word;
+        memcpy(&word, outputs[j].value, sizeof(word));
+        gemm::AddBytes<Element>(t, inside[j] ? word : 0u, sums_);
+      }
     }
+    if constexpr (Epilogue::kWritesOutput) Store(t, i, outputs, inside);
+  }
+
+  WEFT_DEVICE void Store(arch::Thread t, int i, const Outputs (&outputs)[kColumns],
+                         const bool (&inside)[kColumns]) const {
     Element* const row = at_ + i * row_stride_;
     if constexpr (kPixelRuns) {
       StoreRow(t, row, outputs, inside, p_.rows.run);
@@ -142,8 +167,9 @@ class DepthwiseStore {
   const Output& p_;
   const DepthwiseTile& tile_;
   std::int64_t pixel_stride_, row_stride_;  // elements
-  Element* at_;                             // of the thread's first pixel
+  Element* at_ = nullptr;                   // of the thread's first pixel
   Channels channels_;
+  [[maybe_unused]] std::int32_t sums_[Epilogue::kHasSums ? 4 : 1] = {};
 };
 
 }  // namespace WEFT_BACKEND

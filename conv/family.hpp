@@ -35,7 +35,8 @@ struct OperatorKind<P> {
   using Operator = conv::Convolution<P>;
   using Checked = conv::CheckedPolicy<P>;
   using Same = std::tuple<typename P::Element, typename P::SrcLayout, typename P::FilterLayout,
-                          typename P::DstLayout, typename P::Prologue, typename P::Epilogue>;
+                          typename P::DstLayout, typename P::Prologue, typename P::Epilogue,
+                          conv::SourceFunctorOf<P>>;
   static constexpr const char* kWho = "conv";
   // Filters of int4 name the source's layout as well.
   static constexpr const char* kFrom =

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/conv/converted_source.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/conv/source_walks.hpp"
 
@@ -40,7 +41,7 @@ struct FilterParams {
 template <class P, SourceKind kind>
 struct KernelParams {
   typename BatchGrid<typename P::Prologue>::Params schedule;
-  SourceParamsFor<kind> a;
+  ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<P>> a;
   FilterParams b;
   gemm::OutputParams<P, RowsFor<typename P::Prologue, PixelMap>> output;
   std::int32_t slices = 0;

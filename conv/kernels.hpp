@@ -56,6 +56,16 @@ using SourceWalk = std::conditional_t<
     std::conditional_t<kind == SourceKind::kTaps, TapWalk<Shape, Format::kUnitBytes>,
                        Im2colWalk<Shape, Format>>>;
 
+// As they are, or converted.
+template <class Shape, class Walk, class P, class Functor>
+struct SourceOperand {
+  using type = ConvertedOperand<Shape, Walk, Functor, CheckedPolicy<P>::kNhwc>;
+};
+template <class Shape, class Walk, class P>
+struct SourceOperand<Shape, Walk, P, NoSourceFunctor> {
+  using type = gemm::GatherOperand<Shape, Walk>;
+};
+
 // Filters: the pieces of FilterLayout as M wants them.
 template <class M, class P, class Source, class Format = typename P::FilterLayout>
 struct FilterOperand {
@@ -92,7 +102,8 @@ struct Parts {
   using Pipeline = typename Mainloop::Pipeline;
 
   using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, P::config.alignment.src>;
-  using OperandA = gemm::GatherOperand<SourceShape, SourceWalk<SourceShape, Checked, kind>>;
+  using OperandA = typename SourceOperand<SourceShape, SourceWalk<SourceShape, Checked, kind>, P,
+                                          SourceFunctorOf<P>>::type;
   using OperandB = typename FilterOperand<Mainloop, P, FilterSource<Checked>>::type;
   using Epilogue = gemm::DirectStore<P, decltype(Params::output), typename Mainloop::Map>;
 
@@ -104,10 +115,11 @@ struct Parts {
                                                   : kind == SourceKind::kIm2col ? 2
                                                                                 : 0);
   static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
-  // A second output has addresses of its own.
-  static constexpr bool kCopies =
-      (P::Epilogue::kHasCopy || P::Epilogue::kHasRange) && P::config.registers == 0;
-  static constexpr int kRegisters = !kCopies              ? kWithResidual
+  // A second output has addresses of its own, and a converted source waits in registers.
+  static constexpr bool kMore = (kConvertsSource<P> || P::Epilogue::kHasCopy ||
+                                 P::Epilogue::kHasRange || P::Epilogue::kHasSums) &&
+                                P::config.registers == 0;
+  static constexpr int kRegisters = !kMore                ? kWithResidual
                                     : kWithResidual < 224 ? kWithResidual + 32
                                                           : 255;
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
@@ -160,8 +172,8 @@ using Kernel = typename KernelAt<P, i>::type;
 
 // Whether there is a kernel for SourceKind::kTaps.
 template <class P>
-inline constexpr bool kHasTaps =
-    CheckedPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80 && !CheckedPolicy<P>::kNhwc;
+inline constexpr bool kHasTaps = CheckedPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80 &&
+                                 !CheckedPolicy<P>::kNhwc && !kConvertsSource<P>;
 
 }  // namespace weft::conv
 
@@ -172,8 +184,9 @@ template <class P>
 requires conv::HasTypes<P>
 struct KernelList<P> {
   using Checked = conv::CheckedPolicy<P>;
+  // MakeGeometry refuses a SourceFunctor of wgmma_sm90.
   static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
-                                : Checked::kWgmma   ? 1
+                                : Checked::kWgmma   ? (conv::kConvertsSource<P> ? 0 : 1)
                                                     : 3;
   template <int i>
   static constexpr bool kExists = Checked::kDepthwise || conv::kHasTaps<P> ||

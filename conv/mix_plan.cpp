@@ -99,7 +99,10 @@ absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& a) {
   }
   std::vector<gemm::TensorArgument> read = {a.experts, a.routing};
   if (a.expert_scale.address != nullptr) read.push_back(a.expert_scale);
-  if (absl::Status s = gemm::CheckArguments("conv", read, a.dst, {}); !s.ok()) return s;
+  // Whether there must be one, the convolution knows.
+  gemm::EpilogueArguments no_epilogue;
+  no_epilogue.writes_output = a.dst.address != nullptr;
+  if (absl::Status s = gemm::CheckArguments("conv", read, a.dst, no_epilogue); !s.ok()) return s;
   for (const gemm::TensorArgument& t : {a.src, a.bias, a.channel_alpha, a.residual, a.dst}) {
     if (t.address != nullptr) read.push_back(t);
   }

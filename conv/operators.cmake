@@ -22,3 +22,7 @@ weft_add_operators(weft "weft/conv/ready_made.hpp"
 # The mixing pass of every conv::CondConv.
 weft_add_instances(weft_add_operators weft "weft/conv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
                    weft::conv::MixFilters)
+
+# The second step of every global average pooling.
+weft_add_instances(weft_add_operators weft "weft/conv/average_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
+                   weft::conv::AverageSums)

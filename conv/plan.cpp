@@ -98,6 +98,14 @@ double Bytes(const Problem& p, const TileFacts& f, double filters) {
 absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   if (absl::Status s = CheckProblem(p, f.largest_product); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
+  if (f.converts_source && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) {
+    return absl::UnimplementedError(
+        "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
+        "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
+  }
+  if (f.image_sums && p.p() * p.q() > kInt32Max / 255) {
+    return TooLarge("p*q of ImageSums", p.p() * p.q(), kInt32Max / 255, "split the image");
+  }
   const gemm::TileShape& tile = f.config.threadblock;
   Geometry g;
   g.problem = p;

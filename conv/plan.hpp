@@ -46,6 +46,8 @@ constexpr TileFacts FactsOf() {
                      .src_layout = P::SrcLayout::kName,
                      .filter_layout = P::FilterLayout::kName,
                      .dst_layout = Dst::kName};
+  facts.converts_source = kConvertsSource<P>;
+  facts.image_sums = Epilogue::kHasSums;
   facts.largest_product = CheckedPolicy<P>::kLargestProduct;
   if constexpr (CheckedPolicy<P>::kWgmma) {
     facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
@@ -129,10 +131,15 @@ template <class P, SourceKind kind>
 KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& prologue) {
   KernelParams<P, kind> params;
   FillParams<P>(g, prologue, &params);
+  SourceParamsFor<kind>& source = params.a;
   if constexpr (kind == SourceKind::kTaps) {
-    params.a = g.taps;
+    source = g.taps;
   } else {
-    params.a = g.im2col;
+    source = g.im2col;
+  }
+  if constexpr (kConvertsSource<P>) {
+    params.a.channels = static_cast<std::int32_t>(g.problem.c);
+    params.a.group_channels = static_cast<std::int32_t>(g.problem.c / g.problem.groups);
   }
   params.b = g.filter;
   static_cast<PixelMap&>(params.output.rows) = g.rows;

@@ -10,7 +10,7 @@
 //       static constexpr auto config = weft::conv::kSimt128x128;
 //     };
 //
-// Every member is required. This header is all that a file of policies needs; it includes neither
+// Every member is required, and one more may stand there, a SourceFunctor (conv/source_functor.hpp). This header is all that a file of policies needs; it includes neither
 // Abseil nor CUDA.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "weft/conv/depthwise_config.hpp"
+#include "weft/conv/source_functor.hpp"
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/layouts/formats.hpp"
@@ -183,6 +184,12 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+
+  static_assert(CheckedSourceFunctor<SourceFunctorOf<P>, typename P::Element>::kValid);
+  static_assert(
+      !kDepthwise || !kConvertsSource<P>,
+      "weft: a DepthwiseConfig takes no SourceFunctor; convert in the epilogue of the layer "
+      "before");
 
   // Outputs of 4 bits.
   static constexpr bool kPairs = kIsInt4<typename P::DstLayout>;

@@ -239,6 +239,12 @@ struct UnsignedSource : P {
   using Element = std::uint8_t;
 };
 
+// Policy P over what SourceFunctorT (conv/source_functor.hpp) makes of its source.
+template <class P, class SourceFunctorT>
+struct WithSource : P {
+  using SourceFunctor = SourceFunctorT;
+};
+
 namespace internal {
 
 // With<P> for each policy P of a family.

@@ -216,6 +216,15 @@ class Im2colWalk {
     }
   }
 
+  // The first channel of the thread's pieces, of its group's.
+  WEFT_DEVICE std::int32_t Channel(arch::Thread t) const {
+    if constexpr (kAlong) {
+      return c_ * kUnitBytes;
+    } else {
+      return p_.taps.Divide(unit_) * kUnitBytes + Shape::Inner(t) * kBytes;
+    }
+  }
+
   WEFT_DEVICE void Advance(int) {
     unit_ += kStep;
     if constexpr (kAlong) {

@@ -6,7 +6,7 @@
 // The list must follow the numerics contract: [Residual] [zero points] [SumBias] Scale [Bias]
 // activations... [Residual] activations... then exactly one output stage; or [zero points] [SumBias]
 // ToSums for the sums alone.
-// A Copy and a ChannelRange stand among the activations.
+// A Copy and a ChannelRange stand among the activations, ImageSums right before the output stage.
 #pragma once
 
 #include <concepts>
@@ -52,11 +52,13 @@ inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, S>;
 template <class S>
 inline constexpr bool kIsRange = std::is_same_v<S, ChannelRange>;
 template <class S>
+inline constexpr bool kIsSums = std::is_base_of_v<internal::SumsTag, S>;
+template <class S>
 inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, S>;
 template <class S>
 inline constexpr bool kIsActivation =
     !kIsScale<S> && !kIsBias<S> && !kIsZeroPoint<S> && !kIsResidual<S> && !kIsOutput<S> &&
-    !kIsCopy<S> && !kIsRange<S>;
+    !kIsCopy<S> && !kIsRange<S> && !kIsSums<S>;
 
 template <class S>
 concept Stage = !kIsActivation<S> || Activation<S>;
@@ -82,7 +84,13 @@ struct WantCopy : std::bool_constant<kIsCopy<S>> {};
 template <class S>
 struct WantRange : std::bool_constant<kIsRange<S>> {};
 template <class S>
+struct WantSums : std::bool_constant<kIsSums<S>> {};
+template <class S>
 struct WantChannelValues : std::bool_constant<kIsActivation<S> && ChannelActivation<S>> {};
+template <class S>
+struct WritesOutput : std::true_type {};
+template <>
+struct WritesOutput<OnlyImageSums> : std::false_type {};
 template <class S>
 struct WantOutput : std::bool_constant<kIsOutput<S>> {};
 
@@ -153,13 +161,36 @@ constexpr bool InContractOrder() {
   return true;
 }
 
-// Whether RoundFirst is the last activation, right before the output stage, and nowhere else.
+// Whether RoundFirst is the last activation, right before the output stage (but for sums of it), and
+// nowhere else.
 template <class... Stages>
 constexpr bool RoundsFirst() {
   const bool rounds[] = {std::is_same_v<Stages, RoundFirst>...};
   int count = 0;
   for (const bool round : rounds) count += round;
-  return count == 1 && sizeof...(Stages) > 1 && rounds[sizeof...(Stages) - 2];
+  constexpr int kLast = int{sizeof...(Stages)} - 2 - (int{kIsSums<Stages>} + ... + 0);
+  return count == 1 && kLast >= 0 && rounds[kLast < 0 ? 0 : kLast];
+}
+
+// Of one value of an output stage; 0 for others.
+template <class S>
+constexpr int OutputBytes() {
+  if constexpr (kIsOutput<S>) {
+    return sizeof(typename S::Element);
+  } else {
+    return 0;
+  }
+}
+
+// Whether sums, if there are any, are those of a ClampTo right behind them.
+template <class... Stages>
+constexpr bool SumsBeforeClamp() {
+  const bool sums[] = {kIsSums<Stages>...};
+  int count = 0;
+  for (const bool sum : sums) count += sum;
+  if (count == 0) return true;
+  return count == 1 && sizeof...(Stages) > 1 && sums[sizeof...(Stages) - 2] &&
+         ((OutputBytes<Stages>() == 1) || ...);
 }
 
 // Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
@@ -190,8 +221,8 @@ struct StageList<First, Rest...> {
       // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
-    } else if constexpr (kIsCopy<First> || kIsRange<First>) {
-      // ValueAt() is what it sees.
+    } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First>) {
+      // ValueAt() is what it sees, or the output.
     } else if constexpr (kIsOutput<First>) {
       // Convert() does it.
     } else if constexpr (PlainActivation<First>) {
@@ -245,6 +276,9 @@ struct Chain {
                 "Residual");
   static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1 && (int{kIsRange<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Copy and one ChannelRange");
+  static_assert(internal::SumsBeforeClamp<Stages...>(),
+                "weft: ImageSums or OnlyImageSums stands in an epilogue Chain once, right before "
+                "ClampTo<T>, whose integers it adds up");
   static_assert(internal::InContractOrder<Stages...>(),
                 "weft: the stages of an epilogue Chain come in the order [Residual] "
                 "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, output; "
@@ -264,6 +298,7 @@ struct Chain {
   using OutputStage = typename internal::Find<internal::WantOutput, Stages...>::type;
   using CopyStage = typename internal::Find<internal::WantCopy, Stages...>::type;
   using RangeStage = typename internal::Find<internal::WantRange, Stages...>::type;
+  using SumsStage = typename internal::Find<internal::WantSums, Stages...>::type;
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
@@ -276,6 +311,8 @@ struct Chain {
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
+  static constexpr bool kHasSums = !std::is_void_v<SumsStage>;
+  static constexpr bool kWritesOutput = (internal::WritesOutput<Stages>::value && ...);
   static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
   static constexpr bool kNeedsCoordinate =
       ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);
@@ -317,7 +354,7 @@ struct Chain {
   // With kHasChannelValues: the values of one activation, one for each output channel.
   constexpr const float* ChannelValues() const { return Get<ChannelStage>().ChannelValues(); }
 
-  // The first stage of type S, a Copy or ChannelRange, and what it sees of one accumulator.
+  // The first stage of type S; of a Copy or ChannelRange, what it sees of one accumulator.
   template <class S>
   constexpr const S& Get() const {
     return stages.template Get<S>();

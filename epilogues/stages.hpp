@@ -35,6 +35,7 @@ struct BiasTag {};
 struct ZeroPointTag {};
 struct ResidualTag {};
 struct CopyTag {};
+struct SumsTag {};
 struct OutputTag {
   static constexpr bool kSaturates = false;
   static constexpr bool kOnlySums = false;
@@ -127,6 +128,19 @@ struct Copy : internal::CopyTag {
 struct ChannelRange {
   float* low = nullptr;  // of the output's k, as high; memory that the run can write
   float* high = nullptr;
+};
+
+// Right before ClampTo<T>: to[n][k] += the sum over all pixels of image n of output channel k's
+// integers, as ClampTo makes them; exact, whatever the order of blocks. For global average pooling:
+// conv::PooledAverage makes averages of the sums, and zeros for the next run. Convolutions only.
+struct ImageSums : internal::SumsTag {
+  static constexpr bool kWritesOutput = true;
+  std::int32_t* to = nullptr;  // n times k; memory that the run can write, zero before it
+};
+// The same instead of the output, which is not written: args.dst stays null.
+struct OnlyImageSums : internal::SumsTag {
+  static constexpr bool kWritesOutput = false;
+  std::int32_t* to = nullptr;
 };
 
 // The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to T (int8 or uint8).

@@ -42,6 +42,15 @@ struct LayoutMap {
   static constexpr int kChannels = layouts::Size<0>(typename L::ValueColumn());
   static constexpr int kGroups = layouts::Size<1>(typename L::ValueColumn());
 
+  // The bits of a lane's number that its columns do not depend on.
+  static constexpr int kSharingLanes = [] {
+    int lanes = 0;
+    for (int bit = 1; bit < 32; bit *= 2) {
+      if (typename L::ThreadColumn()(bit) == 0) lanes |= bit;
+    }
+    return lanes;
+  }();
+
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
     return typename L::ThreadRow()(t.tid()) + typename L::ValueRow()(i);
   }

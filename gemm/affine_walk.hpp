@@ -84,6 +84,11 @@ class AffineWalk {
     return inside ? (kWhole ? kBytes : left_) : 0;
   }
 
+  // Of channel blocks: the first channel of the thread's pieces.
+  WEFT_DEVICE std::int32_t Channel(arch::Thread t) const {
+    return S::kAlong ? k_ : k_ * S::kUnitBytes + Shape::Inner(t) * kBytes;
+  }
+
   WEFT_DEVICE void Advance(int steps) {
     const int pieces = steps * (S::kAlong ? Shape::kInner * kBytes : 1);
     k_ += pieces;

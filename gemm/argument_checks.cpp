@@ -117,7 +117,14 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
   for (const TensorArgument& t : operands) {
     if (absl::Status s = CheckAddress(who, t); !s.ok()) return s;
   }
-  if (absl::Status s = CheckAddress(who, output); !s.ok()) return s;
+  if (e.writes_output) {
+    if (absl::Status s = CheckAddress(who, output); !s.ok()) return s;
+  } else if (output.address != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": args.", output.field,
+                     " is set but the policy's Epilogue has OnlyImageSums, which writes no output; "
+                     "leave it null, or take ImageSums"));
+  }
   for (const TensorArgument& t : operands) {
     if (absl::Status s = CheckOverlap(who, t, output); !s.ok()) return s;
   }
@@ -137,7 +144,7 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
     if (absl::Status s = CheckAddress(who, o.tensor); !s.ok()) return s;
     if (absl::Status s = CheckOverlap(who, o.tensor, output); !s.ok()) return s;
   }
-  const TensorArgument* written[] = {&output, &e.copy, &e.low, &e.high};
+  const TensorArgument* written[] = {&output, &e.copy, &e.low, &e.high, &e.image_sums};
   for (const TensorArgument*& beside : absl::MakeSpan(written).subspan(1)) {
     if (beside->line_bytes == 0) continue;
     if (absl::Status s = CheckAddress(who, *beside); !s.ok()) return s;

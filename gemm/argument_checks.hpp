@@ -48,7 +48,8 @@ struct EpilogueArguments {
   TensorArgument bias, channel_alpha, residual;
   TensorArgument channel_values = {};
   // What the epilogue writes beside the output; of no bytes where it does not.
-  TensorArgument copy = {}, low = {}, high = {};
+  TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
+  bool writes_output = true;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
 };
 
@@ -87,6 +88,7 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
         "is null; give args.epilogue.Get<ChannelRange>() the addresses of one number for each "
         "output channel";
   }
+  e.writes_output = Epilogue::kWritesOutput;
   if constexpr (Epilogue::kHasChannelValues) {
     e.facts.channel_values = true;
     e.channel_values = e.channel_alpha;

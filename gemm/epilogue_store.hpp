@@ -10,6 +10,7 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
+#include "weft/gemm/image_sums.hpp"
 #include "weft/gemm/tile.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
@@ -58,11 +59,13 @@ class DirectStore {
     }
     const std::int64_t image = Dst::ImageStride(p.extents);
     const std::int64_t block = Dst::ChannelOffset(p.extents, kRunsApart);
+    [[maybe_unused]] Sums sums;
     WEFT_UNROLL
     for (int i = 0; i < Map::kPixels; ++i) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
+      if constexpr (Epilogue::kHasSums) sums.image[i] = pixel.inside ? pixel.n : -1;
       const std::int64_t first = pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
-      Element* const to = p.dst + (kPaired ? first / 2 : first);
+      Element* const to = Epilogue::kWritesOutput ? p.dst + (kPaired ? first / 2 : first) : nullptr;
       const auto terms = Math::TermsOf(t, p, tile, pixel);
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
@@ -76,22 +79,36 @@ class DirectStore {
             t, p, pixel, at, wanted, channels[g], terms,
             [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value);
         Keep(parts[g], outputs);
+        if constexpr (Epilogue::kHasSums) sums.Take(i, g, outputs.value);
         if constexpr (kPaired) Pair(outputs);
-        WEFT_UNROLL
-        for (int j = 0; j < kChannels; j += kRun) {
-          Vector v;
-          memcpy(&v, outputs.value + (kPaired ? j / 2 : j), sizeof(v));
-          if (wanted && channels[g].k + j < padded_end) {
-            const std::int64_t offset = parts[g].offset + Apart(p, channels[g].k, j, block, tile);
-            Element* const run = to + (kPaired ? offset / 2 : offset);
-            t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
+        if constexpr (Epilogue::kWritesOutput) {
+          WEFT_UNROLL
+          for (int j = 0; j < kChannels; j += kRun) {
+            Vector v;
+            memcpy(&v, outputs.value + (kPaired ? j / 2 : j), sizeof(v));
+            if (wanted && channels[g].k + j < padded_end) {
+              const std::int64_t offset = parts[g].offset + Apart(p, channels[g].k, j, block, tile);
+              Element* const run = to + (kPaired ? offset / 2 : offset);
+              t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
+            }
           }
         }
       }
     }
+    if constexpr (Epilogue::kHasSums) sums.AddUp(t, p, first_k, end);
   }
 
  private:
+  template <bool kSums, class M>
+  struct SumsOf {
+    using type = NoSums;
+  };
+  template <class M>
+  struct SumsOf<true, M> {
+    using type = FragmentSums<Element, M>;
+  };
+  using Sums = typename SumsOf<Epilogue::kHasSums, Map>::type;
+
   static constexpr int kBytes = kChannels * static_cast<int>(sizeof(Element));
   // Whether outputs past the last channel are stored, as zeros.
   static constexpr bool kZeros = Dst::kChannelRun > 1;

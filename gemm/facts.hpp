@@ -38,6 +38,8 @@ struct TileFacts {
   int residual_channel_run = 0;  // of the residual's, 0 if there is none
   prologues::Depends depends;
   std::int64_t largest_product = 128 * 128;  // of one source and one filter value, in magnitude
+  bool converts_source = false;              // conv/source_functor.hpp
+  bool image_sums = false;                   // the epilogue adds up outputs of a byte
   bool batched = false;                      // the prologue is not SharedFilter
   const char* prologue = "";
   const char* src_layout = "";

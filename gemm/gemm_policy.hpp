@@ -121,9 +121,9 @@ struct CheckedGemmPolicy {
   static_assert(
       internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
       "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
-  static_assert(!Epilogue::kHasCopy && !Epilogue::kHasRange,
-                "weft: Copy and ChannelRange are stages of convolutions, of which a matrix product "
-                "is one with R = S = 1");
+  static_assert(!Epilogue::kHasCopy && !Epilogue::kHasRange && !Epilogue::kHasSums,
+                "weft: Copy, ChannelRange and ImageSums are stages of convolutions, of which a "
+                "matrix product is one with R = S = 1");
   static_assert(!Epilogue::kZeroPoints,
                 "weft: SourceZeroPoint and FilterZeroPoint are stages of convolutions, of which a "
                 "matrix product is one with R = S = 1");

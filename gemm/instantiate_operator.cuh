@@ -15,6 +15,10 @@ namespace weft::gemm {
 template <class P>
 __device__ void CheckFunctorsOnDevice() {
   epilogues::CheckEpilogueOnDevice<P>();
+  if constexpr (requires { typename P::SourceFunctor; }) {
+    const typename P::SourceFunctor functor{};
+    (void)functor(typename P::SourceFunctor::Source{}, 0);
+  }
   if constexpr (requires { typename P::Prologue; }) {
     const typename P::Prologue prologue{};
     (void)prologue.Filter({});

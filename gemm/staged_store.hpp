@@ -17,6 +17,7 @@
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/image_sums.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -57,7 +58,11 @@ class StagedStore {
   struct WithTerms : Plain {
     alignas(16) typename Math::PixelTerms terms[M::kGroups][kPixels];
   };
-  using Shared = std::conditional_t<Math::kZeroPoints, WithTerms, Plain>;
+  using WithoutSums = std::conditional_t<Math::kZeroPoints, WithTerms, Plain>;
+  struct WithImages : WithoutSums {
+    std::int32_t image[M::kGroups][kPixels];  // of the row's pixel; negative if it is none
+  };
+  using Shared = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
   // What a thread keeps from one tile to the next.
   struct Kept {
     // Whose channels these are: a group's columns reach past its last channel only where the
@@ -107,6 +112,10 @@ class StagedStore {
       const std::int64_t offset =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
       if (i + 128 <= kPixels || row < kPixels) shared.offset[Map::Group(t)][row] = offset;
+      if constexpr (Epilogue::kHasSums) {
+        const std::int32_t n = pixel.inside ? pixel.n : -1;
+        if (i + 128 <= kPixels || row < kPixels) shared.image[Map::Group(t)][row] = n;
+      }
       if constexpr (Math::kZeroPoints) {
         const auto terms = Math::TermsOf(t, p, tile, pixel);
         if (i + 128 <= kPixels || row < kPixels) shared.terms[Map::Group(t)][row] = terms;
@@ -153,7 +162,14 @@ class StagedStore {
       Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
     }
     t.BarSync(1 + group, 128);
-    if (end - first_k >= 16 * kChunks) {
+    if constexpr (Epilogue::kHasSums) {
+      AddUp(t, shared, p, first_k, end);
+      // Or ptxas takes the warps for divergent, and makes the next tile's products one by one.
+      t.BarSync(1 + group, 128);
+    }
+    if constexpr (!Epilogue::kWritesOutput) {
+      // Nobody reads what is staged.
+    } else if (end - first_k >= 16 * kChunks) {
       Write<false>(t, shared, p, first_k, end, padded_end);
     } else {
       Write<true>(t, shared, p, first_k, end, padded_end);
@@ -354,6 +370,25 @@ class StagedStore {
         }
       }
     });
+  }
+
+  // Each warp the chunks of 16 channels in 64 that it has staged, of all pixels of its group.
+  WEFT_DEVICE static void AddUp(arch::Thread t, const Shared& shared, const Output& p,
+                                std::int32_t first_k, std::int32_t end) {
+    const auto& staged = shared.chunk[Map::Group(t)];
+    WEFT_NO_UNROLL
+    for (int chunk = t.warp() % 4; chunk < kChunks; chunk += 4) {
+      if (first_k + 16 * chunk >= end) return;
+      AddUpChunks<Element, kPixels>(
+          t, p, shared.image[Map::Group(t)], end,
+          [&](int row) { return staged[Place(row, chunk)]; },
+          [&](int b) { return first_k + 16 * chunk + ChannelOf(chunk, b); });
+    }
+  }
+  // Of byte b of a chunk, as InOrder reads them.
+  WEFT_DEVICE static int ChannelOf(int chunk, int b) {
+    const int eight = b & 1;
+    return 8 * eight + ((b >> 1) ^ (M::kPermuted ? (2 * chunk + eight) % 4 : 0));
   }
 
   struct alignas(16) Chunk {

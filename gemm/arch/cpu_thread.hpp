@@ -145,6 +145,11 @@ struct Thread : HopperThread {
     while (x > old && !cell.compare_exchange_weak(old, x, std::memory_order_relaxed)) {
     }
   }
+  // *p += x, atomically in the grid, modulo 2^32.
+  void AddGlobal(int32_t* p, int32_t x, Location at = Location::current()) const {
+    CheckGlobalAccess<int32_t>(p, /*is_store=*/true, at);
+    std::atomic_ref<int32_t>(*p).fetch_add(x, std::memory_order_relaxed);
+  }
 
   // --- Asynchronous copies, global to shared ---------------------------------------------------
 

@@ -1,4 +1,4 @@
-// Numbers in global memory that all threads of a grid raise or lower, as PTX. Base of Thread.
+// Numbers in global memory that all threads of a grid raise, lower or add to, as PTX. Base of Thread.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,6 +16,11 @@ struct AtomicThread {
   }
   WEFT_DEVICE static void RaiseGlobal(float* p, float x) {
     if (x > LoadRelaxed(p)) Move<false>(p, x + 0.0f);
+  }
+
+  // *p += x, atomically in the grid, modulo 2^32.
+  WEFT_DEVICE static void AddGlobal(int* p, int x) {
+    asm volatile("red.relaxed.gpu.global.add.s32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
   }
 
  private:

@@ -46,6 +46,8 @@ absl::StatusOr<DeviceBuffer> DeviceBuffer::FromBytes(const void* data, std::int6
 }
 
 absl::Status DeviceBuffer::Fill(int byte) const {
+  // The stopwatch's stream does not wait for the one that cudaMemset uses, nor that for it.
+  WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), "before cudaMemset"));
   WEFT_TRY(CudaStatus(cudaMemset(data_, byte, bytes_), "cudaMemset"));
   return CudaStatus(cudaDeviceSynchronize(), "cudaMemset");
 }

@@ -322,7 +322,8 @@ struct PackKernel {
 };
 
 // Numbers that all threads lower and raise: out[0] by numbers above where it is, out[1] by those
-// below; out[2] and out[3] likewise. Then kSteps steps, whose first i out[4 + i] takes.
+// below; out[2] and out[3] likewise. Then kSteps steps, whose first i out[4 + i] takes. To what follows
+// those each thread adds its word.
 // in: a word for each thread of the grid.
 struct RangeKernel {
   static constexpr int kThreads = 64;
@@ -341,6 +342,7 @@ struct RangeKernel {
     t.LowerGlobal(out + 1, Below(noise));
     t.RaiseGlobal(out + 2, Above(noise));
     t.RaiseGlobal(out + 3, Below(noise));
+    t.AddGlobal(reinterpret_cast<int32_t*>(p.out) + 5 + kSteps, static_cast<int32_t>(noise));
     if (t.block_x() != 0 || t.tid() > kSteps) return;
     const float nan = std::bit_cast<float>(0x7fc00000u);
     const float steps[kSteps] = {50.0f, 20.0f, -0.0f, -3.0f, -2.0f, -1e30f,

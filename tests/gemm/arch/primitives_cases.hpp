@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "tests/gemm/arch/expect_output.hpp"
@@ -177,7 +178,7 @@ TEST(PackSaturated, RoundsHalfToEvenWithinTheRange) {
   TestPack<uint8_t>(0, 255);
 }
 
-TEST(GlobalRange, LowersAndRaises) {
+TEST(GlobalRange, LowersRaisesAndAdds) {
   constexpr Dim3 kGrid{5};
   const std::vector<uint32_t> in = Noise(9).Words(5 * RangeKernel::kThreads);
   float start;
@@ -194,6 +195,7 @@ TEST(GlobalRange, LowersAndRaises) {
   want.push_back(1e-40f);
   std::vector<uint32_t> expected(want.size());
   std::memcpy(expected.data(), want.data(), want.size() * sizeof(float));
+  expected.push_back(std::accumulate(in.begin(), in.end(), uint32_t{kUntouched}));
   ExpectOutput<RangeKernel>(kGrid, in, expected, [](const uint32_t* words, uint32_t* out) {
     return WordParams{words, out};
   });

@@ -1,0 +1,86 @@
+// AverageKernel: averages of the sums that an epilogue has made (ImageSums), for conv::PooledAverage.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/epilogues/chain.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/kernel_list.hpp"
+
+namespace weft::conv {
+
+// In the place of a policy, for gemm::RunOnGpu and its kin; compiled once for all operators.
+struct AverageSums {};
+
+// What an AverageKernel is launched with. A thread makes one output.
+struct AverageParams {
+  std::int32_t* sums = nullptr;  // [images][k]
+  void* dst = nullptr;           // [images][padded_k]
+  float alpha = 1.0f, zero_point = 0.0f;
+  std::int32_t k = 0;
+  std::int32_t outputs = 0;
+  gemm::FastDivmod padded_k;
+};
+
+inline namespace WEFT_BACKEND {
+
+template <class T>
+struct AverageKernel {
+  using Element = T;
+  using Params = AverageParams;
+  static constexpr int kThreads = 128;
+  static constexpr arch::Requires kRequires{.min = 75};
+  static constexpr bool kDependent = true;
+  static constexpr int kMinBlocksPerSm = 8;
+  struct SharedStorage {};
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
+    using namespace epilogues;  // NOLINT: the numerics contract, as every epilogue has it
+    using OutputStage =
+        typename std::conditional_t<std::is_same_v<T, float>, std::type_identity<ToFloat>,
+                                    std::type_identity<RoundedBytes>>::type;
+    t.LetLaterGridsStart();
+    t.WaitForEarlierGrids();
+    const std::int32_t i = t.block_x() * kThreads + t.tid();
+    if (i >= p.outputs) return;
+    std::int32_t k = 0;
+    const std::int32_t image = p.padded_k.Divmod(i, k);
+    T average{};
+    if (k < p.k) {
+      std::int32_t* const sum = p.sums + std::int64_t{image} * p.k + k;
+      StageInputs in;
+      in.accumulator = t.LoadGlobalCoherent(sum);
+      in.alpha = p.alpha;
+      in.zero_point = p.zero_point;
+      average = Chain<Scale, OutputStage>{}(in, OutputCoord{});
+      t.StoreGlobal(sum, 0);
+    }
+    t.StoreGlobal(static_cast<T*>(p.dst) + i, average);
+  }
+
+ private:
+  using RoundedBytes =
+      epilogues::ClampTo<std::conditional_t<std::is_same_v<T, float>, std::int8_t, T>>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+template <>
+struct KernelList<conv::AverageSums> {
+  static constexpr int kCount = 3;
+  template <int i>
+  static constexpr bool kExists = true;
+  template <int i>
+  using Kernel = conv::AverageKernel<
+      std::conditional_t<i == 0, std::int8_t, std::conditional_t<i == 1, std::uint8_t, float>>>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

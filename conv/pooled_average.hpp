@@ -1,0 +1,129 @@
+// PooledAverage<T, Format>: the second step of a global average pooling that a convolution's epilogue
+// begins (epilogues/README.md, ImageSums): averages of its sums, requantised,
+//     dst[n][k] = T(clamp(round(fma(alpha, float(sums[n][k]), 0) + zero_point))),
+// each operation rounding once, to the nearest and halves to even; of T = float just the fma. The sums
+// become zeros, as the next run of the convolution wants them.
+//
+//     using Average = weft::conv::PooledAverage<std::int8_t, weft::NHWC>;
+//     absl::StatusOr<Average> average = Average::Create(n, k);
+//     average->Run({.sums = s, .dst = y, .alpha = src_scale / (dst_scale * p * q)}, stream);
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "weft/conv/average_kernel.hpp"
+#include "weft/gemm/argument_checks.hpp"
+#include "weft/gemm/launch.hpp"
+#include "weft/gemm/tile.hpp"
+#include "weft/layouts/formats.hpp"
+
+namespace weft::conv {
+
+// An immutable operator; cheap to copy, safe to share between threads.
+template <class T = std::int8_t, TensorFormat Format = NHWC>
+class PooledAverage {
+  static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t> ||
+                    std::is_same_v<T, float>,
+                "weft: PooledAverage<T> takes T = std::int8_t, std::uint8_t or float");
+
+ public:
+  // GPU addresses for Run and host addresses for RunOnCpu.
+  struct Arguments {
+    std::int32_t* sums = nullptr;  // [n][k]; zeros after the run
+    T* dst = nullptr;              // n images of one pixel of k channels, in Format
+    // The step of the sums' integers by that of dst's, divided by the pixels of an image. Integers x
+    // that stand for x - z add -z times that step ratio to zero_point.
+    float alpha = 1.0f;
+    float zero_point = 0.0f;  // of dst; 0 where T is float
+  };
+
+  // n images of k channels. InvalidArgument if either is below 1; OutOfRange if there are more than
+  // 2^31 - 129 outputs, the zero channels of blocked formats included.
+  static absl::StatusOr<PooledAverage> Create(std::int64_t n, std::int64_t k) {
+    if (n < 1 || k < 1) {
+      return absl::InvalidArgumentError(absl::StrCat("conv: PooledAverage of n=", n,
+                                                     " images of k=", k,
+                                                     " channels; give at least 1 of each"));
+    }
+    constexpr std::int64_t kMost = gemm::kInt32Max - kThreads;
+    if (n > kMost || k > kMost - Format::kInterleave || Format::PaddedC(k) > kMost / n) {
+      return absl::OutOfRangeError(absl::StrCat("conv: PooledAverage of n=", n, " images of k=", k,
+                                                " channels has more than ", kMost,
+                                                " outputs; split the batch"));
+    }
+    return PooledAverage(n, k);
+  }
+
+  // Elements of dst in memory, the zero channels of blocked formats included.
+  std::int64_t dst_size() const { return n_ * Format::PaddedC(k_); }
+  // Of the sums.
+  std::int64_t sums_size() const { return n_ * k_; }
+
+  // Enqueues the kernel on `stream` and returns; it can be captured in a CUDA graph.
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    const AverageParams params = Params(args);
+    return gemm::RunOnGpu<AverageSums>("conv", kFacts, Launch(&params), stream, options);
+  }
+
+#if defined(WEFT_CPU_BACKEND)
+  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
+                                                   arch::CpuOptions::FromEnvironment()) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    const AverageParams params = Params(args);
+    return gemm::RunOnCpu<AverageSums>("conv", kFacts, Launch(&params), options, nullptr);
+  }
+#endif
+
+  // What Run checks before it launches.
+  absl::Status CheckArguments(const Arguments& args) const {
+    const gemm::TensorArgument sums = {
+        .field = "sums",
+        .address = args.sums,
+        .alignment = alignof(std::int32_t),
+        .line_bytes = sums_size() * std::int64_t{sizeof(std::int32_t)}};
+    const gemm::TensorArgument dst = {.field = "dst",
+                                      .address = args.dst,
+                                      .alignment = alignof(T),
+                                      .line_bytes = dst_size() * std::int64_t{sizeof(T)}};
+    gemm::EpilogueArguments numbers;
+    numbers.facts.scale = true;
+    numbers.facts.zero_point = !std::is_same_v<T, float>;
+    numbers.alpha = args.alpha;
+    numbers.zero_point = args.zero_point;
+    return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst, numbers);
+  }
+
+ private:
+  static constexpr int kThreads = AverageKernel<T>::kThreads;
+  static constexpr gemm::TileFacts kFacts{};  // it runs on any GPU
+  static constexpr int kKernel = std::is_same_v<T, float> ? 2 : std::is_same_v<T, std::uint8_t>;
+
+  PooledAverage(std::int64_t n, std::int64_t k) : n_(n), k_(k) {}
+
+  AverageParams Params(const Arguments& args) const {
+    AverageParams p;
+    p.sums = args.sums;
+    p.dst = args.dst;
+    p.alpha = args.alpha;
+    p.zero_point = args.zero_point;
+    p.k = gemm::Int32(k_);
+    p.outputs = gemm::Int32(dst_size());
+    p.padded_k = gemm::FastDivmod(gemm::Int32(Format::PaddedC(k_)));
+    return p;
+  }
+  gemm::Launch Launch(const AverageParams* params) const {
+    const auto blocks = static_cast<int>(gemm::CeilDiv(dst_size(), std::int64_t{kThreads}));
+    return {.kernel = kKernel, .params = params, .grid = {blocks, 1, 1}};
+  }
+
+  std::int64_t n_, k_;
+};
+
+}  // namespace weft::conv

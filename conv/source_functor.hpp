@@ -1,0 +1,103 @@
+// Source functors: elementwise work on a convolution's source on its way in. A policy that has
+//
+//     using SourceFunctor = MyFunctor;
+//
+// (conv/ready_made.hpp: WithSource<P, MyFunctor>) multiplies what the functor makes of each source
+// value, and its src is a tensor of the functor's Source:
+//
+//     struct MyFunctor {
+//       using Source = std::uint8_t;  // or std::int8_t
+//       const float* scale = nullptr;  // run-time values: args.source_functor.scale = ...
+//       constexpr std::int8_t operator()(std::uint8_t x, int c) const;  // c: the channel
+//     };
+//
+// It is default-constructible, trivially copyable, and can be called as it is by default: an address
+// that is null means something, such as `scale == nullptr ? 1.0f : scale[c]`. What its members point to
+// is read while the kernel runs; nothing checks it, and dst must not overlap it.
+// Padding comes after it: taps outside the image are zeros of the product, and the functor is called
+// for pixels of the image and channels below problem.c only.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/epilogues/functor_checks.hpp"
+
+namespace weft::conv {
+
+// Of a policy without one.
+struct NoSourceFunctor {};
+
+namespace internal {
+
+template <class P>
+struct SourceFunctorOfPolicy {
+  using type = NoSourceFunctor;
+  using Source = typename P::Element;
+};
+template <class P>
+requires requires {
+  typename P::SourceFunctor;
+}
+struct SourceFunctorOfPolicy<P> {
+  using type = typename P::SourceFunctor;
+  using Source = typename type::Source;
+};
+
+// For epilogues::ConstantCall.
+template <int kValue>
+struct CallSourceFunctor {
+  template <class F>
+  constexpr auto operator()(const F& f) const {
+    return f(static_cast<typename F::Source>(kValue), 0);
+  }
+};
+
+template <class F>
+concept HasSource =
+    std::same_as<typename F::Source, std::int8_t> || std::same_as<typename F::Source, std::uint8_t>;
+template <class F, class Element>
+concept MapsSource = requires(const F f, typename F::Source x, int c) {
+  { f(x, c) } -> std::same_as<Element>;
+};
+
+}  // namespace internal
+
+template <class P>
+using SourceFunctorOf = typename internal::SourceFunctorOfPolicy<P>::type;
+// The elements of a policy's src.
+template <class P>
+using SourceElement = typename internal::SourceFunctorOfPolicy<P>::Source;
+template <class P>
+inline constexpr bool kConvertsSource = !std::is_same_v<SourceFunctorOf<P>, NoSourceFunctor>;
+
+// Instantiating this checks a functor for products of Element.
+template <class F, class Element>
+struct CheckedSourceFunctor {
+  static_assert(internal::HasSource<F> && internal::MapsSource<F, Element>,
+                "weft: a SourceFunctor has `using Source = std::uint8_t` (or std::int8_t) and "
+                "`constexpr Element operator()(Source x, int channel) const`, Element being the "
+                "policy's");
+  static constexpr bool kValid = true;
+};
+template <class F, class Element>
+requires(internal::HasSource<F>&& internal::MapsSource<F, Element>)  //
+    struct CheckedSourceFunctor<F, Element> {
+  static_assert(epilogues::kBytesAreEnough<F>,
+                "weft: a SourceFunctor is default-constructible and trivially copyable, since its "
+                "bytes are copied to the GPU; give it numbers and addresses as members");
+  static_assert(epilogues::kConstexprFunctor<F, internal::CallSourceFunctor<3>,
+                                             internal::CallSourceFunctor<0>>,
+                "weft: a SourceFunctor is not constexpr all through, so it has no GPU code; write "
+                "`constexpr Element operator()(Source x, int channel) const`, call only constexpr "
+                "functions in it, and give addresses that are null a meaning: `scale == nullptr ? "
+                "1.0f : scale[channel]`");
+  static constexpr bool kValid = true;
+};
+template <class Element>
+struct CheckedSourceFunctor<NoSourceFunctor, Element> {
+  static constexpr bool kValid = true;
+};
+
+}  // namespace weft::conv

@@ -1,0 +1,13 @@
+// Sums of what an output stage does not make.
+// EXPECT: static assertion failed: weft: ImageSums or OnlyImageSums stands in an epilogue Chain once,
+// right before ClampTo<T>
+// MAX_ERRORS: 1
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine : Base {
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::ImageSums,
+                                          weft::epilogues::Relu,
+                                          weft::epilogues::ClampTo<std::int8_t>>;
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});

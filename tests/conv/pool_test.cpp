@@ -1,0 +1,1 @@
+#include "tests/conv/pool_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/source_functor_cases.hpp"  // on the CPU
