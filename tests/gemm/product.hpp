@@ -1,9 +1,9 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
 // int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
-// order. The sums of 16-bit floats on tensor cores are not defined to the bit: integers that every
+// order. The sums of other floats on tensor cores are not defined to the bit: integers that every
 // order sums exactly are compared exactly, other values within the bound that follows from one
-// truncation of each partial sum.
+// truncation of each product and partial sum.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -29,8 +29,11 @@ namespace weft::gemm {
 namespace {
 
 template <class T>
+inline constexpr bool kSmallFloat = kFloat16<T> || kWgmmaOnly<T>;
+
+template <class T>
 double Value(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+  if constexpr (kSmallFloat<T>) {
     return x.ToFloat();
   } else {
     return x;
@@ -46,11 +49,12 @@ std::vector<T> Values(std::mt19937& engine, std::int64_t count, bool exact) {
     if constexpr (std::is_same_v<T, std::int8_t>) {
       x = byte;
     } else {
-      float f = static_cast<float>(byte);
+      // Of 8 bits those whose sums have few bits.
+      float f = static_cast<float>(sizeof(T) == 1 ? byte % 5 : byte);
       if (!exact) {
         f = std::ldexp(f + static_cast<float>(engine() >> 8) * 0x1p-24f, int(engine() % 13) - 6);
       }
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+      if constexpr (kSmallFloat<T>) {
         x = T::FromFloat(f);
       } else {
         x = static_cast<T>(f);
@@ -66,8 +70,8 @@ template <class T>
 T Garbage() {
   if constexpr (std::is_same_v<T, std::int8_t>) {
     return 0x55;
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
-    return T{0x7fff};
+  } else if constexpr (kSmallFloat<T>) {
+    return T::FromFloat(std::numeric_limits<float>::quiet_NaN());
   } else {
     return std::numeric_limits<T>::quiet_NaN();
   }
@@ -120,8 +124,8 @@ class Product {
     }
   }())::type;
   static constexpr bool kSameElement = std::is_same_v<Output, ResidualElement>;
-  static constexpr bool kSixteen =
-      std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
+  // What neighbouring partial sums differ by, in parts of them.
+  static constexpr double kStep = sizeof(Element) == 1 ? 0x1p-12 : 0x1p-23;
 
   Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place)
       : p_(problem), orders_(orders), exact_(exact), in_place_(in_place && kSameElement) {
@@ -171,19 +175,18 @@ class Product {
           const Element y = b_[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
           if constexpr (std::is_same_v<Element, std::int8_t>) {
             sum += Sum{x} * y;
-          } else if constexpr (kSixteen) {
+          } else if constexpr (kSmallFloat<Element>) {
             exact_sum += Value(x) * Value(y);
             magnitude += std::abs(Value(x) * Value(y));
           } else {
             sum = std::fma(x, y, sum);
           }
         }
-        if constexpr (kSixteen) sum = static_cast<float>(exact_sum);
+        if constexpr (kSmallFloat<Element>) sum = static_cast<float>(exact_sum);
         const std::int64_t at = orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i;
-        if constexpr (kSixteen && std::is_same_v<Output, float>) {
+        if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
           if (!exact_) {
-            // The gap between neighbouring floats is at most 2^-23 of the partial sum.
-            ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * 0x1p-23)
+            ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * kStep)
                 << "at " << i << ", " << j;
             want[at] = got[at];
             continue;
