@@ -108,7 +108,8 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
     : std::is_same_v<Element, Half>       ? arch::WgmmaType::kF16
     : std::is_same_v<Element, Bfloat16>   ? arch::WgmmaType::kBf16
     : std::is_same_v<Element, Float8E4m3> ? arch::WgmmaType::kE4m3
-                                          : arch::WgmmaType::kE5m2;
+    : std::is_same_v<Element, Float8E5m2> ? arch::WgmmaType::kE5m2
+                                          : arch::WgmmaType::kTf32;
 
 template <class P>
 struct WgmmaGemmParts {

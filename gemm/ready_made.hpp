@@ -117,8 +117,10 @@ template <class Epilogue =
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using Bfloat16GemmFamily = typename internal::GemmFamilies<Bfloat16, Epilogue, A, B, C>::All;
 
-// 8-bit floats, Hopper alone: 9 policies. A is row-major, B column-major, k a multiple of 16. Epilogue
-// as above. Sums have about 14 significant bits (arch/wgmma.hpp).
+// Hopper alone: 9 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
+// Epilogue as above.
+//
+// 8-bit floats; sums have about 14 significant bits (arch/wgmma.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class C = layouts::RowMajor>
@@ -128,6 +130,13 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class C = layouts::RowMajor>
 using E5m2GemmFamily = typename internal::GemmFamilies<Float8E5m2, Epilogue, layouts::RowMajor,
+                                                       layouts::ColumnMajor, C>::Only;
+
+// Floats, of which the upper 19 bits are read.
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
+          class C = layouts::RowMajor>
+using Tf32GemmFamily = typename internal::GemmFamilies<Tf32, Epilogue, layouts::RowMajor,
                                                        layouts::ColumnMajor, C>::Only;
 
 }  // namespace weft::gemm

@@ -1,5 +1,5 @@
-// The mainloop of sm_90a: warpgroup products of int8 and of floats of 8 and 16 bits, from a plan that
-// the host has made.
+// The mainloop of sm_90a: warpgroup products of int8, of floats of 8 and 16 bits and of tf32, from a
+// plan that the host has made.
 //
 // Columns of the product (filters of a convolution) are the tensor cores' A, 64 to an instruction,
 // and rows (positions) their B: the number of rows of a tile is then a multiple of 8 or 16 instead
@@ -246,6 +246,8 @@ class WgmmaSm90Mainloop {
       t.template WgmmaE4m3<kN>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kE5m2) {
       t.template WgmmaE5m2<kN>(acc, columns, rows, accumulate);
+    } else if constexpr (kType == arch::WgmmaType::kTf32) {
+      t.template WgmmaTf32<kN>(acc, columns, rows, accumulate);
     } else {
       static_assert(kType == arch::WgmmaType::kBf16);
       t.template WgmmaBf16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,

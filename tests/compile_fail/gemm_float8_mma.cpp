@@ -1,5 +1,5 @@
 // Instructions of 8-bit floats are wgmma's.
-// EXPECT: static assertion failed: weft: a GEMM of weft::Float8E4m3 or weft::Float8E5m2 takes a WgmmaSm90Config
+// EXPECT: static assertion failed: weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes a
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

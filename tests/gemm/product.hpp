@@ -31,10 +31,11 @@ namespace {
 template <class T>
 inline constexpr bool kSmallFloat = kFloat16<T> || kWgmmaOnly<T>;
 
+// What a product of Ts reads of x.
 template <class T>
-double Value(T x) {
+double Value(StoredElement<T> x) {
   if constexpr (kSmallFloat<T>) {
-    return x.ToFloat();
+    return T{x}.ToFloat();
   } else {
     return x;
   }
@@ -42,9 +43,9 @@ double Value(T x) {
 
 // Integers if `exact`, else values of many binades.
 template <class T>
-std::vector<T> Values(std::mt19937& engine, std::int64_t count, bool exact) {
-  std::vector<T> v(count);
-  for (T& x : v) {
+std::vector<StoredElement<T>> Values(std::mt19937& engine, std::int64_t count, bool exact) {
+  std::vector<StoredElement<T>> v(count);
+  for (auto& x : v) {
     const auto byte = static_cast<std::int8_t>(engine() >> 24);
     if constexpr (std::is_same_v<T, std::int8_t>) {
       x = byte;
@@ -54,11 +55,12 @@ std::vector<T> Values(std::mt19937& engine, std::int64_t count, bool exact) {
       if (!exact) {
         f = std::ldexp(f + static_cast<float>(engine() >> 8) * 0x1p-24f, int(engine() % 13) - 6);
       }
-      if constexpr (kSmallFloat<T>) {
+      if constexpr (std::is_class_v<StoredElement<T>>) {
         x = T::FromFloat(f);
       } else {
-        x = static_cast<T>(f);
-        if (sizeof(T) == 8 && !exact) x += static_cast<T>(std::ldexp(double(engine()), -60));
+        x = f;
+        if (sizeof(T) == 8 && !exact)
+          x += static_cast<StoredElement<T>>(std::ldexp(double(engine()), -60));
       }
     }
   }
@@ -79,11 +81,11 @@ T Garbage() {
 
 // A matrix of major x minor elements with garbage between minor and the pitch.
 template <class T>
-std::vector<T> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
-                      std::int64_t pitch, bool exact) {
-  std::vector<T> v = Values<T>(engine, major * pitch, exact);
+std::vector<StoredElement<T>> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
+                                     std::int64_t pitch, bool exact) {
+  std::vector<StoredElement<T>> v = Values<T>(engine, major * pitch, exact);
   for (std::int64_t i = 0; i < major; ++i) {
-    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<T>();
+    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<StoredElement<T>>();
   }
   return v;
 }
@@ -115,6 +117,7 @@ template <class Element, class Epilogue>
 class Product {
  public:
   using Output = typename Epilogue::Output;
+  using Stored = StoredElement<Element>;
   using Sum = typename SumOf<Element>::type;
   using ResidualElement = typename decltype([] {
     if constexpr (Epilogue::kHasResidual) {
@@ -171,13 +174,13 @@ class Product {
         Sum sum = 0;
         double exact_sum = 0, magnitude = 0;
         for (std::int64_t k = 0; k < p_.k; ++k) {
-          const Element x = a_[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
-          const Element y = b_[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
+          const Stored x = a_[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
+          const Stored y = b_[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
           if constexpr (std::is_same_v<Element, std::int8_t>) {
             sum += Sum{x} * y;
           } else if constexpr (kSmallFloat<Element>) {
-            exact_sum += Value(x) * Value(y);
-            magnitude += std::abs(Value(x) * Value(y));
+            exact_sum += Value<Element>(x) * Value<Element>(y);
+            magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
           } else {
             sum = std::fma(x, y, sum);
           }
@@ -210,11 +213,11 @@ class Product {
   GemmProblem p_;
   Orders orders_;
   bool exact_, in_place_;
-  std::vector<Element> a_, b_;
+  std::vector<Stored> a_, b_;
   std::vector<float> bias_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
-  std::optional<OperatorMemory<Element>> a_memory_, b_memory_;
+  std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
   std::optional<OperatorMemory<float>> bias_memory_;
   std::optional<OperatorMemory<ResidualElement>> residual_memory_;
   std::optional<OperatorMemory<Output>> c_memory_;

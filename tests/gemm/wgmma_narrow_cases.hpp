@@ -39,6 +39,23 @@ TEST(GemmWgmmaNarrow, E5m2) {
 TEST(GemmWgmmaNarrow, WithinTheRoundingBound) {
   ExpectRandom<Narrow<Float8E4m3, Sums, NarrowTile<64, 64, 128, 64, 64, 4>>>(180, false, 6);
   ExpectRandom<Narrow<Float8E5m2, Sums, NarrowTile<96, 64, 64, 48, 64, 4, 2>>>(190, false, 6);
+  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>>(300, false, 6);
+}
+TEST(GemmWgmmaNarrow, Tf32) {
+  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>>(310);
+  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<80, 128, 64, 80, 64, 4>, ColumnMajor>>(330, true, 6);
+  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<64, 64, 16, 32, 64, 4, 2, 2>>>(350, true, 6);
+}
+// What the lower 13 bits hold, in either operand, is lost.
+TEST(GemmWgmmaNarrow, Tf32Truncates) {
+  using P = Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>;
+  const auto op = Gemm<P>::Create({.m = 1, .n = 1, .k = 4, .ldc = 4});
+  ASSERT_TRUE(op.ok()) << op.status();
+  const OperatorMemory<float> a({0x1.006p0f, -0x1.002p0f, -0x1.fffffep0f, 1.0f});
+  const OperatorMemory<float> b({1.0f, 1.0f, 1.0f, 0x1.003ffep0f}), c({7.0f, 8.0f, 9.0f, 10.0f});
+  Launch(*op, {.a = a.get(), .b = b.get(), .c = c.get()}, 0);
+  // 1 + 2^-10 - 1 - (2 - 2^-10) + 1
+  EXPECT_EQ(c.Read(), std::vector<float>({-1.0f + 0x1p-9f, 8.0f, 9.0f, 10.0f}));
 }
 TEST(GemmWgmmaNarrow, Outputs) {
   using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
@@ -60,6 +77,9 @@ TEST(GemmWgmmaNarrow, BadInput) {
   alignas(16) float c[64];
   EXPECT_THAT(std::string(op->Run({.a = a + 4, .b = a, .c = c}, nullptr).message()),
               HasSubstr("is not 16-byte aligned; allocate it with that alignment"));
+  using Q = Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>;
+  EXPECT_THAT(std::string(Gemm<Q>::Create({.m = 8, .n = 8, .k = 6}).status().message()),
+              HasSubstr("k=6 is not a multiple of 4"));
 }
 
 }  // namespace
