@@ -57,6 +57,27 @@ function(weft_own target)
   endif()
 endfunction()
 
+# weft_only_architectures(<target>): those of CMAKE_CUDA_ARCHITECTURES that gpu_architectures.txt names for it,
+# or all of them if it names none of them.
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${CMAKE_CURRENT_LIST_DIR}/gpu_architectures.txt)
+function(weft_only_architectures target)
+  file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/gpu_architectures.txt lines REGEX "^[^#]")
+  foreach(line IN LISTS lines)
+    separate_arguments(named UNIX_COMMAND "${line}")
+    list(POP_FRONT named pattern)
+    if(target MATCHES "^(${pattern})$")
+      break()
+    endif()
+  endforeach()
+  list(JOIN named "|" named)
+  set(architectures ${CMAKE_CUDA_ARCHITECTURES})
+  list(FILTER architectures INCLUDE REGEX "^(${named})(-real|-virtual)?$")
+  if(architectures)
+    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  endif()
+endfunction()
+
 # weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources.
 function(weft_add_library target)
   if(ARGN)

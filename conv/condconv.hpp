@@ -50,6 +50,9 @@ class CondConv {
   using Op = typename internal::PerSampleOperator<P>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
+  static_assert(!kIsInt4<FilterLayout>,
+                "weft: CondConv mixes experts of int8; give its policy a FilterLayout that is no "
+                "PackedInt4");
 
  public:
   using Element = typename Op::Element;
@@ -104,6 +107,7 @@ class CondConv {
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return op_.src_size(); }
   std::int64_t dst_size() const { return op_.dst_size(); }
+  std::int64_t dst_bytes() const { return op_.dst_bytes(); }
 
   // Bytes of the workspace: a packed filter for each image.
   std::int64_t workspace_size() const { return plan_.workspace_bytes(); }
@@ -173,7 +177,7 @@ class CondConv {
     mix.workspace = bytes("workspace", args.workspace, args.workspace_bytes);
     mix.workspace.alignment = 16;
     mix.workspace.if_null = "is null; give workspace_size() bytes";
-    mix.dst = bytes("dst", args.dst, dst_size() * std::int64_t{sizeof(Output)});
+    mix.dst = bytes("dst", args.dst, op_.dst_bytes());
     mix.src = bytes("src", args.src, src_size() * std::int64_t{sizeof(Element)});
     mix.bias = bytes("bias", args.bias, k * std::int64_t{sizeof(BiasElement)});
     mix.channel_alpha = floats("channel_alpha", args.channel_alpha, k);

@@ -98,6 +98,10 @@ class Convolution {
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return P::SrcLayout::Size(problem().src()); }
   std::int64_t dst_size() const { return P::DstLayout::Size(problem().dst()); }
+  // Of dst; half as many where DstLayout is a PairedInt4.
+  std::int64_t dst_bytes() const {
+    return weft::internal::BytesOf<typename P::DstLayout, Output>(dst_size());
+  }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
   FilterExtents filter_extents() const {
@@ -276,8 +280,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       {.field = "filter",
        .address = args.filter.data(),
        .alignment = 16,
-       .line_bytes = args.filter.count() * P::FilterLayout::Size(filter_extents()) *
-                     std::int64_t{sizeof(Element)},
+       .line_bytes = args.filter.bytes(),
        .if_null = "is not packed; call weft::PackFilter and pass its view(), or At(device_pointer) "
                   "after a copy to the GPU"}};
   const ZeroPoints zero_points{.source_stage = Epilogue::kSourceZeroPoint,
@@ -291,7 +294,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       .field = "dst",
       .address = args.dst,
       .alignment = P::config.alignment.dst,
-      .line_bytes = P::DstLayout::Size(dst) * std::int64_t{sizeof(Output)},
+      .line_bytes = weft::internal::BytesOf<typename P::DstLayout, Output>(P::DstLayout::Size(dst)),
       .helper = "WithDstAlignment",
       .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.

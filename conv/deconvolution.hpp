@@ -36,6 +36,9 @@ struct PhaseOperator {
       kPerPhase<typename P::Prologue>,
       "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
       "has the Prologue weft::prologues::PerPhase");
+  static_assert(!kIsInt4<typename P::FilterLayout>,
+                "weft: Deconvolution takes filters of int8; give its policy a FilterLayout that is "
+                "no PackedInt4");
   using First = P;
   using type = Convolution<P>;
 };
@@ -103,6 +106,10 @@ class Deconvolution {
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return Policy::SrcLayout::Size(problem_.src()); }
   std::int64_t dst_size() const { return Policy::DstLayout::Size(problem_.dst()); }
+  // Of dst; half as many where DstLayout is a PairedInt4.
+  std::int64_t dst_bytes() const {
+    return weft::internal::BytesOf<typename Policy::DstLayout, Output>(dst_size());
+  }
 
   // One line: the phases, then the convolution of the last of them.
   std::string Describe() const {

@@ -96,7 +96,7 @@ absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
   try {
     packed.lines_.resize(static_cast<std::size_t>(offsets.back()) / sizeof(packed.lines_[0]));
   } catch (const std::exception&) {
-    return weft::internal::NoMemory(To::kName, offsets.back(), 1);
+    return weft::internal::NoMemory(To::kName, offsets.back(), 8);
   }
   std::int8_t* const to = packed.lines_.data()->byte;
   for (std::int64_t i = 0; i < parts.rows() * parts.columns(); ++i) {

@@ -35,24 +35,11 @@ void FillWalk(const Problem& p, const gemm::TileFacts& f, DepthwiseWalk* walk) {
   w.pixel_bytes = Int32(f.nhwc ? p.c : f.src_interleave);
   w.row_bytes = p.w * w.pixel_bytes;
   w.block_bytes = p.h * w.row_bytes;
-  w.h = Int32(p.h);
   w.w = Int32(p.w);
-  w.base_h = Int32(-p.pad_top);
-  w.base_w = Int32(-p.pad_left);
   w.q = Int32(p.q());
-  w.r = Int32(p.r);
-  w.s = Int32(p.s);
   w.stride_h = Int32(p.stride_h);
   w.stride_w = Int32(p.stride_w);
-  // The dilation of one row or column of taps means nothing, and may be huge.
-  w.step_h = p.r == 1 ? 0 : Int32(p.dilation_h);
-  w.step_w = p.s == 1 ? 0 : Int32(p.dilation_w);
-  if (p.mode == Mode::kConvolution) {  // from the last tap backwards
-    w.base_h += (w.r - 1) * w.step_h;
-    w.base_w += (w.s - 1) * w.step_w;
-    w.step_h = -w.step_h;
-    w.step_w = -w.step_w;
-  }
+  internal::FillTapWalk(p, walk);
 }
 
 }  // namespace
@@ -89,6 +76,8 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::Ti
   counts.tiles_m = gemm::CeilDiv(tiles, f.threads / lanes);
   counts.tiles_n = gemm::CeilDiv(words, lanes);
   counts.slices = Int32(p.r * gemm::CeilDiv(p.s, std::int64_t{4}));
+  counts.output_rows = rows;
+  counts.source_rows = Int32((rows - 1) * p.stride_h + p.r);
   const Wide blocks = Wide{counts.tiles_m} * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "give config.threads or config.rows more");

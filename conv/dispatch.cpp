@@ -17,7 +17,7 @@ std::string AccessNote(const Problem& problem, const std::vector<Candidate>& can
   }
   const TileFacts& facts = candidates[chosen].facts;
   const int src = facts.config.alignment.src, dst = facts.config.alignment.dst;
-  const int dst_channels = widest_dst / facts.dst_element_bytes;
+  const int dst_channels = 8 * widest_dst / facts.dst_element_bits;
   std::string note;
   if (src < widest_src && problem.c % widest_src != 0) {
     absl::StrAppend(&note, "c=", problem.c, " is not a multiple of ", widest_src, ": ", src,

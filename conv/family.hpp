@@ -37,7 +37,9 @@ struct OperatorKind<P> {
   using Same = std::tuple<typename P::Element, typename P::SrcLayout, typename P::FilterLayout,
                           typename P::DstLayout, typename P::Prologue, typename P::Epilogue>;
   static constexpr const char* kWho = "conv";
-  static constexpr const char* kFrom = P::SrcLayout::kName;
+  // Filters of int4 name the source's layout as well.
+  static constexpr const char* kFrom =
+      kIsInt4<typename P::FilterLayout> ? P::FilterLayout::kName : P::SrcLayout::kName;
   static constexpr const char* kTo = P::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
 };

@@ -108,8 +108,9 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
         "conv: %s=%.0f products of %s can overflow the int32 accumulator; at most "
         "%d are accepted, so split the channels over several convolutions",
         p.groups == 1 ? "c*r*s" : "c/groups*r*s", static_cast<double>(products),
-        largest_product == kLargestInt8Product
-            ? "two int8 values"
+        largest_product == kLargestInt8Product ? "two int8 values"
+        : largest_product < kLargestInt8Product
+            ? "a byte and an int4"
             : absl::StrCat("two bytes and their zero points, up to ", largest_product, " each,"),
         kInt32Max / largest_product));
   }

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "weft/conv/problem.hpp"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::conv {
 
@@ -23,6 +24,30 @@ using Wide = __int128;  // products of two 64-bit extents do not overflow here
 
 // OutOfRange: "conv: what=value exceeds limit; remedy".
 absl::Status TooLarge(const char* what, Wide value, std::int64_t limit, const char* remedy);
+
+// From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
+constexpr std::int64_t StepH(const Problem& p) {
+  return p.r == 1 ? 0 : p.dilation_h;
+}
+constexpr std::int64_t StepW(const Problem& p) {
+  return p.s == 1 ? 0 : p.dilation_w;
+}
+
+// Fills h, r, s, base and step of WindowParams or DepthwiseWalk.
+template <class Walk>
+void FillTapWalk(const Problem& p, Walk* walk) {
+  using gemm::Int32;
+  const bool flip = p.mode == Mode::kConvolution;
+  const std::int64_t step_h = StepH(p), step_w = StepW(p);
+  walk->h = Int32(p.h);
+  walk->r = Int32(p.r);
+  walk->s = Int32(p.s);
+  // A flipped filter is walked from its last tap: start there and step backwards.
+  walk->base_h = Int32(-p.pad_top + (flip ? (p.r - 1) * step_h : 0));
+  walk->base_w = Int32(-p.pad_left + (flip ? (p.s - 1) * step_w : 0));
+  walk->step_h = Int32(flip ? -step_h : step_h);
+  walk->step_w = Int32(flip ? -step_w : step_w);
+}
 
 }  // namespace internal
 }  // namespace weft::conv

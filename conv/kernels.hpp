@@ -8,6 +8,7 @@
 #include "weft/conv/kernel_params.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/int4_operand.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/mma_sm75.hpp"
 #include "weft/gemm/mma_sm80.hpp"
@@ -23,14 +24,18 @@ template <class Format>
 struct FilterSource {
   using Params = FilterParams;
   static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = true;
-  static constexpr int kUnitBytes = Format::kUnitBytes;
+  static constexpr int kUnitBytes = Format::kUnitBytes * Format::kFilterBits / 8;
   static constexpr std::int64_t RowBytes(const Params& p) {
     return kAlong ? p.row_bytes : kUnitBytes;
   }
   static constexpr std::int64_t StepBytes(const Params& p) {
     return static_cast<std::int64_t>(p.padded_k) * kUnitBytes;
   }
-  static constexpr std::int32_t End(const Params& p) { return p.units * (kAlong ? kUnitBytes : 1); }
+  static constexpr std::int32_t End(const Params& p) {
+    // Rows of int4 end with whole blocks.
+    if (kAlong && Format::kInt4) return static_cast<std::int32_t>(p.row_bytes);
+    return p.units * (kAlong ? kUnitBytes : 1);
+  }
   static constexpr std::int32_t First(const Params&) { return 0; }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile& tile) {
@@ -52,13 +57,22 @@ using SourceWalk = std::conditional_t<
                        Im2colWalk<Shape, Format>>>;
 
 // Filters: the pieces of FilterLayout as M wants them.
-template <class M, class P, class Format = typename P::FilterLayout>
-struct FilterShape {
-  using type = typename M::template Along<typename M::ColumnsOfB, P::config.alignment.src>;
+template <class M, class P, class Source, class Format = typename P::FilterLayout>
+struct FilterOperand {
+  using Shape = typename M::template Along<typename M::ColumnsOfB, P::config.alignment.src>;
+  using type = gemm::AffineOperand<Shape, Source>;
 };
-template <class M, class P>
-struct FilterShape<M, P, CxRSKx<4>> {
-  using type = typename M::template Across<typename M::ColumnsOfB, 16>;
+template <class M, class P, class Source>
+struct FilterOperand<M, P, Source, CxRSKx<4>> {
+  using Shape = typename M::template Across<typename M::ColumnsOfB, 16>;
+  using type = gemm::AffineOperand<Shape, Source>;
+};
+template <class M, class P, class Source, class Format>
+struct FilterOperand<M, P, Source, PackedInt4<Format>> {
+  using Shape = typename M::template Int4Blocks<typename M::ColumnsOfB, Source::kAlong>;
+  using Walk = gemm::AffineWalk<Shape, Source>;
+  using type = std::conditional_t<Shape::kCells == 2, gemm::Int4Operand<Shape, Walk>,
+                                  gemm::GatherOperand<Shape, Walk>>;
 };
 
 // The mainloop that a policy's config means.
@@ -66,7 +80,7 @@ template <class P, gemm::Mainloop mainloop = CheckedPolicy<P>::kMainloop>
 using MainloopFor = std::conditional_t<
     mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<P>,
     std::conditional_t<mainloop == gemm::Mainloop::kMmaSm75, gemm::MmaSm75Mainloop<P>,
-                       gemm::MmaSm80Mainloop<P, false>>>;
+                       gemm::MmaSm80Mainloop<P, false, CheckedPolicy<P>::kInt4>>>;
 
 // The parts of gemm::TileKernel. P: a conv::Policy.
 template <class P, SourceKind kind>
@@ -79,8 +93,7 @@ struct Parts {
 
   using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, P::config.alignment.src>;
   using OperandA = gemm::GatherOperand<SourceShape, SourceWalk<SourceShape, Checked, kind>>;
-  using OperandB =
-      gemm::AffineOperand<typename FilterShape<Mainloop, P>::type, FilterSource<Checked>>;
+  using OperandB = typename FilterOperand<Mainloop, P, FilterSource<Checked>>::type;
   using Epilogue = gemm::DirectStore<P, decltype(Params::output), typename Mainloop::Map>;
 
   // What a walk keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes

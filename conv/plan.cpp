@@ -10,6 +10,8 @@ namespace {
 
 using gemm::Int32;
 using gemm::kInt32Max;
+using internal::StepH;
+using internal::StepW;
 using internal::TooLarge;
 using internal::Wide;
 
@@ -20,7 +22,7 @@ bool IsDepthwise(const TileFacts& f) {
 // Whether C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
   const gemm::Alignment& alignment = f.config.alignment;
-  const int store = alignment.dst / f.dst_element_bytes;
+  const int store = 8 * alignment.dst / f.dst_element_bits;
   if (f.dst_channel_run == 0 && p.k % store != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: k=", p.k, " is not a multiple of ", store, ", the channels of one ", alignment.dst,
@@ -70,28 +72,6 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
   return absl::OkStatus();
 }
 
-// From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
-std::int64_t StepH(const Problem& p) {
-  return p.r == 1 ? 0 : p.dilation_h;
-}
-std::int64_t StepW(const Problem& p) {
-  return p.s == 1 ? 0 : p.dilation_w;
-}
-
-// What im2col needs beyond SourceParams.
-void FillWindow(const Problem& p, WindowParams* w) {
-  const bool flip = p.mode == Mode::kConvolution;
-  w->h = Int32(p.h);
-  w->r = Int32(p.r);
-  w->s = Int32(p.s);
-  // A flipped filter is walked from its last tap: start there and step backwards.
-  w->base_h = Int32(-p.pad_top + (flip ? (p.r - 1) * p.dilation_h : 0));
-  w->base_w = Int32(-p.pad_left + (flip ? (p.s - 1) * p.dilation_w : 0));
-  const std::int64_t step_h = StepH(p), step_w = StepW(p);
-  w->step_h = Int32(flip ? -step_h : step_h);
-  w->step_w = Int32(flip ? -step_w : step_w);
-}
-
 void FillTaps(const Problem& p, TapParams* t) {
   const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
   t->taps = Int32(taps);
@@ -107,8 +87,9 @@ void FillTaps(const Problem& p, TapParams* t) {
 // Bytes of source, filters and destination, and of the scales and biases; each moved once.
 double Bytes(const Problem& p, const TileFacts& f, double filters) {
   const double c = RoundUp(p.c, f.src_interleave);
-  return p.n * c * p.h * p.w + filters * (p.k / p.groups) * (c / p.groups) * p.r * p.s +
-         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bytes +
+  const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter_bits / 8;
+  return p.n * c * p.h * p.w + filters * one +
+         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bits / 8 +
          8.0 * p.k;
 }
 
@@ -213,7 +194,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   a.plane = Int32(plane);
   a.stride_h = Int32(p.stride_h);
   a.stride_w = Int32(p.stride_w);
-  FillWindow(p, &g.im2col);
+  internal::FillTapWalk(p, &g.im2col);
   g.im2col.taps = gemm::FastDivmod(Int32(taps));
   g.im2col.tap_columns = gemm::FastDivmod(Int32(p.s));
   g.im2col.channels = gemm::FastDivmod(Int32(channels));
@@ -225,8 +206,10 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   const std::int64_t filter_k = p.k / p.groups;
   g.filter.units = Int32(units);
   g.filter.padded_k = Int32(RoundUp(filter_k, f.filter_interleave));
-  g.filter.row_bytes = units * x;  // KRSC
-  g.filter.filter_bytes = std::int64_t{g.filter.padded_k} * units * x;
+  const bool int4 = f.filter_bits == 4;
+  g.filter.row_bytes = int4 ? RoundUp(units * x, 32) / 2 : units * x;  // KRSC
+  g.filter.filter_bytes =
+      g.filter.padded_k * (f.nhwc ? g.filter.row_bytes : units * x * f.filter_bits / 8);
   return g;
 }
 
@@ -264,10 +247,11 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d %sblocks of %d threads, %d bytes shared, %s -> %s",
+      "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d %sblocks of %d threads, %d bytes shared, %s%s -> "
+      "%s",
       gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
       c.warp.n, thread, path, batches, g.counts.tiles_m, g.counts.tiles_n, clusters, f.threads,
-      f.shared_bytes, f.src_layout, f.dst_layout);
+      f.shared_bytes, f.src_layout, f.filter_bits == 4 ? " by int4" : "", f.dst_layout);
 }
 
 }  // namespace weft::conv

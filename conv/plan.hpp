@@ -33,11 +33,12 @@ constexpr TileFacts FactsOf() {
                      .hardware = AnyKernel::kRequires,
                      .src_interleave = P::SrcLayout::kInterleave,
                      .dst_interleave = Dst::kInterleave,
-                     .dst_element_bytes = sizeof(typename Epilogue::Output),
+                     .dst_element_bits = CheckedPolicy<P>::kDstBits,
                      .unit_bytes = CheckedPolicy<P>::kUnitBytes,
                      .nhwc = CheckedPolicy<P>::kNhwc,
                      .has_taps = kHasTaps<P>,
                      .filter_interleave = P::FilterLayout::kInterleave,
+                     .filter_bits = CheckedPolicy<P>::kFilterBits,
                      .dst_channel_run = Dst::kChannelRun,
                      .depends = P::Prologue::kDepends,
                      .batched = kBatched<typename P::Prologue>,
@@ -98,7 +99,14 @@ TensorExtents Destination(const Problem& problem, const Prologue& prologue) {
   return dst;
 }
 
-// What every kernel's parameters have.
+template <class Output>
+void FillOutput(const Geometry& g, const TensorExtents& destination, Output* output) {
+  output->k = static_cast<std::int32_t>(g.problem.k);
+  output->padded_k = g.padded_k;
+  output->extents = destination;
+}
+
+// What every kernel's parameters have, but for the depthwise ones.
 template <class P, class Params>
 void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params* out_params) {
   Params& params = *out_params;
@@ -112,11 +120,8 @@ void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params*
     s.prologue = prologue;
   }
   params.slices = g.counts.slices;
-  auto& out = params.output;
-  out.k = static_cast<std::int32_t>(g.problem.k);
-  out.padded_k = g.padded_k;
-  out.extents = Destination(g.problem, prologue);
-  if constexpr (kPerPhase<typename P::Prologue>) out.rows.phase = prologue;
+  FillOutput(g, Destination(g.problem, prologue), &params.output);
+  if constexpr (kPerPhase<typename P::Prologue>) params.output.rows.phase = prologue;
 }
 
 // The parameters of policy P's kernel `kind` for this geometry.
@@ -168,11 +173,8 @@ template <class P>
 DepthwiseParams<P> MakeDepthwiseParams(const Geometry& g) {
   DepthwiseParams<P> params;
   params.walk = g.depthwise.walk;
-  auto& out = params.output;
-  out.k = static_cast<std::int32_t>(g.problem.k);
-  out.padded_k = g.padded_k;
-  out.extents = g.problem.dst();
-  out.rows = g.depthwise.rows;
+  FillOutput(g, g.problem.dst(), &params.output);
+  params.output.rows = g.depthwise.rows;
   return params;
 }
 

@@ -22,6 +22,7 @@
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/layouts/formats.hpp"
+#include "weft/layouts/packed_int4.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {
@@ -81,19 +82,31 @@ concept HasConfig = requires {
 
 namespace internal {
 
-// The bytes of one store, of one output value, and of how many channels lie side by side in
+// The bytes of one store, the bits of one output value, and how many channels lie side by side in
 // DstLayout (0: all, so that the run is checked against K at Create); compilers print them.
-template <int kAlignmentDst, int kElementBytes, int kChannelRun>
+template <int kAlignmentDst, int kElementBits, int kChannelRun>
 struct CheckedDstAlignment {
   static_assert(
-      kAlignmentDst % kElementBytes == 0 &&
-          (kChannelRun == 0 || kChannelRun * kElementBytes % kAlignmentDst == 0),
+      8 * kAlignmentDst % kElementBits == 0 &&
+          (kChannelRun == 0 || kChannelRun * kElementBits % (8 * kAlignmentDst) == 0),
       "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
       "divide the bytes of the channels that lie side by side there; give the policy "
       "WithDstAlignment(config, bytes), where an output of 1 byte takes up to 4 in "
       "NCxHWx<4>, 16 in NCxHWx<32> and NHWC, 1 in NCHW, and wider ones as many times more");
   static constexpr bool kValid = true;
 };
+
+template <class OutputStage>
+inline constexpr bool kClampsToInt4 = false;
+template <class T, int kLow, int kHigh, epilogues::Rounding kRounding>
+inline constexpr bool kClampsToInt4<epilogues::ClampTo<T, kLow, kHigh, kRounding>> =
+    weft::internal::FitsInt4(static_cast<T>(kLow)) && weft::internal::FitsInt4(
+                                                          static_cast<T>(kHigh));
+
+template <class ResidualStage>
+inline constexpr bool kSameAsDst = false;
+template <class T>
+inline constexpr bool kSameAsDst<epilogues::Residual<T, epilogues::SameAsDst>> = true;
 
 }  // namespace internal
 
@@ -122,19 +135,30 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(std::is_same_v<typename P::Element, std::int8_t> || kUnsigned,
                 "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
                 "std::int8_t");
-  static_assert(TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
-                "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW)");
+  static_assert(
+      TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
+      "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
+      "also a PairedInt4)");
   static_assert(FilterFormat<typename P::FilterLayout>,
-                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS)");
+                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
+                "CxRSKx<x> or KRSC)");
+  // Filters of int4, in blocks of the format whose elements they pack.
+  static constexpr bool kInt4 = kIsInt4<typename P::FilterLayout>;
+  static constexpr int kFilterBits = kInt4 ? 4 : 8;
+  using FilterLayout = UnpackedFormat<typename P::FilterLayout>;
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   static_assert(!kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
-                           std::is_same_v<typename P::FilterLayout, CxRSKx<4>>),
+                           std::is_same_v<FilterLayout, CxRSKx<4>>),
                 "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
   static constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
   static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
                 "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
+  static_assert(!kInt4 || !kWgmma,
+                "weft: the wgmma_sm90 mainloop has no filters of PackedInt4: its tensor cores read "
+                "int8 where the copy engine left it; give the policy an MmaSm80Config, or a "
+                "SimtConfig for NCxHWx<4>");
   // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
   static constexpr bool kStrips = kWgmma && std::is_same_v<typename P::SrcLayout, NCxHWx<4>>;
   // A filter for each channel: not a product, so neither goes without the other.
@@ -148,10 +172,10 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
                 "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
-      kSimt || kDepthwise || (kStrips && std::is_same_v<typename P::FilterLayout, CxRSKx<4>>) ||
+      kSimt || kDepthwise || (kStrips && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
           (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
-           std::is_same_v<typename P::FilterLayout, CxRSKx<32>>) ||
-          (kNhwc && std::is_same_v<typename P::FilterLayout, KRSC> &&
+           std::is_same_v<FilterLayout, CxRSKx<32>>) ||
+          (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
            (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
       "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
       "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
@@ -159,6 +183,22 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+
+  // Outputs of 4 bits.
+  static constexpr bool kPairs = kIsInt4<typename P::DstLayout>;
+  static constexpr int kDstBits = static_cast<int>(
+      weft::internal::kElementBits<typename P::DstLayout, typename Epilogue::Output>);
+  static_assert(!kPairs || internal::kClampsToInt4<typename Epilogue::OutputStage>,
+                "weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with "
+                "ClampTo<std::int8_t, -8, 7> or ClampTo<std::uint8_t, 0, 15>");
+  static_assert(!kIsInt4<typename P::SrcLayout>,
+                "weft: sources are of bytes; PairedInt4 is a DstLayout");
+  static_assert(!kPairs || (!kWgmma && !kDepthwise),
+                "weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of "
+                "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
+  static_assert(!kPairs || !internal::kSameAsDst<typename Epilogue::ResidualStage>,
+                "weft: residuals are not of 4 bits: beside a DstLayout of PairedInt4, name the "
+                "residual's format, Residual<std::int8_t, NCxHWx<64>>");
 
   static_assert(!Epilogue::kZeroPoints ||
                     std::is_same_v<typename P::Prologue, prologues::SharedFilter> ||
@@ -169,7 +209,9 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr std::int64_t kLargestProduct =
       std::int64_t{kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint ? 255
                                                                                          : 128} *
-      (Epilogue::kFilterZeroPoint ? 255 : 128);
+      (Epilogue::kFilterZeroPoint ? 255
+       : kInt4                    ? 8
+                                  : 128);
 
   static_assert(
       !kSimt || config.alignment.src == 4,
@@ -185,9 +227,8 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
           (kNhwc && !kWgmma && (config.alignment.src == 8 || config.alignment.src == 4)),
       "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
       "whose C is not a multiple of 16");
-  static_assert(
-      internal::CheckedDstAlignment<config.alignment.dst, sizeof(typename Epilogue::Output),
-                                    P::DstLayout::kChannelRun>::kValid);
+  static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
+                                              P::DstLayout::kChannelRun>::kValid);
 
   // Bytes that kernels count k in: a channel block, or one access of NHWC.
   static constexpr int kUnitBytes = kNhwc ? config.alignment.src : P::SrcLayout::kInterleave;

@@ -23,12 +23,22 @@ namespace weft::conv {
 
 namespace internal {
 
-// Bytes of the widest store of wgmma_sm90, which stages whole channels: a run of Dst, 16 at most.
+// Bytes of `channels` outputs in memory.
 template <class Epilogue, class Dst>
-inline constexpr int kStagedStore = [] {
-  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
-  return kRun == 0 || kRun > 16 ? 16 : kRun;
-}();
+constexpr int BytesOf(int channels) {
+  return channels * static_cast<int>(weft::internal::kElementBits<Dst, typename Epilogue::Output>) /
+         8;
+}
+
+// Bytes of one store, at most `most`, of the channels that lie side by side in Dst.
+template <class Epilogue, class Dst>
+constexpr int StoreBytes(int most) {
+  constexpr int kRun = BytesOf<Epilogue, Dst>(Dst::kChannelRun);
+  return kRun == 0 || kRun > most ? most : kRun;
+}
+// Of wgmma_sm90, which stages whole channels.
+template <class Epilogue, class Dst>
+inline constexpr int kStagedStore = StoreBytes<Epilogue, Dst>(16);
 
 template <class TileT>
 inline constexpr bool kIsWgmma =
@@ -37,14 +47,10 @@ inline constexpr bool kIsWgmma =
 // `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
 template <class TileT, class Epilogue, class Dst>
 constexpr auto WithStagedStore() {
-  constexpr int kRun = Dst::kChannelRun * static_cast<int>(sizeof(typename Epilogue::Output));
-  if constexpr (kIsWgmma<TileT>) {
-    return WithDstAlignment(TileT::config, kStagedStore<Epilogue, Dst>);
-  } else if constexpr (kRun != 0 && kRun < TileT::config.alignment.dst) {
-    return WithDstAlignment(TileT::config, kRun);
-  } else {
-    return TileT::config;
-  }
+  constexpr int kMost = kIsWgmma<TileT> ? 16
+                        : kIsInt4<Dst>  ? 2  // the 4 channels that every thread has
+                                        : TileT::config.alignment.dst;
+  return WithDstAlignment(TileT::config, StoreBytes<Epilogue, Dst>(kMost));
 }
 
 }  // namespace internal
@@ -75,14 +81,12 @@ struct S8Conv32 {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr int kRunBytes = Dst::kChannelRun * sizeof(typename EpilogueT::Output);
-  static constexpr int kWidest = TileT::config.warp.n == 16 ? 4 : 8;
-  static constexpr int kStoreBytes = internal::kIsWgmma<TileT>
-                                         ? internal::kStagedStore<EpilogueT, Dst>
-                                     : kRunBytes >= 8                   ? kWidest
-                                     : kRunBytes == 1 || kRunBytes == 2 ? kRunBytes
-                                                                        : 4;
-  static constexpr auto config = WithDstAlignment(TileT::config, kStoreBytes);
+  static constexpr int kWidest = Dst::kChannelRun == 0 || TileT::config.warp.n == 16 ? 4 : 8;
+  static constexpr int kMostBytes = internal::kIsWgmma<TileT> ? 16
+                                    : kIsInt4<Dst>            ? kWidest / 2
+                                                              : kWidest;
+  static constexpr auto config =
+      WithDstAlignment(TileT::config, internal::StoreBytes<EpilogueT, Dst>(kMostBytes));
 };
 
 // int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80, or of
@@ -98,11 +102,11 @@ struct S8ConvNhwc {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr int kChannels =
-      Dst::kChannelRun == 0 || kDstChannels < Dst::kChannelRun ? kDstChannels : Dst::kChannelRun;
-  static constexpr int kBytes = kChannels * static_cast<int>(sizeof(typename EpilogueT::Output));
-  static constexpr auto config =
-      WithSrcAlignment(WithDstAlignment(TileT::config, kBytes < 16 ? kBytes : 16), kSrcBytes);
+  static constexpr int kBytes = internal::BytesOf<EpilogueT, Dst>(kDstChannels);
+  static constexpr auto config = WithSrcAlignment(
+      WithDstAlignment(TileT::config,
+                       internal::StoreBytes<EpilogueT, Dst>(kBytes < 16 ? kBytes : 16)),
+      kSrcBytes);
 };
 
 namespace internal {
@@ -115,9 +119,10 @@ struct S8Depthwise {
   using DstLayout = Dst;
   using Prologue = prologues::Depthwise;
   using Epilogue = EpilogueT;
-  static constexpr int kChannels = Dst::kChannelRun == 1 ? 1 : 4;  // of a store
+  // 4 channels at most.
   static constexpr auto config = WithDstAlignment(
-      TileT::config, kChannels* static_cast<int>(sizeof(typename EpilogueT::Output)));
+      TileT::config,
+      StoreBytes<EpilogueT, Dst>(4 * static_cast<int>(sizeof(typename EpilogueT::Output))));
 };
 
 }  // namespace internal
@@ -139,9 +144,9 @@ namespace internal {
 // Family<Policies...> where wgmma_sm90 stores as it was measured, 16 bytes of a pixel at once; an
 // empty one elsewhere, for which the model would be wrong.
 template <class Epilogue, class Dst, class... Policies>
-using IfStaged =
-    std::conditional_t<sizeof(typename Epilogue::Output) == 1 && kStagedStore<Epilogue, Dst> == 16,
-                       Family<Policies...>, Family<>>;
+using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) == 1 && !kIsInt4<Dst> &&
+                                        kStagedStore<Epilogue, Dst> == 16,
+                                    Family<Policies...>, Family<>>;
 
 template <class E, class Dst>
 using WgmmaFirst =
@@ -264,6 +269,30 @@ using U8Conv32Family =
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8ConvNhwcFamily =
     typename internal::FamilyWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>::type;
+
+// Policy P for filters of int4, two values to a byte, which weft::PackFilter<P::FilterLayout> packs.
+// Any mainloop but wgmma_sm90.
+template <class P>
+struct Int4Filter : P {
+  using FilterLayout = PackedInt4<typename P::FilterLayout>;
+};
+
+namespace internal {
+
+template <class F>
+struct Int4Family;
+template <class... Policies>
+struct Int4Family<Family<Policies...>> {
+  using type = gemm::JoinFamilies<
+      std::conditional_t<kIsWgmma<Policies>, Family<>, Family<Int4Filter<Policies>>>...>;
+};
+
+}  // namespace internal
+
+// The operators above, and those of uint8, for filters of int4: Int4Filter<U8Conv32<>>,
+// Int4FilterFamily<S8Conv32Family<>>.
+template <class F>
+using Int4FilterFamily = typename internal::Int4Family<F>::type;
 
 // What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
 // the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of

@@ -122,11 +122,10 @@ absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
   const std::int64_t taps = e.r * e.s;
   std::vector<std::int32_t> sums(static_cast<std::size_t>(problem.k * taps));
   for (std::int64_t k = 0; k < problem.k; ++k) {
-    const std::int8_t* one = filter.data() + k / e.k * Format::Size(e);
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       std::int32_t sum = 0;
       for (std::int64_t c = 0; c < e.c; ++c) {
-        sum += one[Format::Offset(e, k % e.k, c, tap / e.s, tap % e.s)];
+        sum += filter.Value(k / e.k, k % e.k, c, tap / e.s, tap % e.s);
       }
       sums[static_cast<std::size_t>(k * taps + tap)] = sum;
     }

@@ -14,6 +14,5 @@ using gemm::TileFacts;
 
 // `problem` is one that the tile's policy accepts.
 Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu);
-Prediction Predict(const Problem& problem, const TileFacts& tile, const CpuFacts& cpu);
 
 }  // namespace weft::conv

@@ -332,6 +332,26 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
   ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
 }
 
+// For the model: what RowClocks says is of an engine by itself.
+void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+  using gemm::CopyClocks;
+  const std::int64_t k = p.k / p.groups, n = f.config.threadblock.n;
+  const auto inside = [&](std::int64_t columns) {
+    return static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
+  };
+  const auto pixels = static_cast<double>(s.pixels), columns = static_cast<double>(n);
+  if (f.nhwc) {
+    const double row = CopyClocks::Line(s.span);
+    plan->copy_clocks = pixels * row;
+    plan->column_clocks =
+        CopyClocks::Columns(columns * 32.0 / static_cast<double>(s.span), inside(k), row);
+  } else {  // filters are lines of four channels, of which each is as long as four pixels
+    plan->copy_clocks = pixels * (p.stride_w > 1 ? CopyClocks::kStridedBlock : CopyClocks::kBlock);
+    plan->column_clocks = CopyClocks::Columns(columns / 4.0, inside(RoundUp(k, std::int64_t{32})),
+                                              4.0 * CopyClocks::kBlock);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFacts& f) {
@@ -347,7 +367,6 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   if (ByPatch(p, f, &patch) && ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) slicing = patch;
   EnginePlan plan;
   plan.patch = slicing.patch;
-  plan.row_clocks = RowClocks(slicing.span, f.nhwc, p.stride_w > 1, slicing.patch);
   plan.rows = (f.depends.image ? 1 : p.n) * slicing.pitch_w * slicing.pitch_h;
   plan.slices = Int32(CeilDiv(slicing.chunks, slicing.slice_chunks));
   FillSource(p, f, slicing, &plan);
@@ -355,6 +374,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillSteps(p, f, slicing, &plan.plan);
   FillRing(p, f, slicing, plan.slices, &plan.ring);
   plan.ring.ShareCopies(plan.source.copies.of_slice);
+  FillClocks(p, f, slicing, &plan);
   return plan;
 }
 
@@ -363,8 +383,8 @@ gemm::EngineCounts CountsOf(const EnginePlan& e) {
           .last_steps = e.plan.last_steps,
           .copies = e.source.copies.of_slice,
           .last_copies = e.source.copies.of_last,
-          .copy_bytes = e.source.copy_bytes,
-          .copy_clocks = e.source_spec.pixels * e.row_clocks,
+          .copy_clocks = e.copy_clocks,
+          .column_clocks = e.column_clocks,
           .stages = e.ring.stages,
           .stage_bytes = e.ring.stage_bytes,
           .b_stays = e.ring.b_stays != 0,

@@ -32,8 +32,8 @@ struct EnginePlan {
   FilterCopies filter;
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
-  std::int64_t rows = 0;    // positions of one product
-  double row_clocks = 0.0;  // of the copy engine for a position of a copy
+  std::int64_t rows = 0;                          // positions of one product
+  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::EngineCounts'
   std::int32_t slices = 0;
   bool patch = false;
   bool strips = false;  // the following instead of source_spec, filter_spec, source and filter

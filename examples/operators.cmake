@@ -9,6 +9,11 @@ if(WEFT_HAVE_CUDA)
   target_sources(condconv PRIVATE examples/condconv/routing.cu)
 endif()
 
+# Kernels of block_gemm's own.
+if(WEFT_HAVE_CUDA)
+  target_sources(block_gemm PRIVATE examples/block_gemm/launch.cu)
+endif()
+
 weft_add_operators(deconvolution weft/conv/ready_made.hpp "weft::conv::S8Deconv4<>")
 
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 6

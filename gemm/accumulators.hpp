@@ -45,10 +45,18 @@ struct LayoutMap {
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
     return typename L::ThreadRow()(t.tid()) + typename L::ValueRow()(i);
   }
+  // The first column of a thread of warp 0: which lanes share rows.
+  static constexpr int FirstColumn(int lane) { return typename L::ThreadColumn()(lane); }
   WEFT_DEVICE static int Channel(arch::Thread t, int g) {
     return typename L::ThreadColumn()(t.tid()) + typename L::ValueColumn()(0, g);
   }
   WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int g, int j) {
+    constexpr int kRegisters = sizeof(acc[0]) / sizeof(Sum);
+    const int r = typename L::Register()(i, layouts::MakeTuple(j, g));
+    return acc[r / kRegisters][r % kRegisters];
+  }
+  // The same, to be changed.
+  WEFT_DEVICE static Sum& At(Accumulators& acc, int i, int g, int j) {
     constexpr int kRegisters = sizeof(acc[0]) / sizeof(Sum);
     const int r = typename L::Register()(i, layouts::MakeTuple(j, g));
     return acc[r / kRegisters][r % kRegisters];

@@ -9,13 +9,16 @@ namespace weft::gemm {
 namespace internal {
 
 // An mma hands each lane two adjacent columns of each of four instructions; in this order they are
-// kRun = 8 adjacent channels, or twice 4 where those are 16 bytes already.
+// kRun = 8 adjacent channels, or twice 4 where those are 16 bytes already; with 2 they stay as they
+// are. kRows: a multiple of 4 kRun.
 //   8: n = 8 lane + 2 instruction + e             ->  8 instruction + 2 lane + e
 //   4: n = 16 half + 4 lane + 2 instruction + e   ->  16 half + 8 instruction + 2 lane + e
-template <int kRun>
+//   2: n = 8 instruction + 2 lane + e             ->  the same
+template <int kRun, int kRows = 32>
 struct ChannelOrder {
-  static_assert(kRun == 8 || kRun == 4);
-  using L = layouts::LayoutOf<layouts::Ints<2, kRun / 2, 4, 8 / kRun>, layouts::Ints<1, 8, 2, 16>>;
+  static_assert((kRun == 8 || kRun == 4 || kRun == 2) && kRows % (4 * kRun) == 0);
+  using L = layouts::LayoutOf<layouts::Ints<2, kRun / 2, 4, kRows / (4 * kRun)>,
+                              layouts::Ints<1, 8, 2, 4 * kRun>>;
   using Inverse = decltype(layouts::RightInverse(L()));
 };
 

@@ -57,11 +57,11 @@ void RefuseWithoutGpuCode(const char* who, const char* cmake, const bool* has_co
   }
 }
 
-int Cheapest(const std::vector<Candidate>& candidates) {
+int Cheapest(const std::vector<Candidate>& candidates, const std::function<bool(int)>& counts) {
   int best = -1;
   for (int i = 0; i < static_cast<int>(candidates.size()); ++i) {
     const Candidate& c = candidates[i];
-    if (!c.status.ok()) continue;
+    if (!c.status.ok() || (counts != nullptr && !counts(i))) continue;
     if (best < 0 || c.prediction.microseconds < candidates[best].prediction.microseconds) best = i;
   }
   return best;
@@ -72,28 +72,27 @@ int LessStrict(const std::vector<Candidate>& candidates, int than) {
   const auto is_strict = [](const TileDescription& c) {
     return c.mainloop == Mainloop::kWgmmaSm90;
   };
-  std::vector<Candidate> others = candidates;
-  for (Candidate& candidate : others) {
-    const TileDescription& c = candidate.facts.config;
+  return Cheapest(candidates, [&](int i) {
+    const TileDescription& c = candidates[i].facts.config;
     const Alignment &its = c.alignment, &limit = most.alignment;
     const bool no_more =
         is_strict(c) <= is_strict(most) && its.src <= limit.src && its.dst <= limit.dst;
     const bool less = is_strict(c) < is_strict(most) || its.src < limit.src || its.dst < limit.dst;
-    if (!no_more || !less) candidate.status = absl::CancelledError();
-  }
-  return Cheapest(others);
+    return no_more && less;
+  });
 }
 
 std::string TileName(const TileDescription& c) {
+  const bool has_stages = c.mainloop != Mainloop::kSimt && c.mainloop != Mainloop::kDepthwise;
   std::string name = absl::StrFormat("%s %dx%dx%d", MainloopName(c.mainloop), c.threadblock.m,
                                      c.threadblock.n, c.threadblock.k);
   if (c.mainloop == Mainloop::kWgmmaSm90) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
     if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
-  } else if (c.mainloop != Mainloop::kSimt) {
+  } else if (has_stages) {
     absl::StrAppend(&name, ", ", c.stages, " stages");
   }
-  if (c.mainloop != Mainloop::kSimt && c.alignment.src < 16) {
+  if (has_stages && c.alignment.src < 16) {
     absl::StrAppend(&name, ", ", c.alignment.src, "-byte loads");
   }
   return name;
@@ -108,12 +107,11 @@ std::string Why(const std::vector<Candidate>& candidates, int chosen, const std:
       "waves of %d a processor, %d%% padding, %d%% busy%s",
       accepted, machine, Time(best.microseconds), best.blocks, best.waves, best.blocks_per_sm,
       Percent(1.0 - best.useful), Percent(best.busy), best.memory_bound ? ", memory bound" : "");
-  std::vector<Candidate> others = candidates;
-  others[chosen].status = absl::CancelledError();
-  if (const int next = Cheapest(others); next >= 0) {
-    absl::StrAppend(&why, "; next ", TileName(others[next].facts.config), ", ",
-                    Time(others[next].prediction.microseconds), ": ",
-                    Reason(best, others[next].prediction));
+  const auto is_other = [&](int i) { return i != chosen; };
+  if (const int next = Cheapest(candidates, is_other); next >= 0) {
+    const Prediction& other = candidates[next].prediction;
+    absl::StrAppend(&why, "; next ", TileName(candidates[next].facts.config), ", ",
+                    Time(other.microseconds), ": ", Reason(best, other));
   }
   if (const auto refused = static_cast<std::int64_t>(candidates.size()) - accepted; refused > 0) {
     absl::StrAppend(&why, "; ", refused, " refused");

@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -47,9 +49,8 @@ struct DispatchOptions {
 };
 
 // What a problem's extents, as they are, cost the chosen policy in the width of its loads and stores,
-// for Describe; ends with "; ". Kinds of operators that have something to say overload it.
-template <class Problem>
-std::string AccessNote(const Problem&, const std::vector<Candidate>&, int) {
+// for Describe; ends with "; ". Other kinds of operators have an overload for their problems.
+inline std::string AccessNote(const GemmProblem&, const std::vector<Candidate>&, int) {
   return "";
 }
 
@@ -60,8 +61,10 @@ namespace internal {
 void RefuseWithoutGpuCode(const char* who, const char* cmake, const bool* has_code,
                           std::vector<Candidate>* candidates);
 
-// The index of the accepted candidate with the least prediction; -1 if there is none.
-int Cheapest(const std::vector<Candidate>& candidates);
+// The index of the accepted candidate with the least prediction, of those that count if that is given;
+// -1 if there is none.
+int Cheapest(const std::vector<Candidate>& candidates,
+             const std::function<bool(int index)>& counts = nullptr);
 
 // "mma_sm80 128x64x64, 3 stages"
 std::string TileName(const TileDescription& config);
@@ -186,6 +189,9 @@ class Dispatch<Family<Policies...>> {
   std::int64_t dst_size() const {
     return Visit([](const auto& op) { return op.dst_size(); });
   }
+  std::int64_t dst_bytes() const {
+    return Visit([](const auto& op) { return op.dst_bytes(); });
+  }
 
   // The chosen policy's place in the family and its tile.
   int index() const { return static_cast<int>(op_.index()); }
@@ -244,63 +250,72 @@ class Dispatch<Family<Policies...>> {
     return status;
   }
 
-  // One policy and what becomes of it: the model asks the plan that the policy makes.
-  template <class P, class Machine>
-  static Candidate Consider(const Problem& problem, const Machine& machine) {
-    constexpr bool kGpu = std::is_same_v<Machine, GpuFacts>;
-    const auto op = [&] {
-      if constexpr (kGpu) {
-        return OperatorOf<P>::Create(problem, machine.limits);
+  // One policy and what becomes of it: the model asks the plan that the policy makes. *made: its
+  // operator, unless it refuses.
+  template <std::size_t kIndex, class Machine>
+  static Candidate Consider(const Problem& problem, const Machine& machine,
+                            std::optional<AnyOp>* made) {
+    using Op = std::variant_alternative_t<kIndex, AnyOp>;
+    auto op = [&] {
+      if constexpr (std::is_same_v<Machine, GpuFacts>) {
+        return Op::Create(problem, machine.limits);
       } else {
-        return OperatorOf<P>::Create(problem);
+        return Op::Create(problem);
       }
     }();
-    Candidate candidate = {OperatorOf<P>::Facts(), op.status(), {}};
-    if (op.ok()) candidate.prediction = Predict(op->counts(), candidate.facts, machine);
+    Candidate candidate = {Op::Facts(), op.status(), {}};
+    if (op.ok()) {
+      candidate.prediction = Predict(op->counts(), candidate.facts, machine);
+      made->emplace(std::in_place_index<kIndex>, *std::move(op));
+    }
     return candidate;
   }
 
-  template <class Machine>
+  template <class Machine, std::size_t... kIndices>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
-                                         const DispatchOptions& options) {
+                                         const DispatchOptions& options,
+                                         std::index_sequence<kIndices...>) {
     if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
-    std::vector<Candidate> candidates = {Consider<Policies>(problem, machine)...};
+    std::vector<std::optional<AnyOp>> ops(kPolicies);
+    std::vector<Candidate> candidates = {Consider<kIndices>(problem, machine, &ops[kIndices])...};
     if constexpr (std::is_same_v<Machine, GpuFacts>) {
       const bool has_code[] = {HasGpuCode<Policies>()...};
       internal::RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &candidates);
     }
     const int cheapest = internal::Cheapest(candidates);
     if (cheapest < 0) return candidates[0].status;
-    std::string why = internal::Why(candidates, cheapest, MachineName(machine));
     internal::Tuned tuned;
     if constexpr (std::is_same_v<Machine, GpuFacts>) {
       if (options.tuning != nullptr) {
-        const std::string name = FamilyName();
-        tuned = internal::LookUp(*options.tuning, name, problem, machine, candidates);
-        why = tuned.index < 0 ? absl::StrCat(tuned.note, "; ", why) : tuned.note;
+        tuned = internal::LookUp(*options.tuning, FamilyName(), problem, machine, candidates);
       }
     }
     const bool measured = tuned.index >= 0;
     const int chosen = measured ? tuned.index : cheapest;
-    absl::StatusOr<AnyOp> op = Make(problem, chosen, std::index_sequence_for<Policies...>());
-    if (!op.ok()) return op.status();
-    why = AccessNote(problem, candidates, chosen) + why;
+    std::string why = AccessNote(problem, candidates, chosen) + tuned.note;
+    if (!measured) {
+      absl::StrAppend(&why, tuned.note.empty() ? "" : "; ",
+                      internal::Why(candidates, chosen, MachineName(machine)));
+    }
     std::vector<AnyOp> others;
     for (int i = chosen; (i = internal::LessStrict(candidates, i)) >= 0;) {
-      absl::StatusOr<AnyOp> other = Make(problem, i, std::index_sequence_for<Policies...>());
-      if (!other.ok()) return other.status();
       absl::StrAppend(&why, others.empty() ? "; addresses that it refuses go to " : ", then to ",
                       internal::TileName(Configs()[i]));
-      others.push_back(*std::move(other));
+      others.push_back(*std::move(ops[i]));
     }
-    Dispatch dispatch(*std::move(op), std::move(candidates), measured, std::move(why));
+    Dispatch dispatch(*std::move(ops[chosen]), std::move(candidates), measured, std::move(why));
     dispatch.others_ = std::move(others);
     return dispatch;
+  }
+  template <class Machine>
+  static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
+                                         const DispatchOptions& options) {
+    return Choose(problem, machine, options, std::index_sequence_for<Policies...>());
   }
 
   template <std::size_t kIndex>
   static absl::StatusOr<AnyOp> MakeAt(const Problem& problem) {
-    auto op = OperatorOf<std::tuple_element_t<kIndex, std::tuple<Policies...>>>::Create(problem);
+    auto op = std::variant_alternative_t<kIndex, AnyOp>::Create(problem);
     if (!op.ok()) return op.status();
     return AnyOp(std::in_place_index<kIndex>, *std::move(op));
   }

@@ -11,6 +11,7 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -23,7 +24,10 @@ class DirectStore {
   using Dst = typename P::DstLayout;
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
-  static constexpr int kRun = P::config.alignment.dst / static_cast<int>(sizeof(Element));
+  // Elements are bytes until they are stored in pairs.
+  static constexpr bool kPaired = kIsInt4<Dst>;
+  static constexpr int kBits = static_cast<int>(weft::internal::kElementBits<Dst, Element>);
+  static constexpr int kRun = 8 * P::config.alignment.dst / kBits;
   // Channels of one block lie side by side, those of matrices and NHWC all do.
   static constexpr int kRunsApart = Dst::kChannelRun == 0 ? 1 << 30 : Dst::kChannelRun;
   static constexpr bool Fits(int run) {
@@ -57,7 +61,8 @@ class DirectStore {
     WEFT_UNROLL
     for (int i = 0; i < Map::kPixels; ++i) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
-      Element* const to = p.dst + pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      const std::int64_t first = pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
+      Element* const to = p.dst + (kPaired ? first / 2 : first);
       const auto terms = Math::TermsOf(t, p, tile, pixel);
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
@@ -71,12 +76,14 @@ class DirectStore {
             t, p, pixel, at, wanted, channels[g], terms,
             [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value);
         Keep(parts[g], outputs);
+        if constexpr (kPaired) Pair(outputs);
         WEFT_UNROLL
         for (int j = 0; j < kChannels; j += kRun) {
           Vector v;
-          memcpy(&v, outputs.value + j, sizeof(v));
+          memcpy(&v, outputs.value + (kPaired ? j / 2 : j), sizeof(v));
           if (wanted && channels[g].k + j < padded_end) {
-            Element* const run = to + parts[g].offset + Apart(p, channels[g].k, j, block, tile);
+            const std::int64_t offset = parts[g].offset + Apart(p, channels[g].k, j, block, tile);
+            Element* const run = to + (kPaired ? offset / 2 : offset);
             t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
           }
         }
@@ -99,8 +106,8 @@ class DirectStore {
     Element value[kChannels];
   };
   // kRun outputs, written as one access.
-  struct alignas(kRun * sizeof(Element)) Vector {
-    unsigned char byte[kRun * sizeof(Element)];
+  struct alignas(P::config.alignment.dst) Vector {
+    unsigned char byte[P::config.alignment.dst];
   };
 
   WEFT_DEVICE static Part MakePart(const Output& p, std::int32_t k, std::int32_t count) {
@@ -120,6 +127,18 @@ class DirectStore {
       WEFT_UNROLL
       for (int w = 0; w < kWords; ++w) words[w] &= part.keep[w];
       memcpy(outputs.value, words, kBytes);
+    }
+  }
+
+  // Channels of 4 bits: two to a byte, in the first half of `outputs`.
+  WEFT_DEVICE static void Pair(Outputs& outputs) {
+    static_assert(sizeof(Element) == 1 && kChannels % 4 == 0 && kRun % 2 == 0);
+    WEFT_UNROLL
+    for (int j = 0; j < kChannels; j += 4) {
+      std::uint32_t word;
+      memcpy(&word, outputs.value + j, sizeof(word));
+      const auto pairs = static_cast<std::uint16_t>(PairInt4(word));
+      memcpy(outputs.value + j / 2, &pairs, sizeof(pairs));
     }
   }
 

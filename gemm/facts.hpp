@@ -22,7 +22,7 @@ struct TileFacts {
   arch::Requires hardware;
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
-  int dst_element_bytes = 1;
+  int dst_element_bits = 8;
   int element_bytes = 1;  // of the operands
   // Products.
   bool lines_a = true, lines_b = true;  // k runs along memory in A, in B
@@ -33,6 +33,7 @@ struct TileFacts {
   bool nhwc = false;             // SrcLayout is NHWC
   bool has_taps = false;         // there is a kernel for conv::SourceKind::kTaps
   int filter_interleave = 4;     // FilterLayout rounds K up to a multiple of this
+  int filter_bits = 8;           // of a filter's value; 4: FilterLayout is a PackedInt4
   int dst_channel_run = 0;       // TensorFormat::kChannelRun
   int residual_channel_run = 0;  // of the residual's, 0 if there is none
   prologues::Depends depends;
@@ -44,13 +45,30 @@ struct TileFacts {
   const char* dst_layout = "";
 };
 
+// Clocks of the copy engine for a row of a copy while tensor cores multiply; fitted to an H200 with the
+// tile model (gemm/tile_model.cpp).
+struct CopyClocks {
+  static constexpr double k128 = 0.79, k64 = 1.5, k32 = 1.4;  // rows of so many bytes, of lines
+  static constexpr double kBlock = 0.36;  // 32 bytes that lie behind those of the row before ...
+  static constexpr double kStridedBlock = 1.1;  // ... or do not
+  static constexpr double kColumn = 0.63;       // times as many, of what all multiprocessors read
+  static constexpr double kOutside = 1.5;       // of a row that the tensor does not have
+  static constexpr double Line(std::int64_t bytes) {
+    return bytes == 128 ? k128 : bytes == 64 ? k64 : k32;
+  }
+  // Of rows of operand B, of which the share `inside` exists. row: clocks of one of operand A.
+  static constexpr double Columns(double rows, double inside, double row) {
+    return rows * (inside * kColumn * row + (1.0 - inside) * kOutside);
+  }
+};
+
 // Of a plan of a wgmma_sm90 kernel: what its ring brings and what its tensor cores do for a tile.
 struct EngineCounts {
   // Of a slice, and of a tile's last one: products of 32 bytes of k, and copies of operand A.
   std::int32_t steps = 0, last_steps = 0;
   std::int32_t copies = 0, last_copies = 0;
-  std::int32_t copy_bytes = 0;
-  double copy_clocks = 0.0;  // of the copy engine for one, its bytes aside
+  double copy_clocks = 0.0;    // of the copy engine for one of these copies
+  double column_clocks = 0.0;  // and for operand B, a step of it
   std::int32_t stages = 0, stage_bytes = 0;
   bool b_stays = false;  // MbarRingParams::b_stays
   bool strips = false;   // threads bring operand A, and a tile is one slice (resident_ring.hpp)
@@ -66,6 +84,8 @@ struct PlanCounts {
   double bytes = 0.0;        // source, filters, destination, scales and biases, each once
   bool gathers = false;      // rows of A do not lie in memory as they are: im2col
   EngineCounts engine;       // wgmma_sm90
+  // Depthwise: rows of the source and of the output of a thread.
+  std::int32_t source_rows = 0, output_rows = 0;
   constexpr std::int64_t blocks() const { return batches * tiles_m * tiles_n; }
 };
 

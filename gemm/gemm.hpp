@@ -42,7 +42,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.shared_bytes = sizeof(typename Kernel::SharedStorage);
   facts.hardware = Kernel::kRequires;
   facts.src_interleave = facts.dst_interleave = 1;
-  facts.dst_element_bytes = sizeof(typename P::Epilogue::Output);
+  facts.dst_element_bits = 8 * sizeof(typename P::Epilogue::Output);
   facts.element_bytes = sizeof(typename P::Element);
   facts.lines_a = kLinesOfA<P>;
   facts.lines_b = kLinesOfB<P>;

@@ -93,7 +93,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
     return absl::OutOfRangeError(absl::StrCat(
         "gemm: k=", p.k, " exceeds ", kMaxExtent / facts.element_bytes, "; split the product"));
   }
-  const int store = config.alignment.dst / facts.dst_element_bytes;
+  const int store = 8 * config.alignment.dst / facts.dst_element_bits;
   if (facts.row_major_c && p.n % store != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: n=", p.n, " is not a multiple of ", store, ", the elements of one ",
@@ -110,7 +110,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                  "WithSrcAlignment"};
   };
   // A residual has C's pitch, and elements of at most 4 bytes.
-  const int c_bytes = std::max(facts.dst_element_bytes, 4);
+  const int c_bytes = std::max(facts.dst_element_bits / 8, 4);
   const Lines c = {"ldc",
                    facts.row_major_c ? "n" : "m",
                    facts.row_major_c ? p.m : p.n,

@@ -47,28 +47,6 @@ using GemmMainloop = std::conditional_t<
     std::conditional_t<mainloop == Mainloop::kSimtAsync,
                        SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>, MmaSm80Mainloop<P, true>>>;
 
-// An operand of M whose rows are Rows, of a matrix of P::Element. kLines: k runs along memory.
-// kWhole: its k are a multiple of config.alignment.src bytes.
-template <class M, class P, bool kLines, bool kWhole>
-struct MatrixOperandOf {
-  static constexpr int kElementBytes = sizeof(typename P::Element);
-  template <class Rows>
-  static auto Select() {
-    if constexpr (kLines) {
-      using Shape = typename M::template Along<Rows, P::config.alignment.src>;
-      using Source = MatrixSource<kElementBytes, true, kWhole>;
-      return std::type_identity<AffineOperand<Shape, Source>>();
-    } else if constexpr (kElementBytes < 4) {
-      using Shape = typename M::template Transposed<Rows>;
-      return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
-    } else {
-      using Shape = typename M::template Across<Rows, P::config.alignment.src>;
-      using Source = MatrixSource<kElementBytes, false, true>;
-      return std::type_identity<AffineOperand<Shape, Source>>();
-    }
-  }
-};
-
 // The parts of gemm::TileKernel. P: a GEMM policy.
 template <class P, bool kWhole>
 struct GemmParts {

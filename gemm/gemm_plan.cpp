@@ -91,7 +91,7 @@ PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
   counts.useful =
       double(p.m) * p.n * p.k / (double(counts.blocks()) * t.m * t.n * counts.slices * t.k);
   counts.bytes = (double(p.m) * p.k + double(p.n) * p.k) * f.element_bytes +
-                 double(p.m) * p.n * f.dst_element_bytes + 8.0 * p.n;
+                 double(p.m) * p.n * f.dst_element_bits / 8 + 8.0 * p.n;
   return counts;
 }
 
@@ -108,16 +108,19 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   }
   if (f.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
-  plan.counts.engine = {.steps = e.plan.steps,
-                        .last_steps = e.plan.last_steps,
-                        .copies = e.a.params.copies,
-                        .last_copies = e.a.params.copies,
-                        .copy_bytes = e.a.params.copy_bytes,
-                        .copy_clocks = 0.0,  // lines of whole boxes cost their bytes only
-                        .stages = e.ring.stages,
-                        .stage_bytes = e.ring.stage_bytes,
-                        .b_stays = false,
-                        .strips = false};
+  const TileShape& t = f.config.threadblock;
+  const double inside = double(checked->n) / double(plan.counts.tiles_n * t.n);
+  plan.counts.engine = {
+      .steps = e.plan.steps,
+      .last_steps = e.plan.last_steps,
+      .copies = e.a.params.copies,
+      .last_copies = e.a.params.copies,
+      .copy_clocks = e.a.params.copy_bytes / 128.0 * CopyClocks::k128,
+      .column_clocks = CopyClocks::Columns(t.n * 32 / 128.0, inside, CopyClocks::k128),
+      .stages = e.ring.stages,
+      .stage_bytes = e.ring.stage_bytes,
+      .b_stays = false,
+      .strips = false};
   return plan;
 }
 

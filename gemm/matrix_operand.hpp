@@ -47,7 +47,7 @@ class TransposeOperand {
 
  public:
   using Params = MatrixParams;
-  static constexpr int kPieces = Shape::kPieces;
+  static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
   struct Fragment {
     std::uint32_t word[kPieces][kDepth];
   };
@@ -141,6 +141,28 @@ class TransposeOperand {
   std::int32_t k_;              // of its next slice
   const std::uint8_t* source_;  // element (line_, k_)
   Fragment ahead_;
+};
+
+// An operand of M whose rows are Rows, of a matrix of P::Element. kLines: k runs along memory.
+// kWhole: its k are a multiple of config.alignment.src bytes.
+template <class M, class P, bool kLines, bool kWhole>
+struct MatrixOperandOf {
+  static constexpr int kElementBytes = sizeof(typename P::Element);
+  template <class Rows>
+  static auto Select() {
+    if constexpr (kLines) {
+      using Shape = typename M::template Along<Rows, P::config.alignment.src>;
+      using Source = MatrixSource<kElementBytes, true, kWhole>;
+      return std::type_identity<AffineOperand<Shape, Source>>();
+    } else if constexpr (kElementBytes < 4) {
+      using Shape = typename M::template Transposed<Rows>;
+      return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
+    } else {
+      using Shape = typename M::template Across<Rows, P::config.alignment.src>;
+      using Source = MatrixSource<kElementBytes, false, true>;
+      return std::type_identity<AffineOperand<Shape, Source>>();
+    }
+  }
 };
 
 }  // namespace WEFT_BACKEND

@@ -54,9 +54,16 @@ struct LineMajor {
   }
 };
 
+// Groups of int4, 16 bytes (layouts/packed_int4.hpp), those of one k together.
+template <int kRows>
+struct Int4Major {
+  static constexpr int Offset(int row, int group) { return (group * kRows + row) * 16; }
+};
+
 // A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
-// they are channel blocks, which lie in memory as they do in shared memory.
-template <class P, bool kMatrix, int kFragmentRows>
+// they are channel blocks, which lie in memory as they do in shared memory. kGroupBytesB: of a k
+// group of B, 16 where a stage holds int4.
+template <class P, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32>
 struct FragmentTile : WarpTile<P> {
   using W = WarpTile<P>;
   static constexpr int kGroups = W::kBlockK * W::kElementBytes / 32;
@@ -65,7 +72,8 @@ struct FragmentTile : WarpTile<P> {
   using Layout = std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>;
   using LayoutA = Layout<W::kBlockM>;
   using LayoutB = Layout<W::kBlockN>;
-  static constexpr int kBytesA = kGroups * W::kBlockM * 32, kBytesB = kGroups * W::kBlockN * 32;
+  static constexpr int kBytesA = kGroups * W::kBlockM * 32;
+  static constexpr int kBytesB = kGroups * W::kBlockN * kGroupBytesB;
 };
 
 // Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half.

@@ -30,7 +30,7 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
                 "memory, the most an sm_75 GPU gives one block");
 
   // Stores of 16 channels, for which pairs of lanes exchange halves.
-  static constexpr bool kWideStores = P::config.alignment.dst == 16 * T::kOutputBytes;
+  static constexpr bool kWideStores = 8 * P::config.alignment.dst == 16 * T::kOutputBits;
 
   // Found by compiling: what does not spill.
   static constexpr int Registers(int) {
@@ -69,6 +69,15 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   using ColumnsOfB = SharedRowsOfB<8>;
   template <class Rows, int kBytes>
   using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
+
+  // Blocks of int4 (int4_operand.hpp), of one row of a k group.
+  template <class Rows, bool>
+  struct Int4Blocks : Share<T, Rows, Pieces<1, 1, T::kGroups>> {
+    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int Offset(int row, int, int outer, int cell) {
+      return T::LayoutB::Offset(row, outer, cell);
+    }
+  };
 
   struct Scratch {};
 

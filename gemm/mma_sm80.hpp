@@ -14,32 +14,44 @@
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
 #include "weft/layouts/float16.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-template <class P, bool kMatrix>
-struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
-  using T = FragmentTile<P, kMatrix, 16>;
+// kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
+// loaded them.
+template <class P, bool kMatrix, bool kInt4B = false>
+struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
+  using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
   static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr int kStages = P::config.stages, kSteps = T::kGroups;
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
+  // A policy may say how many adjacent columns a thread holds (kRun below).
+  static constexpr bool kOwnRun = requires { P::kRun; };
   static_assert(
-      T::kWarpM % 16 == 0 && (T::kWarpN % 32 == 0 || T::kWarpN == 16) &&
+      T::kWarpM % 16 == 0 &&
+          (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
           T::kBlockK * T::kElementBytes % 32 == 0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
       "threadblock.k a multiple of 32 int8 or 16 16-bit floats");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
-  static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBytes % P::config.alignment.dst == 0,
+  static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
                 "16) that one thread holds side by side");
 
   // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
   // matrix 16 bytes, so that the four threads of a row write whole sectors together.
-  static constexpr int kRun = T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBytes == 4) ? 4 : 8;
+  static constexpr int kRun = [] {
+    if constexpr (kOwnRun) {
+      return P::kRun;
+    } else {
+      return T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
+    }
+  }();
 
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
   using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;
@@ -74,24 +86,39 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
   using Map = LayoutMap<MapLayouts>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
-  // that is transposed on its way.
+  // that is transposed on its way. By: the threads that bring it.
   using ColumnsOfB = ChannelsOfB<kRun>;
-  template <class Rows, int kBytes>
-  using Along = MmaAlong<MmaSm80Mainloop, Rows, kBytes>;
-  template <class Rows>
+  template <class Rows, int kBytes, class By = MmaSm80Mainloop>
+  using Along = MmaAlong<By, Rows, kBytes>;
+  template <class Rows, class By = T>
   struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
-                      Share<T, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+                      Share<By, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+  // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
+  // side in memory, and neighbouring threads read two.
+  template <class Rows, bool kLines, int kPair = kLines&& T::kGroups % 2 == 0 ? 2 : 1>
+  struct Int4Blocks : Share<T, Rows, Pieces<kPair, 1, T::kGroups / kPair>> {
+    static constexpr int kBytes = 16, kCells = 1;
+    static constexpr int Offset(int row, int inner, int outer, int) {
+      return Int4Major<T::kBlockN>::Offset(row, outer * kPair + inner);
+    }
+  };
 
  private:
   // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight
-  // rows) x (first, second half of k); for B (first, second half of k) x (two instructions in n).
+  // rows) x (first, second half of k); for B (first, second half of k) x (two instructions in n). A
+  // row of int4 has both halves of k, so that for these B's are four instructions in n.
   class Reader {
    public:
     WEFT_DEVICE Reader(arch::Thread t, std::uint32_t a0, std::uint32_t b0) {
       const int lane = t.lane();
       const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
       a_ = a0 + T::LayoutA::Offset(warp_m * T::kWarpM + lane % 16, 0, lane / 16);
-      b_ = b0 + T::LayoutB::Offset(warp_n * T::kWarpN + lane % 8 + lane / 16 * 8, 0, lane / 8 % 2);
+      if constexpr (kInt4B) {
+        b_ = b0 + Int4Major<T::kBlockN>::Offset(warp_n * T::kWarpN + lane % kInt4Rows, 0);
+      } else {
+        b_ =
+            b0 + T::LayoutB::Offset(warp_n * T::kWarpN + lane % 8 + lane / 16 * 8, 0, lane / 8 % 2);
+      }
     }
 
     // Fragment i of rows (j: of two fragments of columns) of group `group`. Stages are 128-byte
@@ -104,12 +131,57 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
                            std::uint32_t (&b)[4]) const {
       t.LdMatrixX4(b, T::LayoutB::Fragment(b_ + stage * T::kBytesB, group, j * 16));
     }
+    // All fragments of columns of a group of int4: word j is of instruction j in n.
+    WEFT_DEVICE void LoadInt4(arch::Thread t, int stage, int group,
+                              std::uint32_t (&words)[T::kFragmentsN]) const {
+      WEFT_UNROLL
+      for (int j = 0; j < T::kFragmentsN; j += kInt4Rows / 8) {
+        const std::uint32_t address =
+            b_ + stage * T::kBytesB + Int4Major<T::kBlockN>::Offset(j * 8, group);
+        std::uint32_t r[kInt4Rows / 8];
+        if constexpr (kInt4Rows == 32) {
+          t.LdMatrixX4(r, address);
+        } else {
+          t.LdMatrixX2(r, address);
+        }
+        WEFT_UNROLL
+        for (int e = 0; e < kInt4Rows / 8; ++e) words[j + e] = r[e];
+      }
+    }
 
    private:
+    static constexpr int kInt4Rows = T::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
     std::uint32_t a_, b_;
   };
 
   using FragmentsB = std::uint32_t[T::kFragmentsN / 2][4];  // of two instructions each
+  // Those of a group as they lie in shared memory.
+  using WordsB = std::conditional_t<kInt4B, std::uint32_t[T::kFragmentsN], FragmentsB>;
+
+  WEFT_DEVICE static void LoadB(arch::Thread t, const Reader& reader, int stage, int group,
+                                WordsB& words) {
+    if constexpr (kInt4B) {
+      reader.LoadInt4(t, stage, group, words);
+    } else {
+      WEFT_UNROLL
+      for (int j = 0; j < T::kFragmentsN / 2; ++j) reader.LoadB(t, stage, group, j, words[j]);
+    }
+  }
+
+  WEFT_DEVICE static void ToFragments(const WordsB& words, FragmentsB& b) {
+    WEFT_UNROLL
+    for (int j = 0; j < T::kFragmentsN / 2; ++j) {
+      WEFT_UNROLL
+      for (int e = 0; e < 4; ++e) {
+        if constexpr (kInt4B) {
+          const std::uint32_t word = words[2 * j + e / 2];
+          b[j][e] = e % 2 == 0 ? LowerInt4(word) : UpperInt4(word);
+        } else {
+          b[j][e] = words[j][e];
+        }
+      }
+    }
+  }
 
   WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&a)[4],
                                       const FragmentsB& b, int i, Accumulators& acc) {
@@ -136,24 +208,47 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
   }
 
  public:
+  // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
+  // (arch/fragments.hpp).
+  using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];
+
   // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
   WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
                                    Accumulators& acc) {
     const Reader reader(t, a, b);
+    MultiplyGroups(t, reader, acc, [&](int group, int i, std::uint32_t(&fragment)[4]) {
+      reader.LoadA(t, 0, group, i, fragment);
+    });
+  }
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
+                                   Accumulators& acc) {
+    MultiplyGroups(t, Reader(t, 0, b), acc, [&](int group, int i, std::uint32_t(&fragment)[4]) {
+      WEFT_UNROLL
+      for (int r = 0; r < 4; ++r) fragment[r] = a[group][i][r];
+    });
+  }
+
+ private:
+  // load_a(group, i, a): fragment i of A's rows.
+  template <class LoadA>
+  WEFT_DEVICE static void MultiplyGroups(arch::Thread t, const Reader& reader, Accumulators& acc,
+                                         const LoadA& load_a) {
     WEFT_UNROLL
     for (int group = 0; group < T::kGroups; ++group) {
+      WordsB words_b;
       FragmentsB fragments_b;
-      WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN / 2; ++j) reader.LoadB(t, 0, group, j, fragments_b[j]);
+      LoadB(t, reader, 0, group, words_b);
+      ToFragments(words_b, fragments_b);
       WEFT_UNROLL
       for (int i = 0; i < T::kFragmentsM; ++i) {
         std::uint32_t fragment_a[4];
-        reader.LoadA(t, 0, group, i, fragment_a);
+        load_a(group, i, fragment_a);
         MultiplyRow(t, fragment_a, fragments_b, i, acc);
       }
     }
   }
 
+ public:
   // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
   // instructions.
   class Held {
@@ -169,19 +264,19 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
     WEFT_DEVICE void First(arch::Thread t) {
       WEFT_UNROLL
       for (int i = 0; i < T::kFragmentsM; ++i) reader_.LoadA(t, 0, 0, i, a_[i]);
-      LoadB(t, 0, 0, b_);
+      LoadFragments(t, 0, 0);
     }
 
     template <int kStep>
     WEFT_DEVICE void Before(arch::Thread t, int stage) {
-      if (!kPrefetchB) LoadB(t, stage, kStep, b_);
+      if (!kPrefetchB) LoadFragments(t, stage, kStep);
     }
 
     template <int kStep, class Copies>
     WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {
       constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
-      FragmentsB next_b;
-      if (kPrefetchB) LoadB(t, stage, kNext, next_b);
+      WordsB next_b;
+      if (kPrefetchB) LoadB(t, reader_, stage, kNext, next_b);
       // A row of fragments is replaced by the next group's as soon as it has been used.
       WEFT_UNROLL
       for (int i = 0; i < T::kFragmentsM; ++i) {
@@ -192,19 +287,14 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16> {
           if (i == T::kFragmentsM / 2) copies(1, 2);
         }
       }
-      if (kPrefetchB) {
-        WEFT_UNROLL
-        for (int j = 0; j < T::kFragmentsN / 2; ++j) {
-          WEFT_UNROLL
-          for (int e = 0; e < 4; ++e) b_[j][e] = next_b[j][e];
-        }
-      }
+      if (kPrefetchB) ToFragments(next_b, b_);
     }
 
    private:
-    WEFT_DEVICE void LoadB(arch::Thread t, int stage, int group, FragmentsB& b) const {
-      WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN / 2; ++j) reader_.LoadB(t, stage, group, j, b[j]);
+    WEFT_DEVICE void LoadFragments(arch::Thread t, int stage, int group) {
+      WordsB words;
+      LoadB(t, reader_, stage, group, words);
+      ToFragments(words, b_);
     }
 
     Reader reader_;

@@ -60,7 +60,7 @@ class GatherOperand {
 
  public:
   using Params = typename Walk::Params;
-  static constexpr int kPieces = Shape::kPieces;
+  static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
   struct Fragment {
     Piece<kBytes> piece[kPieces];
   };
@@ -105,12 +105,13 @@ class GatherOperand {
     }
   }
 
- private:
+ protected:
   WEFT_DEVICE static int Offset(arch::Thread t, int i, int j, int cell) {
     return Shape::Offset(Shape::Rows::Shared(Shape::Row(t, i)), Shape::Inner(t), Shape::Outer(t, j),
                          cell);
   }
 
+ private:
   // What lies past the operand's end becomes zeros.
   WEFT_DEVICE static void Mask(Piece<kBytes>& piece, int bytes) {
     WEFT_UNROLL

@@ -57,17 +57,32 @@ struct SharedRowsOfB : RowsOfB {
   static constexpr bool Regular(int step) { return step % 32 == 0; }
 };
 
+// The most of `threads` threads among which rows can be divided evenly, `inner` threads to a row.
+constexpr int SharingThreads(int threads, int inner, int rows) {
+  for (int lanes = threads / inner; lanes > 1; --lanes) {
+    if (rows % lanes == 0 || lanes % rows == 0) return lanes * inner;
+  }
+  return inner;
+}
+
 inline namespace WEFT_BACKEND {
 
 // Thread t of mainloop M's brings piece t and every kThreads-th after it: of kRows rows (i), and of
 // each kSteps pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring
-// rows. A row here is kLines of the operand's.
+// rows. A row here is kLines of the operand's. With M::kMayIdle threads from this kThreads on, which
+// is what divides evenly, bring nothing.
 template <class M, class Order, class P>
 struct Share {
   using Rows = Order;
-  static constexpr int kThreads = M::kThreads;
   static constexpr int kInner = P::kInner, kLines = P::kLines, kOuter = P::kOuter;
   static constexpr int kExtent = Rows::template kExtent<M> / kLines;
+  static constexpr int kThreads = [] {
+    if constexpr (requires { M::kMayIdle; }) {
+      return SharingThreads(M::kThreads, kInner, kExtent);
+    } else {
+      return M::kThreads;
+    }
+  }();
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece
   static constexpr int kRows = kExtent > kLanes ? kExtent / kLanes : 1;
   static constexpr int kStep = kLanes > kExtent ? kLanes / kExtent : 1;

@@ -42,7 +42,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   static_assert(T::kThreadN % 4 == 0 && (T::kThreadM == 2 || T::kThreadM % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
-  static_assert(T::kThreadN * T::kOutputBytes % P::config.alignment.dst == 0,
+  static_assert(T::kThreadN * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the config.thread.n output channels that "
                 "one thread holds");
   static_assert(T::kBlockM % T::kThreads == 0 ||
@@ -148,7 +148,7 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   }
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, or across
-  // the rows of one k group; and of one that is transposed on its way.
+  // the rows of one k group; and of one that is transposed on its way. By: the threads that bring it.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int kPieceBytes>
   struct PlaceAlong {
@@ -157,19 +157,28 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
       return SimtMainloop::Offset<Rows>(outer * kCells + cell, row);
     }
   };
-  template <class Rows, int kPieceBytes>
+  template <class Rows, int kPieceBytes, class By = T>
   struct Along : PlaceAlong<Rows, kPieceBytes>,
-                 Share<T, Rows, Pieces<1, 1, kGroups * kGroupBytes / kPieceBytes>> {
+                 Share<By, Rows, Pieces<1, 1, kGroups * kGroupBytes / kPieceBytes>> {
     static_assert(kGroups * kGroupBytes % kPieceBytes == 0,
                   "weft: config.alignment.src is wider than config.threadblock.k elements");
   };
-  template <class Rows>
-  struct Transposed : PlaceAlong<Rows, 4>, Share<T, Rows, Pieces<1, 4, kGroups>> {};
-  template <class Rows, int kPieceBytes>
-  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
+  template <class Rows, class By = T>
+  struct Transposed : PlaceAlong<Rows, 4>, Share<By, Rows, Pieces<1, 4, kGroups>> {};
+  template <class Rows, int kPieceBytes, class By = T>
+  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
     static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? Across::kLines : 1;
     static constexpr int Offset(int row, int, int outer, int cell) {
       return SimtMainloop::Offset<Rows>(outer, row * Across::kLines + cell);
+    }
+  };
+
+  // Blocks of int4 (int4_operand.hpp), of 8 rows of one k group.
+  template <class Rows, bool>
+  struct Int4Blocks : Share<T, Rows, Pieces<1, 8, kGroups>> {
+    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int Offset(int row, int, int outer, int cell) {
+      return SimtMainloop::Offset<Rows>(outer, row * 8 + cell * 4);
     }
   };
 

@@ -36,7 +36,7 @@ struct SimtAsyncMainloop : LaneTile<P> {
                 "weft: config.thread.m and n must be multiples of 16 bytes, 4 floats or 2 doubles");
   static_assert(kStages >= 3, "weft: the simt_async mainloop has config.stages of 3 or more");
   static_assert(T::kBlockK % 4 == 0, "weft: config.threadblock.k must be a multiple of 4");
-  static_assert(kVector * T::kOutputBytes % P::config.alignment.dst == 0,
+  static_assert(kVector * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the columns of C that lie side by side "
                 "in a thread, 4 of a float and 2 of a double product");
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/mbar_ring.hpp"
@@ -79,7 +80,7 @@ double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
 // Instructions for an output that stores of fewer than 8 channels add to an epilogue.
 double NarrowStores(const TileFacts& tile) {
   if (IsSimt(tile.config)) return 0.0;
-  const double channels = double(tile.config.alignment.dst) / tile.dst_element_bytes;
+  const double channels = 8.0 * tile.config.alignment.dst / tile.dst_element_bits;
   return std::max(0.0, 8.0 / channels - 1.0);
 }
 
@@ -124,55 +125,101 @@ double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
   return kLaunch + std::max(compute, memory);
 }
 
+// Of parts that overlap, but not wholly: between the longest and their sum.
+double Overlapped(std::initializer_list<double> parts) {
+  double cubes = 0.0;
+  for (const double part : parts) cubes += part * part * part;
+  return std::cbrt(cubes);
+}
+
 // Microseconds of a wgmma_sm90 kernel whose operands the copy engine brings. Its blocks stay and take
-// one tile after the other. The constants are fitted to the anchors on an H200, every tile of
-// perf/tiles.def, all batches; docs/performance.md says how well it chooses. Boxes, which hold
-// filters and both operands of products, take the time of their bytes.
+// one tile after the other. The constants, and those of CopyClocks, are fitted to an H200: the layers
+// of anchors, detection and mobile1x1, every tile of perf/tiles.def, all batches. To two digits, since
+// more make no better choices.
 double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const GpuFacts& gpu,
                          Prediction* result) {
-  constexpr double kLaunch = 1.95;                 // microseconds, with the first bytes' way
-  constexpr double kFeed = 93.0, kEngine = 0.755;  // bytes a clock; of copy_clocks
-  // Clocks of a step and of a slice that a warpgroup waits for itself, and of starting a copy.
-  constexpr double kStep = 60.0, kSlice = 322.0, kCopy = 29.0;
-  constexpr double kRoundTrip = 1700.0;  // of a stage from its copies' start, beside its own time
-  constexpr double kFixed = 472.0,
-                   kOutput = 2.37;     // of an epilogue: clocks; instructions an output
-  constexpr double kHidden = 0.48;     // of an epilogue, behind another warpgroup's products
-  constexpr double kNext = 0.92;       // of what the larger of computing and memory does not hide
-  constexpr double kExchanged = 13.0;  // bytes a clock between the blocks of a cluster
+  // Microseconds from a kernel to the next one, which starts meanwhile; and more where that one's
+  // blocks find no room before this one's end.
+  constexpr double kLaunch = 1.4, kCrowded = 0.54;
+  constexpr double kCopy = 150.0;        // clocks of a thread for a copy
+  constexpr double kSlice = 250.0;       // clocks of a slice that a warpgroup waits for itself
+  constexpr double kRoundTrip = 1500.0;  // clocks from a stage's copies to its use, its own aside
+  constexpr double kFixed = 880.0;       // clocks of an epilogue ...
+  constexpr double kOutput = 2.6;        // ... and its instructions for an output
+  constexpr double kMeet = 810.0;        // clocks of a cluster's blocks for one exchange ...
+  constexpr double kExchanged = 16.0;    // ... and bytes a clock that each of them gets
+  constexpr double kMemory = 1.2;        // of bytes_per_us: the L2 still holds some of the bytes
+  constexpr double kNext = 0.58;  // of the lesser of computing and memory, which comes on top
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
   const EngineCounts& e = counts.engine;
-  const double tiles = counts.blocks(), together = config.blocks_per_sm;
+  const double tiles = counts.blocks(), together = config.blocks_per_sm, sms = gpu.limits.sm_count;
   // Clusters of 4 and 8 find less room than there are multiprocessors.
   const int split = config.split;
-  const double room = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
-  const double rounds = std::ceil(tiles / (room * gpu.limits.sm_count / 132.0 * together));
-  const double per_sm = split == 1 ? std::ceil(tiles / gpu.limits.sm_count) : rounds * together;
+  const double places = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
+  const double room = places * sms / 132.0 * together;
+  const double turns = std::ceil(tiles / room);  // of the busiest block
+  const double per_sm = split == 1 ? std::ceil(tiles / sms) : turns * together;
+  const double rounds = std::ceil(per_sm / together);
+  const double blocks = split * std::min(tiles, room);
 
+  // Clocks of a tile for a multiprocessor.
   const double all = std::max(1, counts.slices), slices = std::ceil(all / split);
   const double share = slices / all;
   const double steps = share * ((all - 1.0) * e.steps + e.last_steps);
   const double copies = share * ((all - 1.0) * e.copies + e.last_copies);
-  const double filters = steps * t.n * 32.0 / (e.b_stays ? std::max(1.0, rounds) : 1.0);
-  const double products = steps * t.m * t.n / 128.0;  // 4096 a clock, 32 to a step
-  const double feed =
-      std::max((copies * e.copy_bytes + filters) / kFeed, kEngine * copies * e.copy_clocks);
-  const double shared = std::max(products, feed);
-  const double threads = std::min<double>(MbarRingParams::kMostRowThreads, e.copies);
-  const double own =
-      std::max({steps * kStep + slices * kSlice, slices * kSlice + copies * kCopy / threads,
-                (products + feed + slices * kRoundTrip) / e.stages, shared});
-  const double epilogue = kOutput * t.m * t.n / split / kLanesPerClock;
-  const bool overlaps = together > 1;
-  const double alone =
-      std::ceil(per_sm / together) * (own + (kFixed + epilogue) * (1.0 - (overlaps ? kHidden : 0)));
-  const double exchange = split == 1 ? 0.0 : rounds * 4.0 * t.m * t.n / kExchanged;
-  const double compute = std::max(per_sm * std::max(shared, epilogue), alone) / gpu.clock_mhz;
-  const double memory = counts.bytes / (1.07 * gpu.bytes_per_us);
+  const double outputs = double(t.m) * t.n;
+  const double products = steps * outputs / 128.0;  // 4096 a clock, 32 to a step
+  const double threads = std::clamp<double>(e.copies, 1, MbarRingParams::kMostRowThreads);
+  const double feed = copies * (e.copy_clocks + kCopy / threads) +
+                      steps * e.column_clocks / (e.b_stays ? std::max(1.0, turns) : 1.0);
+  const double stores = kOutput * outputs / split / kLanesPerClock;
+  const double epilogue = kFixed + stores;
+
+  // Clocks of a block. Of its first tile the first slice comes and the epilogue goes by themselves,
+  // else the ring goes on behind them.
+  const double groups = outputs / (double(config.warp.m) * config.warp.n);
+  const double multiply = std::max(products, products / groups + slices * kSlice);
+  const double ring = (products + feed + slices * kRoundTrip) / e.stages;
+  const double first = feed / slices;
+  const double alone = first + Overlapped({multiply, feed - first, ring}) + epilogue;
+  const double next = Overlapped({multiply + epilogue, feed, ring});
+  // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
+  // for all, meet the kernel before on most: the others then get two.
+  const double sharers = std::min(per_sm, together);
+  const bool uneven = split == 1 && together > 1 && 2.0 * blocks > sms && blocks < 0.95 * sms;
+  const auto shared = [&](double clocks) {
+    if (sharers <= 1.0) return uneven ? Overlapped({clocks, 2.0 * products}) : clocks;
+    return Overlapped({clocks, sharers * products, sharers * stores, sharers * feed});
+  };
+  const double exchange =
+      split == 1 ? 0.0 : turns * (kMeet + 4.0 * outputs / kExchanged * (split - 1) / split);
+
+  const double compute = (shared(alone) + (rounds - 1.0) * shared(next) + exchange) / gpu.clock_mhz;
+  const double memory = counts.bytes / (kMemory * gpu.bytes_per_us);
   result->memory_bound = memory > compute;
-  return kLaunch + std::max(compute, memory) + kNext * std::min(compute, memory) +
-         exchange / gpu.clock_mhz;
+  return kLaunch + (2.0 * blocks > sms * together ? kCrowded : 0.0) + std::max(compute, memory) +
+         kNext * std::min(compute, memory);
+}
+
+// Microseconds of a depthwise kernel (conv/depthwise.hpp), whose threads read rows of the source and
+// move them through rows of outputs. Fitted to its layers of perf/layers/ on an H200, 3 x 3 filters.
+double DepthwiseMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                             const GpuFacts& gpu, Prediction* result) {
+  constexpr double kLaunch = 3.1;  // microseconds; it does not start while another kernel runs
+  // Instructions of a thread: itself, a row of the source, and an output row with up to four taps of
+  // a row of the filter.
+  constexpr double kThread = 110.0, kSourceRow = 90.0, kTaps = 34.0;
+  constexpr double kNext = 0.42;  // of the lesser of computing and memory, which comes on top
+  // Of the memory's time, more where a pixel's channels of a block are 32 of a longer row.
+  constexpr double kScattered = 0.25;
+  const double instructions =
+      kThread + kSourceRow * counts.source_rows + kTaps * counts.output_rows * counts.slices;
+  const double compute = per_sm * tile.threads * instructions / kLanesPerClock / gpu.clock_mhz;
+  const double scattered = tile.nhwc ? kScattered * 32.0 / tile.config.threadblock.n : 0.0;
+  const double memory = counts.bytes * (1.0 + scattered) / gpu.bytes_per_us;
+  result->memory_bound = memory > compute;
+  return kLaunch + std::max(compute, memory) + kNext * std::min(compute, memory);
 }
 
 }  // namespace
@@ -234,7 +281,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
   double per_sm = 0.0;
   Prediction result = Spread(counts, config.split, gpu.limits.sm_count, config.split, &per_sm);
   result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
-  if (result.blocks_per_sm < 1) {
+  if (result.blocks_per_sm < 1 || counts.blocks() == 0) {
     result.microseconds = HUGE_VAL;
     return result;
   }
@@ -246,10 +293,8 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
                               : WgmmaMicroseconds(tile, counts, gpu, &result);
     return result;
   }
-  if (config.mainloop == Mainloop::kDepthwise) {  // memory limits it, if all have something to do
-    result.memory_bound = true;
-    result.microseconds =
-        counts.blocks() == 0 ? HUGE_VAL : kLaunch + counts.bytes / (gpu.bytes_per_us * result.busy);
+  if (config.mainloop == Mainloop::kDepthwise) {
+    result.microseconds = DepthwiseMicroseconds(tile, counts, per_sm, gpu, &result);
     return result;
   }
   const bool simt = IsSimt(config);

@@ -2,10 +2,10 @@
 // measuring. What it counts, the operator's plan says (PlanCounts).
 //
 // It counts the waves of blocks and, for each, the slower of the work that the multiprocessor's
-// blocks share and the latency that one block cannot hide. The constants of the simt and mma_sm80
-// families are fitted to convolutions on an H200 (perf/results/h200/; docs/performance.md says how
-// well it chooses); those of mma_sm75, of other element types and of older GPUs follow from them and
-// from data sheets.
+// blocks share and the latency that one block cannot hide. The constants of the simt, mma_sm80,
+// wgmma_sm90 and depthwise families are fitted to convolutions on an H200 (perf/results/h200/;
+// docs/performance.md says how well it chooses); those of mma_sm75, of other element types and of
+// older GPUs follow from them and from data sheets.
 #pragma once
 
 #include <cstdint>

@@ -4,14 +4,26 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/config.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
+
+// Of one output of policy P in memory.
+template <class P>
+constexpr int OutputBits() {
+  using Output = typename P::Epilogue::Output;
+  if constexpr (requires { typename P::DstLayout; }) {
+    return weft::internal::kElementBits<typename P::DstLayout, Output>;
+  } else {
+    return 8 * sizeof(Output);
+  }
+}
 
 template <class P>
 struct WarpTile {
   static constexpr auto config = P::config;
   static constexpr int kElementBytes = sizeof(typename P::Element);
-  static constexpr int kOutputBytes = sizeof(typename P::Epilogue::Output);
+  static constexpr int kOutputBits = OutputBits<P>();
 
   static_assert(internal::Divides(config.warp, config.threadblock),
                 "weft: config.warp must divide config.threadblock in m, n and k");

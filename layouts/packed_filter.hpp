@@ -92,8 +92,14 @@ class PackedFilter {
                   "view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
-  // The first filter; the others follow at multiples of Format::Size(extents()).
-  const T* data() const { return data_; }
+  // What holds the elements: T, or for PackedInt4 bytes of two.
+  using Stored = internal::Stored<Format, T>;
+  // The first filter; the others follow, each of Format::Size(extents()) elements.
+  const Stored* data() const { return data_; }
+  // Of all filters together.
+  std::int64_t bytes() const {
+    return internal::BytesOf<Format, T>(count_ * Format::Size(extents_));
+  }
   // Of one filter.
   const FilterExtents& extents() const { return extents_; }
   // Filters in the bank; 1 for SharedFilter.
@@ -105,34 +111,45 @@ class PackedFilter {
   friend class conv::CondConv;
   template <class P>
   friend class conv::Deconvolution;
-  PackedFilter(const FilterExtents& extents, std::int64_t count, const T* data)
+  PackedFilter(const FilterExtents& extents, std::int64_t count, const Stored* data)
       : extents_(extents), count_(count), data_(data) {}
 
   FilterExtents extents_;
   std::int64_t count_ = 0;
-  const T* data_ = nullptr;
+  const Stored* data_ = nullptr;
 };
 
 // Owns a packed filter or a bank of them in host memory, 64-byte aligned.
 template <FilterFormat Format, class T = std::int8_t, class Prologue = prologues::SharedFilter>
 class PackedFilterBuffer {
  public:
+  using Stored = internal::Stored<Format, T>;
   // The packed elements, count() times Format::Size(extents()) of them; bytes() is what to copy to
   // a GPU.
-  const T* data() const { return data_.get(); }
+  const Stored* data() const { return data_.get(); }
   std::int64_t size() const { return count_ * Format::Size(extents_); }
-  std::int64_t bytes() const { return size() * static_cast<std::int64_t>(sizeof(T)); }
+  std::int64_t bytes() const { return internal::BytesOf<Format, T>(size()); }
   // Of one filter.
   const FilterExtents& extents() const { return extents_; }
   // Filters in the bank; 1 for SharedFilter.
   std::int64_t count() const { return count_; }
+
+  // The value at (k, c, r, s) of filter i < count().
+  T Value(std::int64_t i, std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) const {
+    const std::int64_t offset = i * Format::Size(extents_) + Format::Offset(extents_, k, c, r, s);
+    if constexpr (kIsInt4<Format>) {
+      return internal::GetInt4<Format, T>(data(), offset);
+    } else {
+      return data_[offset];
+    }
+  }
 
   // The filters in host memory, for RunOnCpu. Valid as long as this buffer.
   PackedFilter<Format, T, Prologue> view() const { return {extents_, count_, data_.get()}; }
 
   // The copy of these bytes that the caller made at `memory` (a GPU address, 16-byte aligned).
   PackedFilter<Format, T, Prologue> At(const void* memory) const {
-    return {extents_, count_, static_cast<const T*>(memory)};
+    return {extents_, count_, static_cast<const Stored*>(memory)};
   }
 
  private:
@@ -142,17 +159,18 @@ class PackedFilterBuffer {
                                                                   absl::Span<const U> values);
   static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
+    void operator()(Stored* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
 
   // `size` zeros, or null if there is no memory for them.
-  static T* Zeros(std::int64_t size) {
+  static Stored* Zeros(std::int64_t size) {
     std::int64_t bytes;
     if (__builtin_mul_overflow(size, std::int64_t{sizeof(T)}, &bytes)) return nullptr;
+    bytes = internal::BytesOf<Format, T>(size);
     void* memory = ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment},
                                    std::nothrow);
     if (memory != nullptr) std::memset(memory, 0, static_cast<std::size_t>(bytes));
-    return static_cast<T*>(memory);
+    return static_cast<Stored*>(memory);
   }
 
   // data() is null if there is no memory.
@@ -161,7 +179,7 @@ class PackedFilterBuffer {
 
   FilterExtents extents_;
   std::int64_t count_ = 0;
-  std::unique_ptr<T[], Free> data_;
+  std::unique_ptr<Stored[], Free> data_;
 };
 
 // `values`, `count` filters of the given extents one after the other, each in format From, packed
@@ -171,7 +189,8 @@ class PackedFilterBuffer {
 // [G][K/G][C/G][R][S] for Grouped, with FilterExtents{K/G, C/G, R, S}. The bank of a CondConv is
 // [E][K][C][R][S], for Experts.
 // InvalidArgument as for ConvertFilter, and if count is not positive (for SharedFilter: not 1);
-// ResourceExhausted if there is not enough memory.
+// OutOfRange if To is a PackedInt4 and a value is below -8 or above 7; ResourceExhausted if there is
+// not enough memory.
 template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class T>
 absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExtents& extents,
                                                                 std::int64_t count,
@@ -183,10 +202,13 @@ absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExte
     return s;
   }
   PackedFilterBuffer<To, T, Prologue> packed(extents, count);
-  if (packed.data() == nullptr) return internal::NoMemory(To::kName, packed.size(), sizeof(T));
+  if (packed.data() == nullptr)
+    return internal::NoMemory(To::kName, packed.size(), internal::kElementBits<To, T>);
   for (std::int64_t i = 0; i < count; ++i) {
-    internal::ConvertFilterInto<From, To>(extents, values.data() + i * from,
-                                          packed.data_.get() + i * to);
+    absl::Status s = internal::ConvertFilterInto<From, To>(
+        extents, values.data() + i * from,
+        packed.data_.get() + i * to / internal::kStoredElements<To>);
+    if (!s.ok()) return s;
   }
   return packed;
 }

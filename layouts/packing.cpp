@@ -88,10 +88,21 @@ absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one,
                                                  " with these extents"));
 }
 
-absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes) {
+absl::Status NoInt4(const char* format, int value, const char* letters,
+                    const std::array<std::int64_t, 4>& at) {
+  std::string place;
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&place, " ", std::string(1, letters[i]), "=", at[i]);
+  return absl::OutOfRangeError(
+      absl::StrCat("layouts: the value ", value, " at", place, " has more than the 4 bits of ",
+                   format, "; quantise to -8 to 7 (of uint8, 0 to 15), or take a format of bytes"));
+}
+
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits) {
   return absl::ResourceExhaustedError(
-      absl::StrCat("layouts: ", format, " has ", size, " elements of ", element_bytes,
-                   " bytes with these extents, more than there is memory for; give smaller extents "
+      absl::StrCat("layouts: ", format, " has ", size, " elements of ",
+                   element_bits % 8 == 0 ? element_bits / 8 : element_bits,
+                   element_bits % 8 == 0 ? " bytes" : " bits",
+                   " with these extents, more than there is memory for; give smaller extents "
                    "or another format"));
 }
 

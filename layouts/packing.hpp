@@ -1,9 +1,11 @@
 // Copies between tensor formats, on the host.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "weft/layouts/formats.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft {
 namespace internal {
@@ -30,7 +33,11 @@ absl::Status CheckDepthwise(const FilterExtents& e);
 // InvalidArgument if `have` elements are not `count` times `one`, the elements of `format`.
 absl::Status CheckSize(const char* format, std::int64_t count, std::int64_t one, std::size_t have);
 
-absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bytes);
+// OutOfRange: the value at coordinates `at`, of one letter each, is none that `format` has.
+absl::Status NoInt4(const char* format, int value, const char* letters,
+                    const std::array<std::int64_t, 4>& at);
+
+absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits);
 
 // `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
 // blocked format may be a thousand times as large as a planar one.
@@ -39,22 +46,33 @@ absl::StatusOr<std::vector<T>> Zeros(const char* format, std::int64_t size) {
   try {
     return std::vector<T>(size);
   } catch (const std::exception&) {  // bad_alloc, or length_error
-    return NoMemory(format, size, sizeof(T));
+    return NoMemory(format, size, 8 * sizeof(T));
   }
 }
 
 // The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.
+// OutOfRange where To has no such value.
 template <FilterFormat From, FilterFormat To, class T>
-void ConvertFilterInto(const FilterExtents& e, const T* source, T* result) {
+absl::Status ConvertFilterInto(const FilterExtents& e, const T* source, Stored<To, T>* result) {
+  static_assert(!kIsInt4<From>, "weft: packed filters of int4 are not converted further");
   for (std::int64_t k = 0; k < e.k; ++k) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t r = 0; r < e.r; ++r) {
         for (std::int64_t s = 0; s < e.s; ++s) {
-          result[To::Offset(e, k, c, r, s)] = source[From::Offset(e, k, c, r, s)];
+          const T value = source[From::Offset(e, k, c, r, s)];
+          if constexpr (kIsInt4<To>) {
+            static_assert(std::is_same_v<T, std::int8_t>,
+                          "weft: PackedInt4 packs values of std::int8_t, from -8 to 7");
+            if (!FitsInt4(value)) return NoInt4(To::kName, value, "kcrs", {k, c, r, s});
+            SetInt4<To>(result, To::Offset(e, k, c, r, s), value);
+          } else {
+            result[To::Offset(e, k, c, r, s)] = value;
+          }
         }
       }
     }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace internal
@@ -62,21 +80,40 @@ void ConvertFilterInto(const FilterExtents& e, const T* source, T* result) {
 // `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
 // of To are zero; those of From are not read, whatever they hold. InvalidArgument if an extent is
 // not positive or source.size() is not From::Size(e); ResourceExhausted if there is no memory for
-// To.
+// To. A vector or span of PairedInt4 has half as many elements, T is int8 or uint8 there, and a value
+// that is none of 4 bits is OutOfRange.
 template <TensorFormat From, TensorFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
-  if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
+  static_assert((!kIsInt4<From> && !kIsInt4<To>) || sizeof(T) == 1,
+                "weft: elements of PairedInt4 are std::int8_t or std::uint8_t");
+  const std::int64_t size = internal::StoredSize<From>(From::Size(e));
+  if (absl::Status s = internal::CheckSize(From::kName, 1, size, source.size()); !s.ok()) {
     return s;
   }
-  absl::StatusOr<std::vector<T>> zeros = internal::Zeros<T>(To::kName, To::Size(e));
+  absl::StatusOr<std::vector<T>> zeros =
+      internal::Zeros<T>(To::kName, internal::StoredSize<To>(To::Size(e)));
   if (!zeros.ok()) return zeros;
   std::vector<T>& result = *zeros;
   for (std::int64_t n = 0; n < e.n; ++n) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t h = 0; h < e.h; ++h) {
         for (std::int64_t w = 0; w < e.w; ++w) {
-          result[To::Offset(e, n, c, h, w)] = source[From::Offset(e, n, c, h, w)];
+          const std::int64_t from = From::Offset(e, n, c, h, w), to = To::Offset(e, n, c, h, w);
+          T value;
+          if constexpr (kIsInt4<From>) {
+            value = internal::GetInt4<From, T>(source.data(), from);
+          } else {
+            value = source[from];
+          }
+          if constexpr (kIsInt4<To>) {
+            if (!internal::FitsInt4(value)) {
+              return internal::NoInt4(To::kName, value, "nchw", {n, c, h, w});
+            }
+            internal::SetInt4<To>(result.data(), to, value);
+          } else {
+            result[to] = value;
+          }
         }
       }
     }
@@ -87,12 +124,15 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
 // The same for a filter.
 template <FilterFormat From, FilterFormat To, class T>
 absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
+  static_assert(!kIsInt4<To>, "weft: filters of int4 are packed by weft::PackFilter<Format>");
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
   absl::StatusOr<std::vector<T>> result = internal::Zeros<T>(To::kName, To::Size(e));
-  if (result.ok()) internal::ConvertFilterInto<From, To>(e, source.data(), result->data());
+  if (!result.ok()) return result;
+  absl::Status s = internal::ConvertFilterInto<From, To>(e, source.data(), result->data());
+  if (!s.ok()) return s;
   return result;
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -299,7 +299,6 @@ class Bench {
                             : absl::NotFoundError("cuBLASLt has no algorithm that runs");
   }
 
-  // Remembers what it found.
   template <class P>
   absl::StatusOr<Algorithms> Search(const gemm::GemmProblem& problem,
                                     const std::vector<Set>& sets) {
@@ -307,9 +306,6 @@ class Bench {
     using Sum = typename gemm::SumOf<Element>::type;
     constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
     constexpr bool kOnSm80 = !std::is_same_v<Element, float> && !kFloat8;
-    const std::string key = absl::StrCat(Type<Element>::kName, gemm::kLinesOfA<P>,
-                                         gemm::kLinesOfB<P>, gemm::ProblemName(problem));
-    if (const auto known = searches_.find(key); known != searches_.end()) return known->second;
     LtShape shape = {.rows = problem.n,
                      .columns = problem.m,
                      .depth = problem.k,
@@ -332,7 +328,6 @@ class Bench {
       WEFT_LET(const auto full, create());
       (void)Time(full, sets, &found.full, nullptr);  // if there is none, there is none
     }
-    searches_[key] = found;
     return found;
   }
 
@@ -340,7 +335,6 @@ class Bench {
   gemm::GpuFacts gpu_;
   gemm::TuningTable table_;
   std::vector<double> over_best_;
-  std::map<std::string, Algorithms> searches_;
   std::vector<Json> rows_;
 };
 

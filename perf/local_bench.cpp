@@ -1,5 +1,6 @@
 // local_bench [FILE.json]: LocalFilter at N = 16, the bytes a second that it reads weights at.
-// Every output pixel has a filter of its own, so the weights are nearly all there is to move, once.
+// Every output pixel has a filter of its own, so the weights are nearly all there is to move, once;
+// those of int4 are half as many bytes.
 //
 // A few hundred outputs of each run are compared with the sums computed here.
 #if WEFT_HAVE_CUDA
@@ -30,47 +31,54 @@ namespace {
 constexpr int kImages = 16;
 constexpr double kSampleMicroseconds = 2000.0;
 
-std::vector<std::int8_t> RandomBytes(std::int64_t count, std::uint32_t seed) {
+template <class Filter>
+inline constexpr int kFilterBits = kIsInt4<Filter> ? 4 : 8;
+
+std::vector<std::int8_t> RandomBytes(std::int64_t count, std::uint32_t seed, int bits = 8) {
   std::mt19937 engine(seed);
   std::vector<std::int8_t> values(count);
-  for (std::int8_t& v : values) v = static_cast<std::int8_t>(engine() >> 24);
+  for (std::int8_t& v : values) v = static_cast<std::int8_t>(std::int32_t(engine()) >> (32 - bits));
   return values;
 }
 
 // A problem's data: planar on the host, packed on the GPU.
+template <class Filter>
 struct Data {
   conv::Problem problem;
   std::vector<std::int8_t> src, filters;
   DeviceBuffer device_src, device_filters, device_bias, device_dst;
-  PackedFilterBuffer<CxRSKx<32>, std::int8_t, prologues::LocalFilter> packed;
+  PackedFilterBuffer<Filter, std::int8_t, prologues::LocalFilter> packed;
 
   std::int64_t pixels() const { return problem.p() * problem.q(); }
 };
 
-absl::StatusOr<Data> MakeData(const conv::Problem& p) {
+template <class Filter>
+absl::StatusOr<Data<Filter>> MakeData(const conv::Problem& p) {
   std::vector<std::int8_t> src = RandomBytes(NCHW::Size(p.src()), 1);
-  std::vector<std::int8_t> filters = RandomBytes(p.p() * p.q() * KCRS::Size(p.filter()), 2);
+  std::vector<std::int8_t> filters =
+      RandomBytes(p.p() * p.q() * KCRS::Size(p.filter()), 2, kFilterBits<Filter>);
   WEFT_LET(const std::vector<std::int8_t> blocked,
            (ConvertTensor<NCHW, NCxHWx<32>, std::int8_t>(p.src(), src)));
   WEFT_LET(auto packed,
-           (PackFilters<prologues::LocalFilter, CxRSKx<32>>(p.filter(), p.p() * p.q(), filters)));
+           (PackFilters<prologues::LocalFilter, Filter>(p.filter(), p.p() * p.q(), filters)));
   WEFT_LET(DeviceBuffer device_src, DeviceBuffer::From(blocked));
   WEFT_LET(DeviceBuffer device_filters, DeviceBuffer::FromBytes(packed.data(), packed.bytes()));
   WEFT_LET(DeviceBuffer bias, DeviceBuffer::From(std::vector<float>(p.k, 3.0f)));
   WEFT_LET(DeviceBuffer dst, DeviceBuffer::Create(NCxHWx<32>::Size(p.dst())));
-  return Data{p,
-              std::move(src),
-              std::move(filters),
-              std::move(device_src),
-              std::move(device_filters),
-              std::move(bias),
-              std::move(dst),
-              std::move(packed)};
+  return Data<Filter>{p,
+                      std::move(src),
+                      std::move(filters),
+                      std::move(device_src),
+                      std::move(device_filters),
+                      std::move(bias),
+                      std::move(dst),
+                      std::move(packed)};
 }
 
 // Outputs of a sample that differ from what they should be.
-absl::StatusOr<int> Mismatches(const Data& d, float alpha) {
-  WEFT_LET(const std::vector<std::int8_t> dst, d.device_dst.Read<std::int8_t>());
+template <class Filter>
+absl::StatusOr<int> Mismatches(const Data<Filter>& d, float alpha) {
+  WEFT_LET(const std::vector<std::int8_t> dst, d.device_dst.template Read<std::int8_t>());
   const conv::Problem& p = d.problem;
   std::mt19937_64 engine(3);
   int wrong = 0;
@@ -97,10 +105,13 @@ absl::StatusOr<int> Mismatches(const Data& d, float alpha) {
 }
 
 template <class P>
-absl::Status Measure(const Stopwatch& watch, Data& d, double copy_bytes_per_us, Json* rows) {
+absl::Status Measure(const Stopwatch& watch, Data<typename P::FilterLayout>& d,
+                     double copy_bytes_per_us, Json* rows) {
   using Op = conv::Convolution<P>;
   WEFT_LET(const Op op, Op::Create(d.problem));
-  const float alpha = 1.0f / (120.0f * std::sqrt(double(d.problem.c * d.problem.r * d.problem.s)));
+  constexpr int kBits = kFilterBits<typename P::FilterLayout>;
+  const float alpha = std::ldexp(
+      1.0f / (120.0f * std::sqrt(double(d.problem.c * d.problem.r * d.problem.s))), 8 - kBits);
   WEFT_TRY(d.device_dst.Fill(0x77));
   Contestant ours;
   ours.enqueue = [&](int) {
@@ -119,11 +130,12 @@ absl::Status Measure(const Stopwatch& watch, Data& d, double copy_bytes_per_us, 
   const double bytes = static_cast<double>(d.packed.bytes()) + NCxHWx<32>::Size(d.problem.src()) +
                        NCxHWx<32>::Size(d.problem.dst());
   const double share = bytes / us / copy_bytes_per_us;
-  std::printf("%-28s %-40s %9.2f us %6.3f TB/s %5.2f of copy, %d wrong\n",
-              LayerName(d.problem, true).c_str(), conv::PolicyName(P::config).c_str(), us,
+  std::printf("%-28s int%d %-40s %9.2f us %6.3f TB/s %5.2f of copy, %d wrong\n",
+              LayerName(d.problem, true).c_str(), kBits, conv::PolicyName(P::config).c_str(), us,
               bytes / us * 1e-6, share, wrong);
   rows->push_back({{"layer", LayerName(d.problem, true)},
                    {"kernel", conv::PolicyName(P::config)},
+                   {"filter_bits", kBits},
                    {"ours_us", Rounded(us)},
                    {"mbytes", Rounded(bytes * 1e-6)},
                    {"share_of_copy", Rounded(share)},
@@ -140,12 +152,18 @@ absl::Status Main(const char* file) {
                            "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
     WEFT_LET(Layer layer, ParseLayer(name));
     layer.problem.n = kImages;
-    WEFT_LET(Data data, MakeData(layer.problem));
     const double copy = ceilings.bytes_per_us;
-    WEFT_TRY(Measure<Local16x64>(watch, data, copy, &rows));
-    WEFT_TRY(Measure<Local16x64Deep>(watch, data, copy, &rows));
-    WEFT_TRY(Measure<Local16x128>(watch, data, copy, &rows));
-    WEFT_TRY(Measure<Local16x32>(watch, data, copy, &rows));
+    const auto measure = [&]<class First, class... Others>() -> absl::Status {
+      WEFT_LET(Data<typename First::FilterLayout> data,
+               MakeData<typename First::FilterLayout>(layer.problem));
+      WEFT_TRY(Measure<First>(watch, data, copy, &rows));
+      absl::Status status;
+      ((status.Update(status.ok() ? Measure<Others>(watch, data, copy, &rows) : status)), ...);
+      return status;
+    };
+    WEFT_TRY((measure.template operator()<Local16x64, Local16x64Deep, Local16x128, Local16x32>()));
+    WEFT_TRY((measure.template
+              operator()<Local16x64Int4, Local16x64DeepInt4, Local16x128Int4, Local16x32Int4>()));
   }
   if (file == nullptr) return absl::OkStatus();
   std::ofstream out(file);

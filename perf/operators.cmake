@@ -43,7 +43,7 @@ foreach(line IN LISTS lines)
 endforeach()
 target_link_libraries(gemm_bench PRIVATE ${CMAKE_DL_LIBS})
 foreach(tile Local16x64 Local16x64Deep Local16x128 Local16x32)
-  list(APPEND local "weft::perf::${tile}")
+  list(APPEND local "weft::perf::${tile}" "weft::perf::${tile}Int4")
 endforeach()
 weft_add_operators(local_bench "perf/local_bench/policies.hpp" ${local})
 
@@ -66,8 +66,15 @@ foreach(tile IN LISTS tiles)
 endforeach()
 weft_add_operators(deconv_bench "weft/conv/ready_made.hpp" ${deconv})
 
+target_link_libraries(block_bench PRIVATE ${CMAKE_DL_LIBS})
+if(WEFT_HAVE_CUDA)
+  target_sources(block_bench PRIVATE perf/block_bench/launch.cu)
+endif()
+
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
-if(WEFT_HAVE_CUDA AND CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-  set_target_properties(weft_perf gemm_bench local_bench condconv_bench deconv_bench PROPERTIES CUDA_ARCHITECTURES 90a-real)
+if(WEFT_HAVE_CUDA)
+  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench)
+    weft_only_architectures(${program})
+  endforeach()
 endif()

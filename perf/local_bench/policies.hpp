@@ -8,11 +8,11 @@
 namespace weft::perf {
 
 // Threadblock (m, n, k), warp (m, n), stages. m: N of the layers, so that weights are read once.
-template <int m, int n, int k, int warp_m, int warp_n, int stages>
+template <int m, int n, int k, int warp_m, int warp_n, int stages, class Filter = CxRSKx<32>>
 struct LocalTile {
   using Element = std::int8_t;
   using SrcLayout = NCxHWx<32>;
-  using FilterLayout = CxRSKx<32>;
+  using FilterLayout = Filter;
   using DstLayout = NCxHWx<32>;
   using Prologue = prologues::LocalFilter;
   using Epilogue = epilogues::BiasRelu<>;
@@ -23,5 +23,12 @@ using Local16x64 = LocalTile<16, 64, 128, 16, 32, 4>;
 using Local16x64Deep = LocalTile<16, 64, 256, 16, 32, 4>;
 using Local16x128 = LocalTile<16, 128, 128, 16, 32, 4>;
 using Local16x32 = LocalTile<16, 32, 256, 16, 32, 6>;
+
+// Weights of int4.
+using Int4 = PackedInt4<CxRSKx<32>>;
+using Local16x64Int4 = LocalTile<16, 64, 128, 16, 32, 4, Int4>;
+using Local16x64DeepInt4 = LocalTile<16, 64, 256, 16, 32, 4, Int4>;
+using Local16x128Int4 = LocalTile<16, 128, 128, 16, 32, 4, Int4>;
+using Local16x32Int4 = LocalTile<16, 32, 256, 16, 32, 8, Int4>;
 
 }  // namespace weft::perf

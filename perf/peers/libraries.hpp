@@ -62,6 +62,7 @@ struct CudnnApi {
   X(MatmulAlgoCheck) X(MatmulAlgoConfigSetAttribute) \
   X(MatmulAlgoGetHeuristic) X(MatmulAlgoGetIds) X(MatmulAlgoInit) X(MatmulDescCreate) \
   X(MatmulDescDestroy) X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatrixLayoutDestroy) \
+  X(MatrixLayoutSetAttribute) \
   X(MatmulPreferenceCreate) X(MatmulPreferenceDestroy) X(MatmulPreferenceSetAttribute)
 // clang-format on
 

@@ -70,6 +70,14 @@ absl::StatusOr<LtProduct> LtProduct::Create(const LtShape& shape, int most) {
       status = api.MatrixLayoutCreate(to, type, static_cast<std::uint64_t>(rows),
                                       static_cast<std::uint64_t>(columns), rows);
     }
+    const auto set_layout = [&](cublasLtMatrixLayoutAttribute_t name, const auto& value) {
+      if (status == CUBLAS_STATUS_SUCCESS) {
+        status = api.MatrixLayoutSetAttribute(*to, name, &value, sizeof(value));
+      }
+    };
+    if (shape.batch == 1) return;
+    set_layout(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(shape.batch));
+    set_layout(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, rows * columns);
   };
   const auto operand = [&](cublasLtMatrixLayout_t* to, std::int64_t rows, std::int64_t columns,
                            bool transposed) {

@@ -26,6 +26,7 @@ struct LtShape {
   bool relu = false;
   bool tf32 = false;       // of floats: they are read as TF32
   bool fast_sums = false;  // of 8-bit floats: sums stay in the tensor cores, which have fewer bits
+  int batch = 1;           // products, whose matrices lie one behind the other
 
   bool int_sums() const { return operand == CUDA_R_8I; }
   cublasComputeType_t compute() const {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "perf/support/status.hpp"
+#include "perf/weft_perf/tile_names.hpp"
 #include "perf/weft_perf/tiles.hpp"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/family.hpp"
@@ -17,48 +18,6 @@ namespace weft::perf {
 namespace {
 
 using Tiles = std::map<std::string, std::vector<Tile>>;  // by layout
-
-template <class... Policies>
-std::vector<std::string> PolicyNames(conv::Family<Policies...>) {
-  return {conv::PolicyName(Policies::config)...};
-}
-
-// The policies of the ready-made family of a layout.
-std::vector<std::string> FamilyOf(const std::string& layout) {
-  if (layout == "nc4") return PolicyNames(conv::S8Conv4Family<>());
-  if (layout == "nc4_nc32") {
-    return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>());
-  }
-  if (layout == "nc4_nhwc") {
-    return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NHWC>());
-  }
-  if (layout == "nhwc") return PolicyNames(conv::S8ConvNhwcFamily<>());
-  if (layout == "nc32") return PolicyNames(conv::S8Conv32Family<>());
-  return {};
-}
-
-// The name of a line of tiles.def.
-template <class P>
-std::string TileName(const std::string& kind, const std::vector<int>& n) {
-  const auto tile = [](int m, int k, int last) { return absl::StrCat(m, "x", k, "x", last); };
-  if (kind.ends_with("Depthwise")) return absl::StrCat("dw_", n[0], "x", n[1], "_t", n[2]);
-  if (kind == "Nc32Sm75") return conv::PolicyName(P::config);
-  if (kind == "Nc32Wgmma" || kind == "NhwcWgmma") {
-    return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
-                        n.size() > 6 ? absl::StrCat("_c", n[6]) : "");
-  }
-  if (kind == "Nc4To32Wgmma" || kind == "Nc4ToNhwcWgmma") {
-    return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);
-  }
-  if (kind.rfind("Nc4", 0) == 0) {
-    return absl::StrCat("simt_", tile(n[0], n[1], n[2]), "_", tile(n[3], n[4], n[5]), "_", n[6],
-                        "x", n[7]);
-  }
-  const std::size_t at = kind.rfind("Nhwc", 0) == 0 ? 1 : 0;  // after the bytes of a load
-  const std::string access = at == 0 || n[0] == 16 ? "" : absl::StrCat("_a", n[0]);
-  return absl::StrCat("mma_", tile(n[at], n[at + 1], n[at + 2]), "_", n[at + 3], "x", n[at + 4],
-                      "_s", n[at + 5], access);
-}
 
 template <class P>
 Tile MakeTile(const std::string& name) {
@@ -85,22 +44,11 @@ Tile MakeTile(const std::string& name) {
   return tile;
 }
 
-template <class Format>
-const char* FormatName() {
-  if (std::is_same_v<Format, NHWC>) return "nhwc";
-  static_assert(std::is_same_v<Format, NHWC> || Format::kChannelRun == 4 ||
-                Format::kChannelRun == 32);
-  return Format::kChannelRun == 4 ? "nc4" : "nc32";
-}
-
 template <class P>
 void Add(const std::string& kind, const std::vector<int>& numbers, Tiles* tiles) {
-  const std::string src = FormatName<typename P::SrcLayout>();
-  const std::string dst = FormatName<typename P::DstLayout>();
-  const std::string layout = src == dst ? src : absl::StrCat(src, "_", dst);
+  const std::string layout = LayoutOf<P>();
   Tile tile = MakeTile<P>(TileName<P>(kind, numbers));
-  const std::vector<std::string> family = FamilyOf(layout);
-  tile.in_family = std::find(family.begin(), family.end(), tile.policy) != family.end();
+  tile.in_family = InFamily<P>();
   if (gemm::HasGpuCode<P>()) (*tiles)[layout].push_back(std::move(tile));
 }
 

@@ -82,6 +82,8 @@ if(WEFT_INSTALL)
   endif()
   build_test(documents_operators documents
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=4)
+  build_test(documents_block_gemm documents
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1)
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()

@@ -91,7 +91,9 @@ TEST(Deconvolution, CoordinatesAndCopies) {
   RandomTensors t(OfDestination(d), 5);
   const auto src = t.Bytes(NCHW::Size(d.src())), filter = t.Bytes(d.c * d.k * d.r * d.s);
   std::vector<std::int8_t> krsc(filter.size());
-  weft::internal::ConvertFilterInto<KCRS, KRSC>({d.c, d.k, d.r, d.s}, filter.data(), krsc.data());
+  ASSERT_EQ((weft::internal::ConvertFilterInto<KCRS, KRSC>({d.c, d.k, d.r, d.s}, filter.data(),
+                                                           krsc.data())),
+            absl::OkStatus());
   const auto packed = PackDeconvolutionFilter<CxRSKx<4>, KRSC>(d, krsc).value();
   const auto blocked = ConvertTensor<NCHW, NCxHWx<4>>(d.src(), src).value();
   std::vector<float> dst(NHWC::Size(d.dst())), copy(NCHW::Size(d.dst()));

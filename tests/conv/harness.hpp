@@ -27,19 +27,23 @@ inline std::string ToString(const Problem& p) {
                       p.mode == Mode::kConvolution ? " flipped" : "");
 }
 
-// Random tensors of one problem, planar; `filter` is a bank of `filters`, one after the other.
+// Random tensors of one problem, planar; `filter` is a bank of `filters`, one after the other, of
+// values of `filter_bits`.
 struct RandomTensors {
   std::vector<std::int8_t> src, filter, residual;
   std::vector<float> channel_alpha, bias;
   std::vector<std::int32_t> bias_int32, sum_bias;
 
-  RandomTensors(const Problem& p, std::uint32_t seed, std::int64_t filters = 1) : engine(seed) {
+  RandomTensors(const Problem& p, std::uint32_t seed, std::int64_t filters = 1, int filter_bits = 8)
+      : engine(seed) {
     src = Bytes(p.n * p.c * p.h * p.w);
     filter = Bytes(filters * KCRS::Size(p.filter()));
+    for (std::int8_t& x : filter) x = static_cast<std::int8_t>(x >> (8 - filter_bits));
     residual = Bytes(p.n * p.k * p.p() * p.q());
     // Scales that bring typical sums into the int8 range, with some values clamped.
     std::uniform_real_distribution<float> scale(0.5f, 2.0f), offset(-40.0f, 40.0f);
-    const float typical = 60.0f / (5500.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s)));
+    const float typical = std::ldexp(
+        60.0f / (5500.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s))), 8 - filter_bits);
     for (std::int64_t k = 0; k < p.k; ++k) {
       channel_alpha.push_back(typical * scale(engine));
       bias.push_back(offset(engine));
@@ -128,16 +132,22 @@ template <class Src, class FilterLayout, class Prologue>
 struct Inputs {
   explicit Inputs(const Problem& problem, std::uint32_t seed)
       : bank(problem, seed),
-        tensors(problem, seed, bank.filters),
+        tensors(problem, seed, bank.filters, kIsInt4<FilterLayout> ? 4 : 8),
         packed(PackBank<Prologue, FilterLayout>(problem, bank.filters, tensors.filter)),
         src(ConvertTensor<NCHW, Src, std::int8_t>(problem.src(), tensors.src).value()),
-        filter(std::vector<std::int8_t>(packed.data(), packed.data() + packed.size())) {}
+        filter(BytesOf(packed)) {}
 
   template <class Arguments>
   void Fill(Arguments* args) const {
     args->src = src.get();
     args->filter = packed.At(filter.get());
     args->prologue = bank.prologue;
+  }
+
+  template <class Packed>
+  static std::vector<std::int8_t> BytesOf(const Packed& packed) {
+    const auto* bytes = reinterpret_cast<const std::int8_t*>(packed.data());
+    return {bytes, bytes + packed.bytes()};
   }
 
   PrologueBank<Prologue> bank;
@@ -165,7 +175,7 @@ class Results {
                                                problem.dst(), residual_values_)
                                                .value()
                                          : std::vector<Residual>()),
-        dst_(Garbage(Dst::Size(problem.dst()))) {
+        dst_(Garbage(Dst::Size(problem.dst()) / (kIsInt4<Dst> ? 2 : 1))) {
     data_.zero_point = options.zero_point;
     data_.beta = options.beta;
     data_.gamma = options.gamma;

@@ -44,6 +44,29 @@ struct FloatBiasConv : SymmetricConv {
   using Epilogue = Chain<Scale, Bias<float>, RoundFirst, ClampTo<std::uint8_t>>;
 };
 
+struct Int4Conv : SymmetricConv {
+  using FilterLayout = PackedInt4<CxRSKx<4>>;
+};
+
+struct Int4Output : Int4Conv {
+  using DstLayout = PairedInt4<NCxHWx<64>>;
+  using Epilogue = Chain<SumBias, Scale, RoundFirst, ClampTo<std::uint8_t, 0, 15>>;
+  static constexpr auto config = WithDstAlignment(kSimt32x32, 2);  // 4 channels a store
+};
+
+// w: [K][C][R][S]. Of each output channel the value of greatest magnitude becomes 7 or -7.
+inline std::vector<std::int8_t> ToInt4(const std::vector<float>& w, std::vector<float>* sw) {
+  std::vector<std::int8_t> result;
+  const std::size_t channel = w.size() / sw->size();
+  for (std::size_t k = 0; k < sw->size(); ++k) {
+    float greatest = 0.0f;
+    for (std::size_t i = 0; i < channel; ++i) greatest = std::fmax(greatest, std::fabs(w[k * channel + i]));
+    (*sw)[k] = greatest > 0.0f ? greatest / 7.0f : 1.0f;
+    for (std::size_t i = 0; i < channel; ++i) result.push_back(static_cast<std::int8_t>(std::nearbyint(w[k * channel + i] / (*sw)[k])));
+  }
+  return result;
+}
+
 // clang-format on
 
 namespace {
@@ -87,10 +110,10 @@ std::vector<std::uint8_t> RunHere(const Problem& p, const std::vector<std::int8_
                                   const typename Convolution<P>::BiasElement* bias,
                                   const std::vector<float>& alpha, float zero_point) {
   const auto src = ConvertTensor<NCHW, NCxHWx<4>, std::int8_t>(p.src(), x);
-  const auto filter = PackFilter<CxRSKx<4>, KCRS, std::int8_t>(p.filter(), w);
+  const auto filter = PackFilter<typename P::FilterLayout, KCRS, std::int8_t>(p.filter(), w);
   const auto op = Convolution<P>::Create(p);
   EXPECT_TRUE(src.ok() && filter.ok() && op.ok()) << op.status();
-  std::vector<std::uint8_t> dst(op->dst_size());
+  std::vector<std::uint8_t> dst(static_cast<std::size_t>(op->dst_bytes()));
   const absl::Status s = op->RunOnCpu({.src = src->data(),
                                        .filter = filter->view(),
                                        .bias = bias,
@@ -98,7 +121,7 @@ std::vector<std::uint8_t> RunHere(const Problem& p, const std::vector<std::int8_
                                        .channel_alpha = alpha.data(),
                                        .zero_point = zero_point});
   EXPECT_TRUE(s.ok()) << s;
-  return *ConvertTensor<NCxHWx<4>, NCHW, std::uint8_t>(p.dst(), dst);
+  return *ConvertTensor<typename P::DstLayout, NCHW, std::uint8_t>(p.dst(), dst);
 }
 
 struct Layer {
@@ -119,6 +142,33 @@ TEST(Quantization, SymmetricSourceWithPadding) {
     EXPECT_EQ(RunHere<SymmetricConv>(p, x, l.w, l.b.data(), l.alpha, static_cast<float>(zy)),
               Onnx(p, x, 0, l.w, 0, l.b, l.alpha, zy));
   }
+}
+
+// The same numbers in half the bytes.
+TEST(Quantization, FilterOfInt4) {
+  Layer l;
+  const Problem p = l.problem;
+  const auto x = Random<std::int8_t>(l.engine, NCHW::Size(p.src()), -128, 127);
+  std::vector<float> w, sw(static_cast<std::size_t>(p.k));
+  for (const std::int8_t value : l.w) w.push_back(static_cast<float>(value) * 0.01f);
+  w[3] = 5.0f;  // of channel 0, whose step it decides
+  const std::vector<std::int8_t> int4 = ToInt4(w, &sw);
+  EXPECT_EQ(int4[3], 7);
+  EXPECT_EQ(sw[0], 5.0f / 7.0f);
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    ASSERT_NEAR(static_cast<float>(int4[i]) * sw[i / 45], w[i], 0.5001f * sw[i / 45]);
+  }
+  const std::vector<float> alpha = onnx_test::ChannelAlpha(0.02f, sw, 0.05f);
+  const auto y = RunHere<Int4Conv>(p, x, int4, l.b.data(), alpha, 128.0f);
+  EXPECT_EQ(y, Onnx(p, x, 0, int4, 0, l.b, alpha, 128));
+  EXPECT_GT(std::set<std::uint8_t>(y.begin(), y.end()).size(), 20u);
+
+  // Outputs of 4 bits too: those of 8, limited to 15.
+  const std::vector<float> coarse = onnx_test::ChannelAlpha(0.02f, sw, 1.0f);
+  std::vector<std::uint8_t> want = Onnx(p, x, 0, int4, 0, l.b, coarse, 8);
+  for (std::uint8_t& value : want) value = std::min<std::uint8_t>(value, 15);
+  EXPECT_EQ(RunHere<Int4Output>(p, x, int4, l.b.data(), coarse, 8.0f), want);
+  EXPECT_EQ(std::set<std::uint8_t>(want.begin(), want.end()).size(), 16u);
 }
 
 // A source of uint8 whose zero point is not 0; then a filter of uint8 too.

@@ -17,13 +17,15 @@ struct AsymmetricTensors {
   std::int32_t zero_point;
   float output_zero_point;
 
-  AsymmetricTensors(const Problem& p, std::uint32_t seed, bool source_zero, bool filter_zero) {
+  AsymmetricTensors(const Problem& p, std::uint32_t seed, bool source_zero, bool filter_zero,
+                    int filter_bits) {
     std::mt19937 engine(seed);
     const auto byte = [&] { return static_cast<std::uint8_t>(engine() >> 24); };
     for (std::int64_t i = 0; i < NCHW::Size(p.src()); ++i)
       src.push_back(static_cast<Element>(byte()));
     for (std::int64_t i = 0; i < p.k * p.c / p.groups * p.r * p.s; ++i) {
-      filter.push_back(static_cast<std::int8_t>(byte()));
+      filter.push_back(
+          static_cast<std::int8_t>(static_cast<std::int8_t>(byte()) >> (8 - filter_bits)));
     }
     // Extremes come often: they are where a sign or a width would be wrong.
     const auto zero = [&](bool wanted) {
@@ -32,7 +34,8 @@ struct AsymmetricTensors {
       return wanted ? picks[engine() % 3] : Element{0};
     };
     zero_point = zero(source_zero);
-    const float spread = 90.0f / (8000.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s)));
+    const float spread = std::ldexp(
+        90.0f / (8000.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s))), 8 - filter_bits);
     for (std::int64_t k = 0; k < p.k; ++k) {
       filter_zero_point.push_back(filter_zero ? static_cast<std::int8_t>(byte()) : 0);
       sum_bias.push_back(static_cast<std::int32_t>(engine() % 20001) - 10000);
@@ -61,7 +64,8 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
   const absl::StatusOr<Op> op = Op::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
   const AsymmetricTensors<Element> t(problem, seed, Epilogue::kSourceZeroPoint,
-                                     Epilogue::kFilterZeroPoint);
+                                     Epilogue::kFilterZeroPoint,
+                                     kIsInt4<typename P::FilterLayout> ? 4 : 8);
   const auto pack = [](const Problem& p, const std::vector<std::int8_t>& values) {
     return PackFilters<typename P::Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
                p.filter(), p.groups, values)
@@ -69,7 +73,8 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
   };
   const auto bytes_of = [](const auto& buffer, auto type) {
     using T = decltype(type);
-    return std::vector<T>(buffer.data(), buffer.data() + buffer.bytes() / sizeof(T));
+    const auto* data = reinterpret_cast<const T*>(buffer.data());
+    return std::vector<T>(data, data + buffer.bytes() / sizeof(T));
   };
   const auto packed = pack(problem, t.filter);
   const auto table = MakeSourceCorrection(problem, packed, t.zero_point).value();

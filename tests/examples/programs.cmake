@@ -22,6 +22,10 @@ add_test(NAME example_condconv_cpu COMMAND condconv --backend=cpu)
 set_tests_properties(example_condconv example_condconv_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "875 outputs, [1-9][0-9][0-9] above zero, 0 differ from the reference")
 
+add_test(NAME example_block_gemm COMMAND block_gemm)
+add_test(NAME example_block_gemm_cpu COMMAND block_gemm --backend=cpu)
+set_tests_properties(example_block_gemm example_block_gemm_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "attention is off by [0-9.e-]+, 0 points have a wrong centre, .*\nall as they should be")
 add_test(NAME example_deconvolution COMMAND deconvolution)
 add_test(NAME example_deconvolution_cpu COMMAND deconvolution cpu)
 set_tests_properties(example_deconvolution example_deconvolution_cpu PROPERTIES

@@ -171,21 +171,7 @@ class Product {
     const std::vector<Output> got = c_memory_->Read();
     for (std::int64_t i = 0; i < p_.m; ++i) {
       for (std::int64_t j = 0; j < p_.n; ++j) {
-        Sum sum = 0;
-        double exact_sum = 0, magnitude = 0;
-        for (std::int64_t k = 0; k < p_.k; ++k) {
-          const Stored x = a_[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
-          const Stored y = b_[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
-          if constexpr (std::is_same_v<Element, std::int8_t>) {
-            sum += Sum{x} * y;
-          } else if constexpr (kSmallFloat<Element>) {
-            exact_sum += Value<Element>(x) * Value<Element>(y);
-            magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
-          } else {
-            sum = std::fma(x, y, sum);
-          }
-        }
-        if constexpr (kSmallFloat<Element>) sum = static_cast<float>(exact_sum);
+        const auto [sum, exact_sum, magnitude] = Accumulate(a_.data(), b_.data(), i, j);
         const std::int64_t at = orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i;
         if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
           if (!exact_) {
@@ -208,6 +194,30 @@ class Product {
   }
 
  private:
+  struct Sums {
+    Sum sum;
+    double exact, magnitude;  // of 16-bit elements
+  };
+  // The products behind output (i, j).
+  WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
+                                       std::int64_t j) const {
+    Sums s = {};
+    for (std::int64_t k = 0; k < p_.k; ++k) {
+      const Stored x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
+      const Stored y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
+      if constexpr (std::is_same_v<Element, std::int8_t>) {
+        s.sum += Sum{x} * y;
+      } else if constexpr (kSmallFloat<Element>) {
+        s.exact += Value<Element>(x) * Value<Element>(y);
+        s.magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
+      } else {
+        s.sum = std::fma(x, y, s.sum);
+      }
+    }
+    if constexpr (kSmallFloat<Element>) s.sum = static_cast<float>(s.exact);
+    return s;
+  }
+
   static constexpr float kAlpha = 0.25f, kBeta = 0.5f, kGamma = 2.0f;
 
   GemmProblem p_;

@@ -16,6 +16,16 @@
 #include "weft/conv/problem.hpp"
 #include "weft/layouts/float16.hpp"
 
+// The reference is plain loops of one thread over whole tensors. Instrumented, it would take most of a
+// sanitizer's time, which is meant for the kernels.
+#if defined(__SANITIZE_ADDRESS__)
+#define WEFT_REFERENCE_LOOPS __attribute__((no_sanitize("address", "undefined")))
+#elif defined(__SANITIZE_THREAD__)
+#define WEFT_REFERENCE_LOOPS __attribute__((no_sanitize("thread")))
+#else
+#define WEFT_REFERENCE_LOOPS
+#endif
+
 namespace weft::reference {
 
 // Which filter of a bank output pixel (n, p, q) uses in channel group `group`: the ordinary
@@ -39,11 +49,12 @@ struct FilterOfGroup {
 // output uses: the channels of its group, [K / groups][C / groups][R][S]. Values stand for what they
 // are less their zero point, and what lies outside the image for 0.
 template <class Source, class Filter>
-constexpr std::int64_t Accumulate(const conv::Problem& problem, const Source* src,
-                                  const Filter* filter, std::int64_t n, std::int64_t k,
-                                  std::int64_t p, std::int64_t q,
-                                  std::int64_t source_zero_point = 0,
-                                  std::int64_t filter_zero_point = 0) {
+WEFT_REFERENCE_LOOPS constexpr std::int64_t Accumulate(const conv::Problem& problem,
+                                                       const Source* src, const Filter* filter,
+                                                       std::int64_t n, std::int64_t k,
+                                                       std::int64_t p, std::int64_t q,
+                                                       std::int64_t source_zero_point = 0,
+                                                       std::int64_t filter_zero_point = 0) {
   const std::int64_t group_k = problem.k / problem.groups;  // output channels of a group
   const std::int64_t group_c = problem.c / problem.groups;  // input channels of a group
   const std::int64_t first_c = k / group_k * group_c;       // where this output's begin

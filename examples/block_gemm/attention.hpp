@@ -1,0 +1,60 @@
+// softmax(scale Q K^T) V, fused: a block has 64 queries of one head and its keys, at most 128.
+// Scores become the second product's operand A without leaving registers.
+#pragma once
+#include <cmath>
+
+#include "weft/gemm/block.hpp"
+
+using weft::layouts::ColumnMajor, weft::layouts::RowMajor;
+constexpr weft::gemm::BlockConfig HeadProduct(int n, int k) {
+  constexpr auto kMma = weft::gemm::Mainloop::kMmaSm80;
+  return {
+      .shape = {64, n, k}, .mainloop = kMma, .threads = 128, .alignment = 16, .whole_rows = true};
+}
+struct ScoreProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, ColumnMajor> {
+  static constexpr auto config = HeadProduct(128, 64);
+};
+struct ValueProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, RowMajor> {
+  static constexpr auto config = HeadProduct(64, 128);
+};
+
+struct AttentionParams {
+  const weft::Half *q, *k, *v;  // [head][query or key][64]
+  float* o;                     // likewise
+  int queries, keys;
+  float scale;
+};
+
+inline namespace WEFT_BACKEND {
+struct AttentionKernel {  // grid: queries / 64, heads
+  using Scores = weft::gemm::Block<ScoreProduct>;
+  using Output = weft::gemm::Block<ValueProduct>;
+  using Params = AttentionParams;
+  static constexpr int kThreads = Scores::kThreads;
+  static constexpr weft::arch::Requires kRequires = Scores::kRequires;
+  struct SharedStorage {
+    Scores::SharedStorage scores;
+    Output::SharedB v;
+  };
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, weft::arch::Thread t) const {
+    const auto rows = [&](auto* of, int count, int first) {  // of the head, from row `first` on
+      auto* const data = of + (std::int64_t{t.block_y()} * count + first) * 64;
+      return weft::layouts::MakeMatrix(data, count - first, 64, RowMajor{});
+    };
+    Scores::CopyA(t, rows(p.q, p.queries, t.block_x() * 64), Scores::ViewA(s.scores.a));
+    Scores::CopyB(t, rows(p.k, p.keys, 0).Transposed(), Scores::ViewB(s.scores.b));
+    Output::CopyB(t, rows(p.v, p.keys, 0), Output::ViewB(s.v));
+    Scores::WaitForCopies(t);
+    auto score = Scores::Multiply(t, Scores::ViewA(s.scores.a), Scores::ViewB(s.scores.b));
+    score.ForEach(t, [&](float& x, auto at) { x = at.column < p.keys ? x * p.scale : -INFINITY; });
+    const auto top = score.RowMax(t);
+    score.ForEach(t, [&](float& x, auto at) { x = expf(x - top[at.own_row]); });
+    const auto weight = score.RowSum(t);
+    const auto weights = Output::FromAccumulators<Scores>(t, score, weft::Half::FromFloat);
+    Output::Accumulators sum;
+    Output::Multiply(t, weights, Output::ViewB(s.v), sum);
+    sum.ForEach(t, [&](float& x, auto at) { x /= weight[at.own_row]; });
+    sum.StoreGlobal<2>(t, rows(p.o, p.queries, t.block_x() * 64));
+  }
+};
+}  // namespace WEFT_BACKEND

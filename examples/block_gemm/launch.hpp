@@ -1,0 +1,11 @@
+// The kernels of block_gemm.cpp on the GPU; defined where there is CUDA (launch.cu).
+#pragma once
+
+#include "examples/block_gemm/attention.hpp"
+#include "examples/block_gemm/nearest.hpp"
+#include "examples/block_gemm/newton.hpp"
+#include "weft/gemm/arch/launch_result.hpp"
+
+weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const AttentionParams& params);
+weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const NearestParams& params);
+weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const NewtonParams& params);

@@ -1,0 +1,252 @@
+// Block<Desc>: a matrix product inside a kernel of the user's own, made by all threads of a block,
+// on both back ends. Desc, a struct of a dozen lines: block_config.hpp. docs/block_gemm.md tells how
+// a kernel is written with it.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/epilogues/numerics.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/block_accumulators.hpp"
+#include "weft/gemm/block_chain.hpp"
+#include "weft/gemm/block_config.hpp"
+#include "weft/gemm/block_operand.hpp"
+#include "weft/gemm/block_result.hpp"
+#include "weft/gemm/mma_sm80.hpp"
+#include "weft/gemm/simt.hpp"
+
+namespace weft::gemm {
+
+inline namespace WEFT_BACKEND {
+
+// Every function is called by whole warps, in the order of the kernel's text; threads from kThreads
+// on may call it too and do nothing. Barriers are the caller's, but for WaitForCopies.
+template <class D>
+struct Block {
+  using Desc = D;
+  using Policy = BlockPolicy<D>;
+  using Mainloop = std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
+                                      SimtMainloop<Policy>>;
+  using ElementA = typename D::ElementA;
+  using ElementB = typename D::ElementB;
+  using ElementC = typename D::ElementC;
+  using Sum = typename D::Sum;
+  static constexpr int kM = D::config.shape.m, kN = D::config.shape.n, kK = D::config.shape.k;
+  static constexpr int kThreads = Policy::kThreads;  // that the kernel's block has at least
+  static constexpr int kSuggestedThreads = SuggestedThreads<D>();
+  static constexpr arch::Requires kRequires = Mainloop::kRequires;
+
+  static constexpr bool kLinesOfA = std::is_same_v<typename D::LayoutA, layouts::RowMajor>;
+  static constexpr bool kLinesOfB = std::is_same_v<typename D::LayoutB, layouts::ColumnMajor>;
+  static constexpr bool kLinesOfC = std::is_same_v<typename D::LayoutC, layouts::RowMajor>;
+  using OperandA =
+      BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kLinesOfA, kM, kK, D::config.alignment>;
+  using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB,
+                                kLinesOfB, kN, kK, D::config.alignment>;
+  using ResultC = BlockResult<ElementC, kLinesOfC, kM, kN, kThreads, D::config.alignment>;
+  static_assert(OperandA::kBytes + OperandB::kBytes <= arch::kMaxSharedBytes,
+                "weft: A and B of a block's product need more than 227 KB of shared memory, the "
+                "most any GPU gives one block; make config.shape.k smaller and multiply in steps");
+
+  // --- Shared memory: raw, never constructed. Views are of padded extents, (row, column) -> element;
+  // B's is (column, k), as its columns lie like A's rows.
+
+  using SharedA = typename OperandA::Storage;
+  using SharedB = typename OperandB::Storage;
+  using SharedC = typename ResultC::Storage;
+  using ViewOfA = typename OperandA::View;  // (m, k)
+  using ViewOfB = typename OperandB::View;  // (n, k)
+  using ViewOfC = typename ResultC::View;   // (m, n)
+  struct SharedStorage {
+    SharedA a;
+    SharedB b;
+  };
+  WEFT_DEVICE static ViewOfA ViewA(SharedA& a) { return OperandA::ViewOf(a); }
+  WEFT_DEVICE static ViewOfB ViewB(SharedB& b) { return OperandB::ViewOf(b); }
+  WEFT_DEVICE static ViewOfC ViewC(SharedC& c) { return ResultC::ViewOf(c); }
+
+  // --- Copies. Of a matrix larger than the operand the first rows and columns count; a smaller one
+  // has zeros for its missing k. A's missing rows (B's columns) are zeros too where k runs along
+  // memory; where it does not, accesses are whole, and the rest of the last may be anything. Along
+  // LayoutA (LayoutB, LayoutC) elements are adjacent; address and pitch are multiples of
+  // config.alignment bytes, and of lines across k all of the pitch is memory that may be read.
+
+  // Begins to bring A, m x k, or B, k x n; whoever reads calls WaitForCopies first. From another type
+  // than the operand's, load(element) is the operand's; that goes one element at a time.
+  template <class T, class Load = internal::NoConversion>
+  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<T>& from, const ViewOfA& to,
+                                const Load& load = {}) {
+    OperandA::template Copy<std::remove_const_t<T>>(t, from, to, load);
+  }
+  template <class T, class Load = internal::NoConversion>
+  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<T>& from, const ViewOfB& to,
+                                const Load& load = {}) {
+    OperandB::template Copy<std::remove_const_t<T>>(t, from.Transposed(), to, load);
+  }
+  // All copies that any thread of the block has begun have arrived, for all threads: a barrier. (A
+  // kernel with copies under way for later calls t.CpAsyncCommit and t.CpAsyncWait itself.)
+  WEFT_DEVICE static void WaitForCopies(arch::Thread t) {
+    if constexpr (kRequires.min >= 80) {
+      t.CpAsyncCommit();
+      t.template CpAsyncWait<0>();
+    }
+    t.SyncThreads();
+  }
+
+  // C between global and shared memory, done when they return; no barrier.
+  WEFT_DEVICE static void LoadC(arch::Thread t, const layouts::Matrix<const ElementC>& from,
+                                const ViewOfC& to) {
+    ResultC::Load(t, from, to);
+  }
+  WEFT_DEVICE static void StoreC(arch::Thread t, const ViewOfC& from,
+                                 const layouts::Matrix<ElementC>& to) {
+    ResultC::Store(t, from, to);
+  }
+
+  // --- Products.
+
+  using Accumulators = BlockAccumulators<Mainloop, kM, kN, D::config.whole_rows>;
+
+  // acc += A B
+  template <class A, class B>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const A& a, const B& b, Accumulators& acc) {
+    static_assert(std::is_same_v<A, ViewOfA> && std::is_same_v<B, ViewOfB>,
+                  "weft: Multiply takes views of the layouts that the block suggests: "
+                  "ViewA(shared.a) and ViewB(shared.b)");
+    if (!Accumulators::IsActive(t)) return;
+    if constexpr (CheckedBlock<D>::kMma) {
+      const std::uint32_t from_a = t.SharedAddress(a.data()), from_b = t.SharedAddress(b.data());
+      for (int s = 0; s < OperandA::kSlices; ++s) {
+        Mainloop::Multiply(t, from_a + static_cast<std::uint32_t>(s * Mainloop::kBytesA),
+                           from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
+                           acc.registers);
+      }
+    } else {
+      const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
+      const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
+      for (int s = 0; s < OperandA::kSlices; ++s) {
+        Mainloop::Multiply(t, from_a + s * Mainloop::kBytesA, from_b + s * Mainloop::kBytesB,
+                           acc.registers);
+      }
+    }
+  }
+
+  // A B in registers.
+  template <class A, class B>
+  WEFT_DEVICE static Accumulators Multiply(arch::Thread t, const A& a, const B& b) {
+    Accumulators acc;
+    Multiply(t, a, b, acc);
+    return acc;
+  }
+
+  // acc += A B of matrices in global memory, m x k and k x n for any k: slices of config.shape.k or
+  // less travel through the stages of the mainloop's pipeline while others are multiplied. Alignment
+  // and what lies around the matrices as for CopyA and CopyB. The block has as many threads as hold
+  // sums, and all of them call it. Ends without a barrier: before the stages are used again there is
+  // to be one.
+  using SharedStages = typename Mainloop::Pipeline::Stages;
+  WEFT_DEVICE static void MultiplyGlobal(arch::Thread t, SharedStages& stages,
+                                         const layouts::Matrix<const ElementA>& a,
+                                         const layouts::Matrix<const ElementB>& b,
+                                         Accumulators& acc) {
+    static_assert(kThreads == Accumulators::kThreads && D::config.alignment >= 4,
+                  "weft: MultiplyGlobal takes a product whose threads all have work, and a "
+                  "config.alignment of 4 bytes or more");
+    const auto k = static_cast<std::int32_t>(a.cols);
+    const MatrixParams params_a =
+        OperandA::ParamsOf(a, static_cast<std::int32_t>(a.rows < kM ? a.rows : kM), k);
+    const MatrixParams params_b =
+        OperandB::ParamsOf(b.Transposed(), static_cast<std::int32_t>(b.cols < kN ? b.cols : kN), k);
+    typename OperandA::Brought operand_a(t, params_a, typename OperandA::Origin());
+    typename OperandB::Brought operand_b(t, params_b, typename OperandB::Origin());
+    Mainloop::Pipeline::Run(t, stages, operand_a, operand_b, CeilDiv(k, Mainloop::kBlockK),
+                            acc.registers);
+  }
+
+  // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. Computed in
+  // Sum, or in float where C is float: int32 wraps around; for floating point t = beta c (0 for
+  // beta = 0, and C is not read), then fma(alpha, sum, t), then one rounding to ElementC. c: any view
+  // (row, column) -> ElementC&.
+  using Scale = std::conditional_t<std::is_same_v<ElementC, float>, float, Sum>;
+  template <class A, class B, class C>
+  WEFT_DEVICE static void Multiply(arch::Thread t, Scale alpha, const A& a, const B& b, Scale beta,
+                                   const C& c) {
+    Accumulators acc = Multiply(t, a, b);
+    acc.ForEach(t, [&](Sum sum, const BlockPlace& at) {
+      ElementC& element = c(at.row, at.column);
+      Scale old{0};
+      if (beta != Scale{0}) old = internal::ToSum<Scale>(t.LoadShared(&element));
+      const Scale value = Scaled(alpha, static_cast<Scale>(sum), beta, old);
+      t.StoreShared(&element, internal::ConvertSum<ElementC>(value));
+    });
+  }
+
+  // --- Chains: sums of an earlier product of this block as operand A, without shared memory.
+
+  struct NoRegistersA {};
+  static auto RegistersOfA() {
+    if constexpr (CheckedBlock<D>::kMma) {
+      return std::type_identity<BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>>();
+    } else {
+      return std::type_identity<NoRegistersA>();
+    }
+  }
+  using RegistersA = typename decltype(RegistersOfA())::type;
+
+  // `First` is the earlier product's Block. convert(sum) is an ElementA.
+  template <class First, class Convert>
+  WEFT_DEVICE static RegistersA FromAccumulators(arch::Thread t,
+                                                 const typename First::Accumulators& acc,
+                                                 const Convert& convert) {
+    static_assert(
+        CheckedBlock<D>::kMma && CheckedBlock<typename First::Desc>::kMma,
+        "weft: sums become operand A in registers with config.mainloop = kMmaSm80 in both "
+        "products; others go through shared memory: acc.StoreShared(t, ViewA(a))");
+    static_assert(sizeof(ElementA) == sizeof(typename First::ElementA),
+                  "weft: sums become operand A in registers if the elements of both products have "
+                  "one size; others go through shared memory: acc.StoreShared(t, ViewA(a))");
+    static_assert(First::kM == kM && First::kN == kK,
+                  "weft: the sums of the first product, m x n, are operand A of the second: its m "
+                  "and k");
+    static_assert(
+        Mainloop::kWarpsN == 1 && First::Mainloop::kWarpsN == 1 &&
+            Mainloop::kWarpM == First::Mainloop::kWarpM,
+        "weft: both products of a chain have config.whole_rows = true and the same number "
+        "of threads");
+    if (!Accumulators::IsActive(t)) return {};
+    return RegistersA::From(t, acc, convert);
+  }
+
+  // acc += A B
+  template <class B>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const RegistersA& a, const B& b,
+                                   Accumulators& acc) {
+    static_assert(std::is_same_v<B, ViewOfB>,
+                  "weft: Multiply takes a view of the layout that the block suggests: "
+                  "ViewB(shared.b)");
+    if (!Accumulators::IsActive(t)) return;
+    const std::uint32_t from_b = t.SharedAddress(b.data());
+    WEFT_UNROLL
+    for (int s = 0; s < OperandA::kSlices; ++s) {
+      Mainloop::Multiply(t, a.slice[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
+                         acc.registers);
+    }
+  }
+
+ private:
+  static constexpr Scale Scaled(Scale alpha, Scale sum, Scale beta, Scale old) {
+    if constexpr (std::is_same_v<Scale, float>) {
+      return epilogues::Fma(alpha, sum, epilogues::Mul(beta, old));
+    } else if constexpr (std::is_same_v<Scale, double>) {
+      return __builtin_fma(alpha, sum, __builtin_fma(beta, old, -0.0));
+    } else {
+      return static_cast<Scale>(static_cast<std::uint32_t>(alpha) *
+                                    static_cast<std::uint32_t>(sum) +
+                                static_cast<std::uint32_t>(beta) * static_cast<std::uint32_t>(old));
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,251 @@
+// What a user writes to define a block's product, and how its extents are divided among warps.
+//
+//     struct MyProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, ColumnMajor> {
+//       static constexpr weft::gemm::BlockConfig config{.shape = {64, 48, 64},
+//                                                       .mainloop = weft::gemm::Mainloop::kMmaSm80,
+//                                                       .threads = 128,
+//                                                       .alignment = 16};
+//     };
+//
+// or any struct with the members of BlockTypes and a config:
+//
+//     ElementA, ElementB                 Sum      mainloop         ElementC
+//     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float
+//     std::uint8_t, std::int8_t          int32    simt, mma_sm80   int32, float
+//     Half or Bfloat16, twice the same   float    mma_sm80         float, Half, Bfloat16
+//     float or double, likewise          same     simt             the same
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/config.hpp"
+#include "weft/gemm/gemm_policy.hpp"
+
+namespace weft::gemm {
+
+// An aggregate: every number is named where it is given.
+struct BlockConfig {
+  TileShape shape;          // A is m x k, B k x n and C m x n elements; any extents from 1 on
+  Mainloop mainloop;        // kSimt or kMmaSm80
+  int threads = 0;          // of the user's block, or fewer; whole warps. 0: as many as suggested
+  int alignment = 0;        // bytes: addresses and pitches in global memory are multiples of it;
+                            // 16, 8, 4, or one element, which is slow
+  bool whole_rows = false;  // a warp holds whole rows of C: products in a chain, reductions
+};
+
+namespace internal {
+
+// What products of A's and B's elements are summed in; void for pairs that are not multiplied.
+template <class A, class B>
+using BlockSum = std::conditional_t<
+    std::is_same_v<A, B>, std::conditional_t<kWgmmaOnly<A>, void, typename SumOf<A>::type>,
+    std::conditional_t<std::is_same_v<A, std::uint8_t> && std::is_same_v<B, std::int8_t>,
+                       std::int32_t, void>>;
+
+}  // namespace internal
+
+// The types of a product whose A and B are of one type, and C is of its sums'. The layouts are those
+// of matrices in global memory: A is m x k, B k x n, C m x n.
+template <class Element, class OrderA, class OrderB, class OrderC = layouts::RowMajor>
+struct BlockTypes {
+  using ElementA = Element;
+  using ElementB = Element;
+  using Sum = internal::BlockSum<Element, Element>;
+  using ElementC = Sum;
+  using LayoutA = OrderA;
+  using LayoutB = OrderB;
+  using LayoutC = OrderC;
+};
+
+namespace internal {
+
+// A product's extents rounded up to what warps x (a warp's tile) make of them.
+struct BlockTiles {
+  TileShape block, warp, thread;  // thread: of simt. k: of a slice
+  int warps = 0;                  // that multiply; 0: there is no such division
+  int sums = 0;                   // of a thread
+};
+
+constexpr int RoundUp(int x, int step) {
+  return CeilDiv(x, step) * step;
+}
+
+// Slices of 128, 64 or 32 bytes of k (LineMajor): the longest that divide it.
+constexpr int MmaSliceBytes(int k_bytes) {
+  const int groups = CeilDiv(k_bytes, 32);
+  return groups % 4 == 0 ? 128 : groups % 2 == 0 ? 64 : 32;
+}
+
+// Of at most `warps` warps those that leave each the least to do, and then the least to read.
+constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, bool whole_rows) {
+  BlockTiles best;
+  int best_reads = 0;
+  const int k = MmaSliceBytes(shape.k * element_bytes) / element_bytes;
+  for (int wm = 1; wm <= warps; ++wm) {
+    const int m = RoundUp(CeilDiv(shape.m, wm), 16);
+    if (m * (wm - 1) >= shape.m) continue;  // a warp without work
+    for (int wn = 1; wn <= (whole_rows ? 1 : warps / wm); ++wn) {
+      const int n = RoundUp(CeilDiv(shape.n, wn), 16);
+      if (n * (wn - 1) >= shape.n) continue;
+      const int sums = m * n / 32, reads = m + n;
+      if (best.warps > 0 && (sums > best.sums || (sums == best.sums && reads >= best_reads))) {
+        continue;
+      }
+      best = {{m * wm, n * wn, k}, {m, n, k}, {}, wm * wn, sums};
+      best_reads = reads;
+    }
+  }
+  return best;
+}
+
+// The same of lanes, each with m x n sums: SimtMainloop's m are 2, 4, 8, its n 4, 8. Groups: what
+// one instruction multiplies of k.
+constexpr BlockTiles SimtTiles(TileShape shape, int group, int warps, bool whole_rows) {
+  BlockTiles best;
+  int best_area = 0, best_reads = 0;
+  const int groups = RoundUp(CeilDiv(shape.k, group), 4) % 8 == 0 ? 8 : 4;
+  for (int lanes_m = 1; lanes_m <= 32; lanes_m *= 2) {
+    for (int m = 2; m <= 8; m *= 2) {
+      for (int n = 4; n <= 8; n *= 2) {
+        const TileShape warp{lanes_m * m, 32 / lanes_m * n, groups * group};
+        const int wm = CeilDiv(shape.m, warp.m), wn = CeilDiv(shape.n, warp.n);
+        if (wm * wn > warps || (whole_rows && wn > 1)) continue;
+        const int block_m = wm * warp.m, threads = wm * wn * 32;
+        if (block_m % threads != 0 && (threads % block_m != 0 || groups * block_m % threads != 0)) {
+          continue;
+        }
+        const int sums = m * n, area = block_m * wn * warp.n, reads = m + n;
+        const bool better = best.warps == 0 || sums < best.sums ||
+                            (sums == best.sums && area < best_area) ||
+                            (sums == best.sums && area == best_area && reads < best_reads);
+        if (!better) continue;
+        best = {{block_m, wn * warp.n, warp.k}, warp, {m, n, group}, wm * wn, sums};
+        best_area = area, best_reads = reads;
+      }
+    }
+  }
+  return best;
+}
+
+template <class C, class Sum>
+inline constexpr bool kBlockResult = std::is_same_v<C, Sum> ||
+                                     (std::is_same_v<C, float> && !std::is_same_v<Sum, double>) ||
+                                     (std::is_same_v<Sum, float> &&
+                                      (std::is_same_v<C, Half> || std::is_same_v<C, Bfloat16>));
+
+}  // namespace internal
+
+// Instantiating this checks a descriptor; each failure is one sentence.
+template <class D>
+struct CheckedBlock {
+  static_assert(
+      requires {
+        typename D::ElementA;
+        typename D::ElementB;
+        typename D::ElementC;
+        typename D::Sum;
+      },
+      "weft: a block's product names its types ElementA, ElementB, ElementC and Sum");
+  static_assert(
+      requires {
+        typename D::LayoutA;
+        typename D::LayoutB;
+        typename D::LayoutC;
+      },
+      "weft: a block's product names LayoutA, LayoutB and LayoutC, each weft::layouts::RowMajor or "
+      "weft::layouts::ColumnMajor");
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(D::config)>, BlockConfig>,
+                "weft: a block's product needs `static constexpr weft::gemm::BlockConfig config`");
+  static_assert(internal::kIsMatrixLayout<typename D::LayoutA> &&
+                    internal::kIsMatrixLayout<typename D::LayoutB> &&
+                    internal::kIsMatrixLayout<typename D::LayoutC>,
+                "weft: LayoutA, LayoutB and LayoutC of a block's product are "
+                "weft::layouts::RowMajor or weft::layouts::ColumnMajor");
+  using A = typename D::ElementA;
+  static constexpr BlockConfig config = D::config;
+  static constexpr bool kMma = config.mainloop == Mainloop::kMmaSm80;
+  static constexpr bool kBytes = sizeof(A) == 1;
+  static constexpr bool kSixteen = std::is_same_v<A, Half> || std::is_same_v<A, Bfloat16>;
+  using Expected = internal::BlockSum<A, typename D::ElementB>;
+  static_assert(!std::is_void_v<Expected>,
+                "weft: a block multiplies ElementA and ElementB of one type, std::int8_t, "
+                "weft::Half, weft::Bfloat16, float or double, or std::uint8_t by std::int8_t");
+  static_assert(std::is_void_v<Expected> || std::is_same_v<typename D::Sum, Expected>,
+                "weft: Sum of a block's product is std::int32_t for bytes, float for 16-bit "
+                "floats, and the elements' own type for float and double");
+  static_assert(internal::kBlockResult<typename D::ElementC, typename D::Sum>,
+                "weft: ElementC of a block's product is Sum, or float for bytes, or weft::Half or "
+                "weft::Bfloat16 for 16-bit floats and float");
+  static_assert(kMma || config.mainloop == Mainloop::kSimt,
+                "weft: config.mainloop of a block's product is kSimt or kMmaSm80");
+  static_assert(kMma || !kSixteen,
+                "weft: 16-bit floats of a block's product take config.mainloop = kMmaSm80");
+  static_assert(!kMma || kBytes || kSixteen,
+                "weft: float and double of a block's product take config.mainloop = kSimt");
+  static_assert(internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
+                    config.shape.n <= 1024 && config.shape.k <= 65536,
+                "weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k");
+  static_assert(config.threads >= 0 && config.threads <= 1024 && config.threads % 32 == 0,
+                "weft: config.threads of a block's product is a multiple of 32 up to 1024, or 0 "
+                "for the suggested number");
+  static_assert(config.alignment == sizeof(A) ||
+                    ((config.alignment == 4 || config.alignment == 8 || config.alignment == 16) &&
+                     config.alignment >= static_cast<int>(sizeof(A))),
+                "weft: config.alignment of a block's product is 16, 8 or 4 bytes, at least one "
+                "element, or one element");
+  static constexpr bool kOk = true;
+};
+
+// How D's product is divided among the threads; warps is 0 if so few cannot.
+template <class D>
+constexpr internal::BlockTiles BlockTilesOf(int threads) {
+  constexpr int kBytes = sizeof(typename D::ElementA);
+  return CheckedBlock<D>::kMma
+             ? internal::MmaTiles(D::config.shape, kBytes, threads / 32, D::config.whole_rows)
+             : internal::SimtTiles(D::config.shape, kBytes == 1 ? 4 : 1, threads / 32,
+                                   D::config.whole_rows);
+}
+
+// Threads for D's product: the fewest with which each has at most 32 sums; if there are none up to
+// 256, those with the fewest sums.
+template <class D>
+constexpr int SuggestedThreads() {
+  int best = 32, sums = 0;
+  for (int threads = 32; threads <= 256; threads += 32) {
+    const internal::BlockTiles tiles = BlockTilesOf<D>(threads);
+    if (tiles.warps == 0 || (sums > 0 && tiles.sums >= sums)) continue;
+    best = threads, sums = tiles.sums;
+    if (sums <= 32) break;
+  }
+  return best;
+}
+
+// What a mainloop takes for a policy.
+template <class D>
+struct BlockPolicy {
+  static_assert(CheckedBlock<D>::kOk);
+  using Element = typename D::ElementA;
+  struct Epilogue {
+    using Output = typename D::Sum;
+  };
+  static constexpr int kThreads = D::config.threads > 0 ? D::config.threads : SuggestedThreads<D>();
+  static constexpr internal::BlockTiles kTiles = BlockTilesOf<D>(kThreads);
+  static_assert(kTiles.warps > 0 && kTiles.sums <= 128,
+                "weft: config.shape of a block's product is too large for config.threads: each "
+                "thread holds at most 128 sums (64 with kSimt); give it more threads, or less of "
+                "the product");
+  // A thread holds one word of the next product's operand A side by side (block_chain.hpp).
+  static constexpr int kRun = sizeof(Element) == 1 ? 4 : 2;
+  static constexpr auto config = [] {
+    constexpr Alignment kAlignment{D::config.alignment < 4 ? 4 : D::config.alignment,
+                                   static_cast<int>(sizeof(typename D::Sum))};
+    if constexpr (CheckedBlock<D>::kMma) {
+      return MmaSm80Config(kTiles.block, kTiles.warp, 3, kAlignment);
+    } else {
+      return SimtConfig(kTiles.block, kTiles.warp, kTiles.thread, kAlignment);
+    }
+  }();
+};
+
+}  // namespace weft::gemm

@@ -1,0 +1,209 @@
+// An operand of a block's product in shared memory: where its elements lie, and how they come there
+// from a matrix in global memory.
+//
+// The operand is a row of a mainloop's stages, one for each slice of k; the layouts here say as
+// layouts of layouts/ what the mainloop's Offset says in bytes (tests/gemm/block_test.cpp compares).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/matrix_operand.hpp"
+#include "weft/layouts/matrix.hpp"
+#include "weft/layouts/tensor_view.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+constexpr int Log2(int x) {
+  int log = 0;
+  while ((1 << (log + 1)) <= x) ++log;
+  return log;
+}
+
+// (row, k) -> element. M: a mainloop; Rows: RowsOfA, or what M wants of B's columns.
+template <class M, class Rows, int kSlices>
+constexpr auto BlockLayout() {
+  using layouts::Composition;
+  using layouts::MakeLayout;
+  using layouts::MakeTuple;
+  constexpr int kElementBytes = M::kElementBytes;
+  constexpr int kRows = Rows::template kExtent<M>;
+  constexpr layouts::Int<(Rows::kIsA ? M::kBytesA : M::kBytesB) / kElementBytes> kSlice{};
+  if constexpr (requires { typename M::LayoutA; }) {  // tensor cores: mma_shared.hpp
+    using Lines = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
+    constexpr int kPitch = M::kGroups * 32 / kElementBytes;
+    const auto rows = [] {
+      constexpr auto kLine = MakeLayout(layouts::Int<kRows>{}, layouts::Int<kPitch>{});
+      if constexpr (Rows::kIsA || M::kRun == 2) {
+        return kLine;
+      } else {
+        return Composition(kLine, typename ChannelOrder<M::kRun, kRows>::L());
+      }
+    }();
+    const auto k = MakeLayout(MakeTuple(layouts::Int<kPitch>{}, layouts::Int<kSlices>{}),
+                              MakeTuple(layouts::Int<1>{}, kSlice));
+    return layouts::MakeComposedLayout(
+        layouts::Swizzle<Lines::kBits, 4 - Log2(kElementBytes), Lines::kShift>{}, layouts::Int<0>{},
+        MakeLayout(rows, k));
+  } else {  // simt: packets [group][row]
+    constexpr layouts::Int<M::kGroupBytes / kElementBytes> kGroup{};
+    const auto rows = [=] {
+      const auto line = MakeLayout(layouts::Int<kRows>{}, kGroup);
+      if constexpr (Rows::kIsA) {
+        return Composition(line, typename M::PositionA());
+      } else {
+        return line;
+      }
+    }();
+    const auto k =
+        MakeLayout(MakeTuple(kGroup, layouts::Int<M::kGroups>{}, layouts::Int<kSlices>{}),
+                   MakeTuple(layouts::Int<1>{}, layouts::Int<kRows>{} * kGroup, kSlice));
+    return MakeLayout(rows, k);
+  }
+}
+
+struct NoConversion {};
+
+}  // namespace internal
+
+inline namespace WEFT_BACKEND {
+
+// M as the shapes of operands see it (share.hpp): kThreads threads bring a slice, or as many of them
+// as divide it.
+template <class M, int kThreadCount>
+struct CopiedTile : M {
+  static constexpr int kThreads = kThreadCount;
+  static constexpr bool kMayIdle = true;
+  template <class Rows, int kBytes>
+  using Along = typename M::template Along<Rows, kBytes, CopiedTile>;
+  template <class Rows>
+  using Transposed = typename M::template Transposed<Rows, CopiedTile>;
+  template <class Rows, int kBytes, class Base = M>  // tensor cores have none
+  using Across = typename Base::template Across<Rows, kBytes, CopiedTile>;
+};
+
+// An operand that threads from its kThreads on have no part in.
+template <class Operand>
+struct SparingOperand : Operand {
+  using Operand::kThreads;
+  using Operand::Operand;
+  WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
+    if (t.tid() < kThreads) Operand::CopyPiece(t, to, v);
+  }
+  WEFT_DEVICE void Begin(arch::Thread t) {
+    if constexpr (requires { this->Operand::Begin(t); }) {
+      if (t.tid() < kThreads) Operand::Begin(t);
+    }
+  }
+  WEFT_DEVICE void Load(arch::Thread t, typename Operand::Fragment& fragment) {
+    if (t.tid() < kThreads) Operand::Load(t, fragment);
+  }
+  WEFT_DEVICE void Store(arch::Thread t, const typename Operand::Fragment& fragment,
+                         std::uint8_t* to) const {
+    if (t.tid() < kThreads) Operand::Store(t, fragment, to);
+  }
+};
+
+// Operand A or B of a block's product. P: its BlockPolicy; M: the mainloop; Element: its own;
+// kLines: k runs along memory. kExtent x kDepth: rows of A (columns of B) and k.
+template <class P, class M, class Rows_, class Element_, bool kLines, int kExtent, int kDepth,
+          int kAlignment>
+struct BlockOperand {
+  using Rows = Rows_;
+  using Element = Element_;
+  static constexpr int kElementBytes = sizeof(Element);
+  static constexpr int kSlices = CeilDiv(kDepth, M::kBlockK);
+  static constexpr int kSliceBytes = Rows::kIsA ? M::kBytesA : M::kBytesB;
+  static constexpr int kBytes = kSlices * kSliceBytes;
+
+  using Layout = decltype(internal::BlockLayout<M, Rows, kSlices>());
+  using View = layouts::TensorView<Element*, Layout>;
+  // One operand's shared memory. A slice's rows are at most 128 bytes long, within which the swizzle
+  // stays.
+  struct Storage {
+    alignas(128) std::uint8_t byte[kBytes];
+  };
+  WEFT_DEVICE static View ViewOf(Storage& storage) {
+    return View(reinterpret_cast<Element*>(storage.byte), Layout());
+  }
+
+  // From a matrix of rows x k (B: columns x k). Threads from P::kThreads on do nothing.
+  template <class T, class Load>
+  WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const T>& from, const View& to,
+                               const Load& load) {
+    constexpr bool kConverts = !std::is_same_v<Load, internal::NoConversion>;
+    static_assert(kConverts || std::is_same_v<T, Element>,
+                  "weft: a matrix of another type than the operand's needs a function that "
+                  "converts its elements: CopyA(t, from, to, load)");
+    const auto rows = static_cast<std::int32_t>(from.rows < kExtent ? from.rows : kExtent);
+    const auto depth = static_cast<std::int32_t>(from.cols < kDepth ? from.cols : kDepth);
+    if constexpr (kConverts) {
+      CopyElements(t, from, to, rows, depth, load);
+    } else if constexpr (kAlignment < 4) {
+      CopyElements(t, from, to, rows, depth, [](const Element& x) { return x; });
+    } else {
+      CopyPieces(t, ParamsOf(from, rows, depth), to);
+    }
+  }
+
+  // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf.
+  using Brought =
+      SparingOperand<typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
+                                                       false>::template Select<Rows>())::type>;
+  struct Origin {
+    int m = 0, n = 0;
+  };
+  static constexpr MatrixParams ParamsOf(const layouts::Matrix<const Element>& from,
+                                         std::int32_t rows, std::int32_t depth) {
+    return {.data = from.data,
+            .pitch = kLines ? from.row_stride : from.col_stride,
+            .extent = rows,
+            .k = depth};
+  }
+
+ private:
+  WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
+    if (t.tid() >= Brought::kThreads) return;
+    Brought operand(t, params, Origin{});
+    if constexpr (requires { M::kStages; }) {  // cp.async
+      operand.Begin(t);
+      const std::uint32_t address = t.SharedAddress(to.data());
+      for (int slice = 0; slice < kSlices; ++slice) {
+        WEFT_UNROLL
+        for (int v = 0; v < Brought::kPieces; ++v) {
+          operand.CopyPiece(t, address + static_cast<std::uint32_t>(slice * kSliceBytes), v);
+        }
+      }
+    } else {
+      auto* const bytes = reinterpret_cast<std::uint8_t*>(to.data());
+      for (int slice = 0; slice < kSlices; ++slice) {
+        typename Brought::Fragment fragment{};  // g++ does not see that Load writes all of it
+        operand.Load(t, fragment);
+        operand.Store(t, fragment, bytes + slice * kSliceBytes);
+      }
+    }
+  }
+
+  // One by one, with zeros around them.
+  template <class T, class Load>
+  WEFT_DEVICE static void CopyElements(arch::Thread t, const layouts::Matrix<const T>& from,
+                                       const View& to, int rows, int depth, const Load& load) {
+    if (t.tid() >= P::kThreads) return;
+    constexpr int kRowsThere = Rows::template kExtent<M>, kDepthThere = kSlices * M::kBlockK;
+    for (int i = t.tid(); i < kRowsThere * kDepthThere; i += P::kThreads) {
+      // Neighbouring threads take elements that are neighbours in memory.
+      const int row = kLines ? i / kDepthThere : i % kRowsThere;
+      const int k = kLines ? i % kDepthThere : i / kRowsThere;
+      Element x{};
+      if (row < rows && k < depth) x = load(t.LoadGlobal(&from(row, k)));
+      t.StoreShared(&to(row, k), x);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,9 @@
+// Tensor cores do not multiply floats.
+// EXPECT: static assertion failed: weft: float and double of a block's product take config.mainloop = kSimt
+#include "tests/compile_fail/block_base.hpp"
+
+struct Mine : weft::gemm::BlockTypes<float, RowMajor, ColumnMajor> {
+  static constexpr auto config = BlockBase::config;
+};
+
+weft::gemm::Block<Mine>::SharedStorage shared;
