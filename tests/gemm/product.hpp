@@ -196,7 +196,7 @@ class Product {
  private:
   struct Sums {
     Sum sum;
-    double exact, magnitude;  // of 16-bit elements
+    double exact, magnitude;  // of kSmallFloat
   };
   // The products behind output (i, j).
   WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "weft/layouts/tf32.hpp"
+
 namespace weft {
 namespace {
 
@@ -102,6 +104,26 @@ TEST(Float8, E5m2) {
   EXPECT_EQ(Float8E5m2::FromFloat(-61441.0f).bits, 0xfb);
   EXPECT_EQ(Float8E5m2::FromFloat(-NAN).bits, 0x7f);
   EXPECT_TRUE(std::isinf(Float8E5m2{0xfc}.ToFloat()));
+}
+
+TEST(Tf32, ReadsTheUpperBitsAndRoundsToEven) {
+  EXPECT_EQ(Tf32{0x1.006p0f}.ToFloat(), 0x1.004p0f);
+  EXPECT_EQ(Tf32{-0x1.fffffep0f}.ToFloat(), -0x1.ffcp0f);
+  EXPECT_EQ(Tf32::FromFloat(0x1.002p0f).stored, 1.0f);
+  EXPECT_EQ(Tf32::FromFloat(0x1.006p0f).stored, 0x1.008p0f);
+  EXPECT_EQ(Tf32::FromFloat(0x1.002002p0f).stored, 0x1.004p0f);
+  EXPECT_EQ(Tf32::FromFloat(-0x1.ffffp127f).stored, -INFINITY);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(Tf32::FromFloat(-NAN).stored), 0x7fffe000u);
+  std::mt19937 engine(3);
+  for (int i = 0; i < 10000; ++i) {
+    const float x =
+        std::ldexp(static_cast<float>(engine() >> 8), static_cast<int>(engine() % 100) - 60);
+    const float step = std::ldexp(1.0f, std::ilogb(x) - 10);  // between numbers of 10 bits
+    if (x == 0) continue;
+    ASSERT_EQ(Tf32{x}.ToFloat(), std::floor(x / step) * step);
+    ASSERT_EQ(Tf32::FromFloat(x).stored, std::nearbyint(x / step) * step);
+    ASSERT_EQ(Tf32::FromFloat(-x).ToFloat(), -Tf32::FromFloat(x).stored);
+  }
 }
 
 }  // namespace
