@@ -258,6 +258,18 @@ class Convolution {
   Geometry geometry_;
 };
 
+// What an epilogue's Copy stage writes.
+template <class Epilogue, class Dst>
+gemm::TensorArgument CopyArgument(const Epilogue& epilogue, const TensorExtents& dst) {
+  using Layout = typename Epilogue::template CopyLayout<Dst>;
+  using Copy = typename Epilogue::CopyStage;
+  return {.field = "epilogue's copy",
+          .address = epilogue.template Get<Copy>().to,
+          .alignment = 16,
+          .line_bytes = Layout::Size(dst) * std::int64_t{sizeof(typename Copy::Element)},
+          .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
+}
+
 template <class P>
 absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   if constexpr (kPerPhase<Prologue>) {
@@ -306,14 +318,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                        sizeof(ResidualElement) == sizeof(Output)};
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
   if constexpr (Epilogue::kHasCopy) {
-    using Layout = typename Epilogue::template CopyLayout<typename P::DstLayout>;
-    epilogue.copy = gemm::TensorArgument{
-        .field = "epilogue's copy",
-        .address = args.epilogue.template Get<typename Epilogue::CopyStage>().to,
-        .alignment = 16,
-        .line_bytes =
-            Layout::Size(dst) * std::int64_t{sizeof(typename Epilogue::CopyStage::Element)},
-        .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
+    epilogue.copy = CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, dst);
   }
   if (absl::Status s =
           gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output, epilogue);

@@ -5,5 +5,6 @@
 //     WEFT_INSTANTIATE_OPERATOR(MyConv);
 #pragma once
 
+#include "weft/conv/depthwise_pointwise_kernel.hpp"
 #include "weft/conv/kernels.hpp"
 #include "weft/gemm/instantiate_operator.cuh"

@@ -33,6 +33,9 @@ __device__ void CheckChainOnDevice(const Chain<Stages...>*) {
 template <class P>
 __device__ void CheckEpilogueOnDevice() {
   CheckChainOnDevice(static_cast<const typename P::Epilogue*>(nullptr));
+  if constexpr (requires { typename P::DepthwiseEpilogue; }) {
+    CheckChainOnDevice(static_cast<const typename P::DepthwiseEpilogue*>(nullptr));
+  }
 }
 
 }  // namespace weft::epilogues

@@ -27,6 +27,7 @@ struct Launch {
   arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
   // Blocks that take tiles in turn: their number is a multiple of this.
   int blocks_multiple = 1;
+  int shared_bytes = 0;  // as arch::LaunchAttributes
 };
 
 // Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
@@ -89,9 +90,10 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(
-      who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
-                          {.cluster = {facts.config.split}, .dependent = options.dependent}));
+  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+                                          {.cluster = {facts.config.split},
+                                           .dependent = options.dependent,
+                                           .shared_bytes = launch.shared_bytes}));
 }
 
 // The epilogue's part of a kernel's parameters, from an operator's Arguments.
@@ -121,6 +123,7 @@ absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& lau
     arch::LaunchAttributes attributes{.cluster = {split}};
     attributes.dependent = Kernel::kDependent;  // so that every access is checked
     attributes.constant[0] = launch.constant;
+    attributes.shared_bytes = launch.shared_bytes;
     report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch, resident),
                                        *static_cast<const typename Kernel::Params*>(launch.params),
                                        options, attributes);

@@ -193,7 +193,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     }
   }
 
-  // sum += a b
+ public:
+  // sum += a b, of one instruction.
   WEFT_DEVICE static void Mma(arch::Thread t, Sum (&sum)[4], const std::uint32_t (&a)[4],
                               const std::uint32_t (&b)[2]) {
     if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
@@ -207,7 +208,6 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     }
   }
 
- public:
   // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
   // (arch/fragments.hpp).
   using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];

@@ -2,7 +2,7 @@
 # carry.sh: builds what runs on another machine with a Hopper GPU, and puts it into carry/, which git
 # ignores. The programs hold kernels for sm_90a only and need nothing there but the C library.
 #
-#     perf/carry.sh                      # the GPU tests, weft_demo, weft_perf, condconv_bench and deconv_bench
+#     perf/carry.sh                      # the GPU tests, weft_demo, weft_perf, the benches
 #     perf/carry.sh weft_perf weft_demo  # only these
 #     WEFT_CARRY=carry_mine perf/carry.sh weft_perf    # into another folder, for git to ignore too
 set -euo pipefail
@@ -39,7 +39,7 @@ if [ $# -gt 0 ]; then
   targets=("$@")
 else
   ninja -C $build -t targets all >$build/targets.txt
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|condconv_bench|deconv_bench):' $build/targets.txt |
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|condconv_bench|deconv_bench|fused_bench):' $build/targets.txt |
     tr -d : | sort -u)
 fi
 echo "building ${targets[*]}"

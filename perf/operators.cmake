@@ -66,6 +66,22 @@ foreach(tile IN LISTS tiles)
 endforeach()
 weft_add_operators(deconv_bench "weft/conv/ready_made.hpp" ${deconv})
 
+# The others of its lists are passed over too.
+set(fused "weft::perf::Fused<7, 3, 16>" "weft::perf::Fused<2, 12, 16>" "weft::perf::First<weft::conv::Depthwise7x8>"
+    "weft::perf::Second<weft::conv::Wgmma112x64>")
+if(WEFT_PERF_ALL_TILES)
+  foreach(tile "7, 1, 16" "7, 2, 16" "7, 6, 16" "4, 3, 16" "4, 3, 32" "4, 6, 16" "2, 3, 32" "2, 6, 16" "1, 6, 32" "1, 12, 16")
+    list(APPEND fused "weft::perf::Fused<${tile}>")
+  endforeach()
+  foreach(tile conv::Depthwise4x8 perf::Depthwise2x8 perf::Depthwise7x8Small)
+    list(APPEND fused "weft::perf::First<weft::${tile}>")
+  endforeach()
+  foreach(tile Wgmma192x64 Wgmma96x128 Wgmma64x128 Wgmma128x128 Wgmma64x64 Wgmma32x64 Mma128x32)
+    list(APPEND fused "weft::perf::Second<weft::conv::${tile}>")
+  endforeach()
+endif()
+weft_add_operators(fused_bench "perf/fused_bench/policies.hpp" ${fused})
+
 target_link_libraries(block_bench PRIVATE ${CMAKE_DL_LIBS})
 if(WEFT_HAVE_CUDA)
   target_sources(block_bench PRIVATE perf/block_bench/launch.cu)
@@ -74,7 +90,7 @@ endif()
 # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
 # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
 if(WEFT_HAVE_CUDA)
-  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench)
+  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench fused_bench)
     weft_only_architectures(${program})
   endforeach()
 endif()

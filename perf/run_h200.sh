@@ -12,6 +12,7 @@
 #   depthwise  weft_perf on the list `depthwise`; depthwise-n*.json
 #   condconv   condconv_bench; condconv.json
 #   deconv     deconv_bench; deconv.json
+#   fused      fused_bench; fused.json
 #   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
@@ -99,6 +100,11 @@ deconv() {
     use_wheel_cudnn
     bounded 120 $bin/deconv_bench "$out/deconv.json"
   )
+}
+
+fused() {
+  gpu_state
+  bounded 300 $bin/fused_bench --json="$out/fused.json" --commit="$(cat "$carry/commit")"
 }
 
 gemm() {
@@ -218,9 +224,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | depthwise | condconv | deconv | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
+    tests | cudnn | depthwise | condconv | deconv | fused | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
     ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, fused, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"

@@ -32,7 +32,7 @@ CpuReport LaunchOnCpu(Dim3 grid, const typename Kernel::Params& params,
   static_assert(CheckedKernel<Kernel>::kOk);
   return cpu::RunGrid({.grid = grid,
                        .threads = Kernel::kThreads,
-                       .shared_bytes = sizeof(typename Kernel::SharedStorage),
+                       .shared_bytes = static_cast<std::size_t>(SharedBytes<Kernel>(attributes)),
                        .registers = RegistersOf<Kernel>(),
                        .engines = Kernel::kRequires.min >= 90,
                        .warps_return_early = WarpsReturnEarly<Kernel>(),

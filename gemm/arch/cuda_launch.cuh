@@ -109,7 +109,7 @@ LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stre
   void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
   const cudaError_t error =
       LaunchEntry(reinterpret_cast<const void*>(&Entry<Kernel>), grid, Kernel::kThreads,
-                  sizeof(typename Kernel::SharedStorage), arguments, stream, attributes);
+                  SharedBytes<Kernel>(attributes), arguments, stream, attributes);
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call
   return {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};

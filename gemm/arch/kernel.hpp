@@ -50,6 +50,9 @@ struct LaunchAttributes {
   // may read only what is `constant`. The CPU executor checks that; the GPU does not.
   bool dependent = false;
   MemoryRange constant[4] = {};
+
+  // Shared memory of a block where the launch needs only the first bytes of SharedStorage; 0: all.
+  int shared_bytes = 0;
 };
 
 // Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).
@@ -77,6 +80,13 @@ constexpr int RegistersOf() {
   } else {
     return 0;
   }
+}
+
+// Shared memory of a block of a launch.
+template <class Kernel>
+constexpr int SharedBytes(const LaunchAttributes& attributes) {
+  constexpr int kAll = sizeof(typename Kernel::SharedStorage);
+  return attributes.shared_bytes > 0 ? attributes.shared_bytes : kAll;
 }
 
 // Whether warps may return while others still call SyncThreads: `static constexpr bool

@@ -210,18 +210,22 @@ class Results {
 
   template <class Arguments>
   void Fill(Arguments* args) const {
+    FillScaleAndBias(args);
     args->dst = dst_.get();
+    args->gamma = data_.gamma;
+    if constexpr (Epilogue::kHasResidual) args->residual = residual_.get();
+  }
+  template <class Arguments>
+  void FillScaleAndBias(Arguments* args) const {
     args->alpha = data_.alpha;
     args->zero_point = data_.zero_point;
     args->beta = data_.beta;
-    args->gamma = data_.gamma;
     if (data_.channel_alpha != nullptr) args->channel_alpha = alpha_.get();
     if constexpr (kFloatBias) {
       args->bias = bias_.get();
     } else if constexpr (Epilogue::kHasBias) {
       args->bias = bias_int32_.get();
     }
-    if constexpr (Epilogue::kHasResidual) args->residual = residual_.get();
   }
 
   // dst as it is now.
@@ -231,8 +235,14 @@ class Results {
   template <class Activation>
   void ExpectEqual(const FilterOf& which, const Activation& activation,
                    const reference::OutputRange<Output>& range) const {
-    ExpectEqual(reference::Convolve<Output>(problem_, t_.src.data(), t_.filter.data(), data_,
-                                            activation, range, 1, which));
+    ExpectEqual(Want(which, activation, range));
+  }
+  // What must come out, planar.
+  template <class Activation>
+  std::vector<Output> Want(const FilterOf& which, const Activation& activation,
+                           const reference::OutputRange<Output>& range) const {
+    return reference::Convolve<Output>(problem_, t_.src.data(), t_.filter.data(), data_, activation,
+                                       range, 1, which);
   }
 
   // planar: what must come out.

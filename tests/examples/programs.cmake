@@ -8,6 +8,10 @@ add_test(NAME example_own_activation COMMAND own_activation)
 set_tests_properties(example_own_activation PROPERTIES
   PASS_REGULAR_EXPRESSION "350 outputs, 1[0-9][0-9] above zero, 0 differ from the reference")
 
+add_test(NAME example_depthwise_pointwise COMMAND depthwise_pointwise)
+set_tests_properties(example_depthwise_pointwise PROPERTIES
+  PASS_REGULAR_EXPRESSION "[1-9][0-9][0-9][0-9] outputs not zero, all those of two operators")
+
 # Where there is a GPU, on it.
 add_test(NAME example_own_prologue COMMAND own_prologue)
 add_test(NAME example_own_prologue_cpu COMMAND own_prologue --backend=cpu)

@@ -285,6 +285,31 @@ TEST(Report, MatrixInstructionsNeedFullWarps) {
   EXPECT_EQ(error.find("MmaM8N8K16S8 needs a full warp"), 0u) << error;
 }
 
+// A launch that asks for the first bytes of SharedStorage has no others.
+struct FillsSharedStorage {
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{.min = 75};
+  struct Params {
+    int words;
+  };
+  struct SharedStorage {
+    int word[1024];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    for (int i = t.lane(); i < p.words; i += kThreads) t.StoreShared(&shared.word[i], i);
+  }
+};
+
+TEST(Report, SharedStorageEndsWhereTheLaunchSaysSo) {
+  const auto run = [](int words, int shared_bytes) {
+    return LaunchOnCpu<FillsSharedStorage>({1}, {words}, {}, {.shared_bytes = shared_bytes}).error;
+  };
+  EXPECT_EQ(run(1024, 0), "");
+  EXPECT_EQ(run(25, 100), "");
+  EXPECT_EQ(run(26, 100).find("shared memory: the address is not in the block's SharedStorage"),
+            0u);
+}
+
 // Blocks 5 and up fail.
 struct SomeBlocksFail {
   static constexpr int kThreads = 32;

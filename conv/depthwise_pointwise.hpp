@@ -1,0 +1,234 @@
+// DepthwisePointwise<P>: a depthwise convolution and the 1x1 convolution that follows it, as one
+// kernel (docs/depthwise_pointwise.md).
+//
+//     using Op = weft::conv::DepthwisePointwise<MyBlock>;  // conv/depthwise_pointwise_policy.hpp
+//     absl::StatusOr<Op> op = Op::Create(depthwise, 24);   // output channels of the 1x1
+//     op->Run({.src = x, .depthwise = {.filter = d, .bias = e, .alpha = 0.1f},
+//              .filter = w, .bias = b, .dst = y, .alpha = 0.2f}, stream);
+//
+// The result is that of Convolution<DepthwiseHalf<MyBlock>> and then
+// Convolution<PointwiseHalf<MyBlock>>, to the bit; what lies between them stays in shared memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/conv/convolution.hpp"
+#include "weft/conv/depthwise_pointwise_kernel.hpp"
+#include "weft/conv/depthwise_pointwise_plan.hpp"
+
+namespace weft::conv {
+
+// An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
+// memory of its own and needs no workspace.
+template <class P>
+class DepthwisePointwise {
+  static_assert(CheckedDepthwisePointwise<P>::kValid);
+  using First = DepthwiseHalf<P>;
+  using Second = PointwiseHalf<P>;
+  using FirstEpilogue = typename P::DepthwiseEpilogue;
+  using Epilogue = typename P::Epilogue;
+
+ public:
+  using Element = typename P::Element;
+  using Middle = typename FirstEpilogue::Output;  // between the two convolutions
+  using Output = typename Epilogue::Output;
+  using DepthwiseFilter = PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise>;
+  using Filter = PackedFilter<CxRSKx<32>, std::int8_t>;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+
+  // Those of the depthwise convolution alone: as ConvolutionArguments.
+  struct DepthwiseArguments {
+    DepthwiseFilter filter;  // PackDepthwiseFilter of depthwise_filter_extents(); 16-byte aligned
+    gemm::BiasPointer<typename FirstEpilogue::BiasElement> bias = nullptr;
+    float alpha = 1.0f;
+    const float* channel_alpha = nullptr;
+    float beta = 1.0f;
+    float zero_point = 0.0f;
+    FirstEpilogue epilogue{};
+    // There is none; the shared code asks.
+    static constexpr const std::int8_t* residual = nullptr;
+    static constexpr float gamma = 1.0f;
+  };
+
+  // As ConvolutionArguments. No tensor may overlap dst, but for a residual that has dst's own layout
+  // and address, and elements of its size.
+  struct Arguments {
+    gemm::SourcePointer<Element> src = nullptr;  // depthwise().src() in SrcLayout
+    DepthwiseArguments depthwise;
+    Filter filter;  // PackFilter<CxRSKx<32>> of pointwise().filter(); 16-byte aligned
+    gemm::BiasPointer<BiasElement> bias = nullptr;
+    gemm::ResidualPointer<ResidualElement> residual = nullptr;
+    gemm::OutputPointer<Output> dst = nullptr;  // pointwise().dst() in DstLayout
+    float alpha = 1.0f;
+    const float* channel_alpha = nullptr;
+    float beta = 1.0f;
+    float gamma = 1.0f;
+    float zero_point = 0.0f;
+    Epilogue epilogue{};
+  };
+
+  // depthwise: groups == c, k a multiple of c; its k channels are the 1x1 convolution's source, k
+  // its output channels. Errors as Convolution's for each of them; Unimplemented for filters other
+  // than 3x3 and 5x5, strides other than 1 and 2, dilation and Mode::kConvolution;
+  // ResourceExhausted for more channels than fit in shared memory.
+  static absl::StatusOr<DepthwisePointwise> Create(const Problem& depthwise, std::int64_t k) {
+    absl::StatusOr<DepthwisePointwisePlan> plan = PlanDepthwisePointwise(depthwise, k, Facts());
+    if (!plan.ok()) return plan.status();
+    return DepthwisePointwise(*plan);
+  }
+
+  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run it.
+  static absl::StatusOr<DepthwisePointwise> Create(const Problem& depthwise, std::int64_t k,
+                                                   const arch::DeviceLimits& device) {
+    absl::StatusOr<DepthwisePointwise> op = Create(depthwise, k);
+    if (!op.ok()) return op;
+    if (absl::Status s = gemm::CheckDevice("conv", op->LaunchFacts(), device); !s.ok()) return s;
+    return op;
+  }
+
+  const Problem& depthwise() const { return plan_.depthwise; }
+  const Problem& pointwise() const { return plan_.pointwise; }
+
+  // Elements of src and dst in memory, the zero channels of blocked layouts included.
+  std::int64_t src_size() const { return P::SrcLayout::Size(depthwise().src()); }
+  std::int64_t dst_size() const { return P::DstLayout::Size(pointwise().dst()); }
+
+  // As PackDepthwiseFilter takes them.
+  FilterExtents depthwise_filter_extents() const {
+    return {depthwise().k, 1, depthwise().r, depthwise().s};
+  }
+
+  // One line.
+  std::string Describe() const { return DescribeDepthwisePointwise(plan_, Facts()); }
+
+  // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
+  // captured in a CUDA graph. Errors as Convolution::Run's.
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    const DepthwisePointwiseParams<P> params = Params(args);
+    return gemm::RunOnGpu<P>("conv", LaunchFacts(), Launch(&params), stream, options);
+  }
+
+#if defined(WEFT_CPU_BACKEND)
+  // Runs the same kernel on the CPU and returns when it is done; see Convolution::RunOnCpu.
+  absl::Status RunOnCpu(const Arguments& args,
+                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
+                        arch::CpuStats* stats = nullptr) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    const DepthwisePointwiseParams<P> params = Params(args);
+    return gemm::RunOnCpu<P>("conv", LaunchFacts(), Launch(&params), options, stats);
+  }
+#endif
+
+  // What Run checks before it launches.
+  absl::Status CheckArguments(const Arguments& args) const {
+    const auto packed = [](const char* field, const void* address, std::int64_t bytes) {
+      return gemm::TensorArgument{.field = field,
+                                  .address = address,
+                                  .alignment = 16,
+                                  .line_bytes = bytes,
+                                  .if_null =
+                                      "is not packed; call weft::PackDepthwiseFilter, for "
+                                      "the 1x1 filter weft::PackFilter<weft::CxRSKx<32>>, "
+                                      "and pass its view(), or At(device_pointer) after a "
+                                      "copy to the GPU"};
+    };
+    const FilterExtents first = depthwise_filter_extents(), second = pointwise().filter();
+    const gemm::TensorArgument before[] = {
+        {.field = "src",
+         .address = args.src,
+         .alignment = First::config.alignment.src,
+         .line_bytes = src_size() * std::int64_t{sizeof(Element)}},
+        packed("depthwise.filter", args.depthwise.filter.data(), KRSx4x4::Size(first))};
+    const gemm::TensorArgument after[] = {
+        packed("filter", args.filter.data(), CxRSKx<32>::Size(second))};
+    const gemm::TensorArgument dst = {.field = "dst",
+                                      .address = args.dst,
+                                      .alignment = P::config.alignment.dst,
+                                      .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
+                                      .helper = "WithDstAlignment",
+                                      .least_alignment = sizeof(Output)};
+    using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
+    const gemm::TensorArgument residual = {
+        .alignment = 4,
+        .line_bytes =
+            ResidualLayout::Size(pointwise().dst()) * std::int64_t{sizeof(ResidualElement)},
+        .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
+                         sizeof(ResidualElement) == sizeof(Output)};
+    if (absl::Status s = gemm::CheckArguments(
+            "conv: depthwise", before, dst,
+            gemm::EpilogueArgumentsOf<FirstEpilogue>(args.depthwise, depthwise().k, {}));
+        !s.ok()) {
+      return s;
+    }
+    auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, pointwise().k, residual);
+    if constexpr (Epilogue::kHasCopy) {
+      epilogue.copy =
+          CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, pointwise().dst());
+    }
+    if (absl::Status s = gemm::CheckArguments("conv", after, dst, epilogue); !s.ok()) return s;
+    if (absl::Status s =
+            CheckFilter(first, args.depthwise.filter.extents(), 1, 0, prologues::Depthwise::kName);
+        !s.ok()) {
+      return s;
+    }
+    return CheckFilter(second, args.filter.extents(), 1, 0, prologues::SharedFilter::kName);
+  }
+
+ private:
+  explicit DepthwisePointwise(const DepthwisePointwisePlan& plan) : plan_(plan) {}
+
+  static constexpr DepthwisePointwiseFacts Facts() {
+    return {.depthwise = FactsOf<First>(),
+            .pointwise = FactsOf<Second>(),
+            .config = P::config,
+            .src_layout = P::SrcLayout::kName,
+            .dst_layout = P::DstLayout::kName};
+  }
+
+  gemm::TileFacts LaunchFacts() const {
+    gemm::TileFacts facts = FactsOf<Second>();
+    facts.shared_bytes = plan_.shared_bytes;
+    return facts;
+  }
+
+  gemm::Launch Launch(const DepthwisePointwiseParams<P>* params) const {
+    return {.kernel = plan_.kernel,
+            .params = params,
+            .grid = {plan_.blocks, 1, 1},
+            .shared_bytes = plan_.shared_bytes};
+  }
+
+  DepthwisePointwiseParams<P> Params(const Arguments& args) const {
+    DepthwisePointwiseParams<P> params;
+    params.walk = plan_.walk;
+    params.walk.src = args.src;
+    params.walk.filter = args.depthwise.filter.data();
+    auto& middle = params.middle;
+    middle.k = static_cast<std::int32_t>(depthwise().k);
+    middle.padded_k = plan_.padded_middle;
+    middle.extents = depthwise().dst();
+    middle.rows = plan_.middle_rows;
+    gemm::FillOutput(args.depthwise, nullptr, &middle);
+    params.filter = reinterpret_cast<const std::uint8_t*>(args.filter.data());
+    params.slice_bytes = plan_.slice_bytes;
+    params.slices = plan_.slices;
+    auto& output = params.output;
+    output.k = static_cast<std::int32_t>(pointwise().k);
+    output.padded_k = plan_.padded_k;
+    output.extents = pointwise().dst();
+    output.rows = {plan_.middle_rows.p, plan_.middle_rows.q};
+    gemm::FillOutput(args, args.dst, &output);
+    return params;
+  }
+
+  DepthwisePointwisePlan plan_;
+};
+
+}  // namespace weft::conv

@@ -1,0 +1,284 @@
+// The kernel of conv::DepthwisePointwise: a depthwise convolution and the 1x1 convolution of its
+// output, which stays in shared memory (docs/depthwise_pointwise.md).
+//
+// A block has 4 patches of pixels, whatever their place in an image, and all channels of them. Its
+// warps first take 32 channels at a time and write the bytes of the depthwise convolution where
+// tensor cores read operand A; after the one barrier they take warp_n output channels at a time,
+// over all of k. Since a warp multiplies all of the block's pixels, no two of them need the same
+// filter values: those go from global memory straight to registers.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "weft/conv/depthwise.hpp"
+#include "weft/conv/depthwise_pointwise_policy.hpp"
+#include "weft/gemm/channel_order.hpp"
+#include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/kernel_list.hpp"
+#include "weft/gemm/mma_sm80.hpp"
+
+namespace weft::conv {
+
+// Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
+inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
+
+// A patch of a block; false: there are fewer.
+struct Patch {
+  DepthwiseTile at;
+  bool inside = false;
+};
+
+// The rows of a block's product: pixel m / 4 of patch m % 4. Patches take turns so that the bytes that
+// a warp writes at once fill a row of banks. A thread's rows are all of one patch; for the epilogue m
+// counts from its first, and `patch` begins there, so that what is added to it are constants.
+struct PatchRows {
+  static constexpr int kPatches = 4;
+  std::int32_t p = 0, q = 0;  // output rows and columns
+
+  template <class Tile>
+  static constexpr bool kUnaligned = false;
+
+  constexpr gemm::OutputPixel Pixel(const Patch& patch, std::int32_t m) const {
+    constexpr int kColumns = DepthwiseConfig::kColumns;
+    const std::int32_t pixel = m / kPatches;
+    const std::int32_t row = patch.at.p + pixel / kColumns, column = patch.at.q + pixel % kColumns;
+    return {patch.at.n, row * q + column, patch.inside && row < p && column < q};
+  }
+  constexpr std::int32_t Row(const Patch&, std::int32_t pq, std::int32_t& column) const {
+    column = pq % q;
+    return pq / q;
+  }
+  constexpr std::int32_t FirstChannel(const Patch&) const { return 0; }
+  constexpr std::int32_t EndChannel(const Patch&, std::int32_t k) const { return k; }
+};
+
+// What a DepthwisePointwiseKernel is launched with.
+template <class P>
+struct DepthwisePointwiseParams {
+  DepthwiseWalk walk;
+  gemm::OutputParams<DepthwiseHalf<P>, DepthwiseRows> middle;  // without a dst
+  const std::uint8_t* filter = nullptr;                        // of the 1x1 convolution, CxRSKx<32>
+  std::int64_t slice_bytes = 0;                                // of it: 32 input channels
+  std::int32_t slices = 0;
+  gemm::OutputParams<PointwiseHalf<P>, PatchRows> output;
+};
+
+inline namespace WEFT_BACKEND {
+
+// Kernel kShape of kDepthwiseShapes. P: IsDepthwisePointwise.
+template <class P, int kShape>
+struct DepthwisePointwiseKernel {
+  static_assert(CheckedDepthwisePointwise<P>::kValid);
+  using First = DepthwiseHalf<P>;
+  using Depthwise = DepthwiseKernel<First, kShape>;
+  using Window = typename Depthwise::Window;
+  using Second = FusedPointwise<P, Window::kRows>;
+  using Mainloop = gemm::MmaSm80Mainloop<Second, false>;
+
+  using Params = DepthwisePointwiseParams<P>;
+  using Store = gemm::DirectStore<Second, decltype(Params::output), typename Mainloop::Map>;
+  // Slices of 32 channels, each as a stage of the mainloop's; a launch takes as many as it needs.
+  struct SharedStorage {
+    alignas(128) std::uint8_t middle[arch::kMaxSharedBytes];
+  };
+  static constexpr int kSliceBytes = Mainloop::kBytesA;
+  static constexpr int kThreads = Mainloop::kThreads, kWarps = kThreads / 32;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  static constexpr bool kDependent = false;
+
+  // Found by compiling: what does not spill. Both halves take registers; config.registers is for
+  // epilogues that take more.
+  static constexpr int Registers(bool before_90) {
+    constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+    constexpr bool kSmall = Window::kRows * kOf.stride <= 2, kMedium = Window::kRows <= 2;
+    constexpr int kSums = Mainloop::kSums;
+    const int window = kOf.r > 3 ? 168
+                       : kSmall  ? (before_90 ? 96 : 80)
+                       : kMedium ? 96
+                                 : (before_90 ? 168 : 128);
+    const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
+    const int both = window > product ? window : product;
+    return P::config.registers > both ? P::config.registers : both;
+  }
+  static constexpr int kRegisters = Registers(false);
+  // A multiprocessor is four, each with a quarter of the registers; 3 warps divide no quarter.
+  static constexpr int Blocks(int registers) {
+    const int blocks = 65536 / 4 / 32 / registers * 4 / kWarps;
+    return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
+  }
+  static constexpr int kMinBlocksPerSm = Blocks(kRegisters);
+  static constexpr int kMinBlocksPerSmBefore90 = Blocks(Registers(true));
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    const std::uint32_t middle = t.SharedAddress(shared.middle);
+    Convolve(t, p, middle);
+    Multiply(t, p, middle);
+  }
+
+ private:
+  static constexpr int kPatches = PatchRows::kPatches;
+  using Math = gemm::EpilogueMath<First, decltype(Params::middle), 4>;
+  using LayoutA = typename Mainloop::LayoutA;
+
+  // Patch i of the block.
+  WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseWalk& walk, int i) {
+    const std::int32_t index = t.block_x() * kPatches + i;
+    std::int32_t column = 0, row_tile = 0;
+    const std::int32_t row = walk.columns.Divmod(index, column);
+    Patch patch;
+    patch.at.n = walk.row_tiles.Divmod(row, row_tile);
+    patch.at.p = row_tile * Window::kRows;
+    patch.at.q = column * DepthwiseConfig::kColumns;
+    patch.inside = index < walk.tiles;
+    return patch;
+  }
+
+  // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
+  // these zeros of the filter.
+  WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, std::uint32_t middle) {
+    const int number = t.lane() / 8, word = t.lane() % 8;
+    const Patch patch = PatchOf(t, p.walk, number);
+    WEFT_NO_UNROLL
+    for (int slice = t.warp(); slice < p.slices; slice += kWarps) {
+      DepthwiseTile tile = patch.at;
+      tile.k = slice * 32 + word * 4;
+      typename Math::Channels channels;
+      Math::Load(t, p.middle, tile.k, p.middle.k, channels);
+      typename Window::Accumulators acc;
+      WEFT_UNROLL
+      for (auto& pixel : acc) {
+        WEFT_UNROLL
+        for (std::int32_t& sum : pixel) sum = Depthwise::Map::kSmall ? SmallSum::Zero() : 0;
+      }
+      // The words of a pixel's 32 bytes, 0 2 4 6 1 3 5 7: those that a lane multiplies, 4 bytes of
+      // each half, are then 8 side by side of the filter's. Pixels 2 apart are 8 rows apart, whose
+      // halves lie alike.
+      const std::uint32_t at =
+          middle + static_cast<std::uint32_t>(slice * kSliceBytes + word / 2 * 4);
+      const std::uint32_t to[2] = {
+          at + static_cast<std::uint32_t>(LayoutA::Offset(number, 0, word % 2)),
+          at + static_cast<std::uint32_t>(LayoutA::Offset(kPatches + number, 0, word % 2))};
+      Window::Multiply(t, p.walk, tile, patch.inside && tile.k < p.middle.k, acc, [&](int row) {
+        // Adding a zero point of 0 would be one operation of eleven.
+        if (Math::kPacked && p.middle.zero_point == 0.0f) {
+          WriteRow<!Math::kPacked>(t, p, tile, patch.inside, channels, acc, row, to);
+        } else {
+          WriteRow<true>(t, p, tile, patch.inside, channels, acc, row, to);
+        }
+      });
+    }
+  }
+
+  template <bool kShift>
+  WEFT_DEVICE static void WriteRow(arch::Thread t, const Params& p, const DepthwiseTile& tile,
+                                   bool inside, const typename Math::Channels& channels,
+                                   const typename Window::Accumulators& acc, int row,
+                                   const std::uint32_t (&to)[2]) {
+    constexpr int kColumns = DepthwiseConfig::kColumns;
+    static_assert(kColumns == 4 && kPatches == 4);
+    WEFT_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      const int i = row * kColumns + j;
+      typename First::Epilogue::Output outputs[4] = {};
+      // A branch only where a stage would see a coordinate outside.
+      const gemm::OutputPixel pixel = p.middle.rows.Pixel(tile, i);
+      if (!First::Epilogue::kNeedsCoordinate || (inside && pixel.inside)) {
+        const epilogues::OutputCoord at{tile.n, 0, tile.p + row, tile.q + j};
+        Math::template Convert<kShift>(
+            t, p.middle, pixel, at, true, channels, typename Math::PixelTerms{},
+            [&](int e) { return Depthwise::Map::Get(acc, i, 0, e); }, outputs);
+      }
+      std::uint32_t bytes;
+      memcpy(&bytes, outputs, sizeof(bytes));
+      t.StoreSharedAt(to[i % 2] + static_cast<std::uint32_t>(i / 2 * (8 * 32)), bytes);
+    }
+  }
+
+  // The filter values of a warp's columns that one lane multiplies, of one slice.
+  struct Columns {
+    gemm::Piece<8> of[Mainloop::kFragmentsN];
+  };
+  // With few sums there are registers to bring the first of them before the barrier, and twice as
+  // many slices at once.
+  static constexpr bool kEarly = Mainloop::kSums + 8 * Mainloop::kFragmentsN <= 48;
+  static constexpr int kAhead = kEarly ? 4 : 2;
+
+  WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int slice,
+                               Columns& columns) {
+    constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
+    const int lane = t.lane();
+    const std::uint8_t* const from =
+        p.filter + slice * p.slice_bytes + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
+    WEFT_UNROLL
+    for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
+      columns.of[j] = t.LoadGlobalOr0(
+          reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32), slice < p.slices);
+    }
+  }
+
+  // The 1x1 convolution.
+  WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, std::uint32_t middle) {
+    const int lane = t.lane();
+    int column = t.warp() * Mainloop::kWarpN;
+    Columns columns[kAhead];
+    const auto start = [&] {
+      WEFT_UNROLL
+      for (int i = 0; i < kAhead; ++i) Load(t, p, column, i, columns[i]);
+    };
+    if (kEarly && column < p.output.padded_k) start();
+    t.SyncThreads();
+    Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
+    static_assert(kPatches * DepthwiseConfig::kColumns == 16);
+    patch.at.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
+    const std::uint32_t a =
+        middle + static_cast<std::uint32_t>(LayoutA::Offset(lane % 16, 0, lane / 16));
+    WEFT_NO_UNROLL
+    for (int first = 0; column < p.output.padded_k; first += Mainloop::kBlockN) {
+      if (!kEarly || first > 0) start();
+      typename Mainloop::Accumulators acc = {};
+      WEFT_NO_UNROLL
+      for (int slice = 0; slice < p.slices; slice += kAhead) {
+        WEFT_UNROLL
+        for (int i = 0; i < kAhead; ++i) {
+          if (slice + i >= p.slices) break;
+          MultiplySlice(t, LayoutA::Fragment(a, slice + i, 0), columns[i], acc);
+          Load(t, p, column, slice + i + kAhead, columns[i]);
+        }
+      }
+      Store::Run(t, p.output, patch, -Mainloop::Map::Pixel(t, 0), first, acc);
+      column += Mainloop::kBlockN;
+    }
+  }
+
+  WEFT_DEVICE static void MultiplySlice(arch::Thread t, std::uint32_t a, const Columns& columns,
+                                        typename Mainloop::Accumulators& acc) {
+    WEFT_UNROLL
+    for (int i = 0; i < Mainloop::kFragmentsM; ++i) {
+      std::uint32_t rows[4];
+      t.LdMatrixX4(rows, LayoutA::Fragment(a, 0, i * 16));
+      WEFT_UNROLL
+      for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
+        Mainloop::Mma(t, acc[i * Mainloop::kFragmentsN + j], rows, columns.of[j].word);
+      }
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+template <conv::IsDepthwisePointwise P>
+struct KernelList<P> {
+  static constexpr int kCount = conv::kFirstFusedShape + conv::kFusedShapes;
+  template <int i>
+  static constexpr bool kExists = i >= conv::kFirstFusedShape;
+  template <int i>
+  using Kernel = conv::DepthwisePointwiseKernel<P, i>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

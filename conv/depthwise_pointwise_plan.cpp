@@ -1,0 +1,81 @@
+#include "weft/conv/depthwise_pointwise_plan.hpp"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "weft/conv/depthwise_pointwise_kernel.hpp"
+
+namespace weft::conv {
+namespace {
+
+using gemm::Int32;
+
+// Whether a kernel has this filter and stride.
+absl::Status CheckShape(const Problem& p, int kernel) {
+  if (kernel >= kFirstFusedShape && kernel < kFirstFusedShape + kFusedShapes) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(absl::StrFormat(
+      "conv: r=%d s=%d stride %dx%d%s is not 3x3 or 5x5 with stride 1 or 2, the filters of "
+      "DepthwisePointwise; run the two halves as a Convolution each",
+      p.r, p.s, p.stride_h, p.stride_w,
+      p.mode == Mode::kConvolution             ? " flipped"
+      : p.dilation_h != 1 || p.dilation_w != 1 ? " dilated"
+                                               : ""));
+}
+
+}  // namespace
+
+Problem PointwiseAfter(const Problem& depthwise, std::int64_t k) {
+  Problem p;
+  p.n = depthwise.n, p.h = depthwise.p(), p.w = depthwise.q();
+  p.c = depthwise.k, p.k = k;
+  return p;
+}
+
+absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
+    const Problem& depthwise, std::int64_t k, const DepthwisePointwiseFacts& facts) {
+  const absl::StatusOr<Geometry> first = MakeGeometry(depthwise, facts.depthwise);
+  if (!first.ok()) return first.status();
+  const DepthwisePlan& own = first->depthwise;
+  if (absl::Status s = CheckShape(depthwise, own.kernel); !s.ok()) return s;
+  const Problem pointwise = PointwiseAfter(depthwise, k);
+  const absl::StatusOr<Geometry> second = MakeGeometry(pointwise, facts.pointwise);
+  if (!second.ok()) return second.status();
+
+  DepthwisePointwisePlan plan;
+  plan.depthwise = depthwise;
+  plan.pointwise = pointwise;
+  plan.kernel = own.kernel;
+  plan.rows = kDepthwiseShapes[own.kernel].Rows(facts.config.rows);
+  plan.walk = own.walk;
+  plan.middle_rows = own.rows;
+  plan.blocks = Int32(own.counts.tiles_m);  // a warp of the depthwise half has a block's patches
+  plan.slices = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
+  plan.slice_bytes = std::int64_t{second->filter.padded_k} * 32;
+  plan.padded_k = second->padded_k;
+  plan.padded_middle = first->padded_k;
+  const std::int64_t shared = std::int64_t{plan.slices} * 32 * plan.pixels();
+  if (shared > arch::kMaxSharedBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "conv: k=", depthwise.k, " channels of the ", plan.pixels(), " pixels of a block are ",
+        shared, " bytes, more than the ", arch::kMaxSharedBytes,
+        " of shared memory that any GPU gives one block; give config.rows less"));
+  }
+  plan.shared_bytes = Int32(shared);
+  return plan;
+}
+
+std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,
+                                       const DepthwisePointwiseFacts& facts) {
+  const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
+  return absl::StrFormat(
+      "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "
+      "%d channels, warp of %dx%d; %d blocks of %d threads, %d bytes shared, %s -> %s",
+      shape.r, shape.s, shape.stride, plan.pointwise.c, plan.rows, DepthwiseConfig::kColumns,
+      plan.pointwise.k, plan.pixels(), facts.config.warp_n, plan.blocks, facts.config.warps * 32,
+      plan.shared_bytes, facts.src_layout, facts.dst_layout);
+}
+
+}  // namespace weft::conv

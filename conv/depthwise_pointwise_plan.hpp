@@ -1,0 +1,55 @@
+// From a depthwise problem and a number of output channels to the launch of
+// conv::DepthwisePointwiseKernel.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "weft/conv/depthwise_pointwise_policy.hpp"
+#include "weft/conv/plan.hpp"
+#include "weft/conv/problem.hpp"
+#include "weft/gemm/facts.hpp"
+
+namespace weft::conv {
+
+// What both halves of a DepthwisePointwise say, compiled once.
+struct DepthwisePointwiseFacts {
+  TileFacts depthwise, pointwise;
+  DepthwisePointwiseConfig config;
+  const char* src_layout = "";
+  const char* dst_layout = "";
+};
+
+// The launch, addresses and the values of epilogues aside.
+struct DepthwisePointwisePlan {
+  Problem depthwise, pointwise;
+  int kernel = 0;  // of kDepthwiseShapes
+  int rows = 0;    // of a thread
+  DepthwiseWalk walk;
+  DepthwiseRows middle_rows;
+  std::int32_t blocks = 0;
+  std::int32_t slices = 0;         // of 32 channels between the two
+  std::int64_t slice_bytes = 0;    // of the 1x1 filter
+  std::int32_t padded_k = 0;       // output channels with those that fill the last dst block
+  std::int32_t padded_middle = 0;  // channels between the two, likewise
+  std::int32_t shared_bytes = 0;
+
+  int pixels() const { return 16 * rows; }  // of a block
+};
+
+// The 1x1 problem behind `depthwise`, with k output channels.
+Problem PointwiseAfter(const Problem& depthwise, std::int64_t k);
+
+// Errors as MakeGeometry's for each half. Unimplemented for filters and strides that no kernel has;
+// ResourceExhausted for channels that fit in no GPU's shared memory.
+absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(const Problem& depthwise,
+                                                              std::int64_t k,
+                                                              const DepthwisePointwiseFacts& facts);
+
+// One line: both halves, blocks, shared memory.
+std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,
+                                       const DepthwisePointwiseFacts& facts);
+
+}  // namespace weft::conv

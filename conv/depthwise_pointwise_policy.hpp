@@ -1,0 +1,142 @@
+// What a user writes to define a depthwise convolution with the 1x1 convolution that follows it, as
+// one operator (conv/depthwise_pointwise.hpp).
+//
+//     struct MyBlock {
+//       using Element = std::int8_t;
+//       using SrcLayout = weft::NCxHWx<32>;
+//       using DstLayout = weft::NCxHWx<32>;
+//       using DepthwiseEpilogue = weft::epilogues::BiasClamp<>;  // of the depthwise convolution
+//       using Epilogue = weft::epilogues::BiasIdentity<>;        // of the 1x1 convolution
+//       static constexpr auto config = weft::conv::kFused7x3x16;
+//     };
+//
+// Every member is required. Like conv/policy.hpp this header includes neither Abseil nor CUDA.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/depthwise_config.hpp"
+#include "weft/conv/policy.hpp"
+#include "weft/layouts/packed_int4.hpp"
+
+namespace weft::conv {
+
+// A thread works on 4 channels of 4 output pixels of a row, in `rows` rows one below the other, as
+// in a DepthwiseConfig; a block on 4 such patches in all channels, 16 rows pixels. Its `warps` warps
+// first divide the channels, 32 to each at a time, then the output channels, warp_n to each at a
+// time: counts that divide both keep all of them busy.
+//
+// A block keeps 16 rows bytes of each channel in shared memory, and its sums take rows * warp_n / 2
+// registers of a thread. Small images want few rows, so that there are blocks enough.
+struct DepthwisePointwiseConfig {
+  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kMmaSm80;
+  int rows;                   // 1 to 8, fewer with stride 2 and larger filters (DepthwiseShape)
+  int warps;                  // of a block, 1 to 12
+  int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
+  gemm::Alignment alignment;  // dst: at most 4 output channels with a warp_n of 16, else 8
+  int registers = 0;          // of a thread, at least; 12 warps have 168
+
+  // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
+  constexpr DepthwisePointwiseConfig(int rows, int warps, int warp_n, int dst_alignment = 4)
+      : rows(rows), warps(warps), warp_n(warp_n), alignment{4, dst_alignment} {}
+};
+
+// rows x warps x warp_n; 3, 6 and 12 warps suit channels that are multiples of 96. Large images take
+// 7 rows and few warps, small ones few rows and many warps.
+inline constexpr DepthwisePointwiseConfig kFused7x3x16(7, 3, 16);
+inline constexpr DepthwisePointwiseConfig kFused7x6x16(7, 6, 16);
+inline constexpr DepthwisePointwiseConfig kFused4x3x32(4, 3, 32, 8);
+inline constexpr DepthwisePointwiseConfig kFused2x6x16(2, 6, 16);
+inline constexpr DepthwisePointwiseConfig kFused2x12x16(2, 12, 16);
+inline constexpr DepthwisePointwiseConfig kFused1x12x16(1, 12, 16);
+
+template <class P>
+concept IsDepthwisePointwise = requires {
+  typename P::Element;
+  typename P::SrcLayout;
+  typename P::DstLayout;
+  typename P::DepthwiseEpilogue;
+  typename P::Epilogue;
+  requires std::same_as<std::remove_cvref_t<decltype(P::config)>, DepthwisePointwiseConfig>;
+};
+
+// The depthwise convolution alone. Its output has the layout that the 1x1 convolution reads.
+template <class P>
+struct DepthwiseHalf {
+  using Element = typename P::Element;
+  using SrcLayout = typename P::SrcLayout;
+  using FilterLayout = KRSx4x4;
+  using DstLayout = NCxHWx<32>;
+  using Prologue = prologues::Depthwise;
+  using Epilogue = typename P::DepthwiseEpilogue;
+  // A warp of 8 times 4 channels and 4 patches.
+  static constexpr DepthwiseConfig config =
+      DepthwiseConfig(P::config.rows, 8, 32, 4 * int{sizeof(typename Epilogue::Output)});
+};
+
+// The 1x1 convolution alone.
+template <class P>
+struct PointwiseHalf {
+  using Element = typename P::DepthwiseEpilogue::Output;
+  using SrcLayout = NCxHWx<32>;
+  using FilterLayout = CxRSKx<32>;
+  using DstLayout = typename P::DstLayout;
+  using Prologue = prologues::SharedFilter;
+  using Epilogue = typename P::Epilogue;
+  static constexpr gemm::MmaSm80Config config =
+      gemm::WithDstAlignment(kMma64x64, P::config.alignment.dst);
+};
+
+// The same within one kernel, of blocks of 16 kRows pixels.
+template <class P, int kRows>
+struct FusedPointwise : PointwiseHalf<P> {
+  static constexpr gemm::MmaSm80Config config =
+      gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},
+                          {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst);
+};
+
+// Instantiating this type checks a policy; each failure is one sentence.
+template <class P>
+struct CheckedDepthwisePointwise {
+  static_assert(IsDepthwisePointwise<P>,
+                "weft: a policy of DepthwisePointwise needs the types Element, SrcLayout, "
+                "DstLayout, DepthwiseEpilogue and Epilogue and a `static constexpr auto config`, a "
+                "DepthwisePointwiseConfig such as weft::conv::kFused7x3x16; one is missing (see "
+                "conv/depthwise_pointwise_policy.hpp)");
+  static constexpr bool kValid = true;
+};
+
+template <IsDepthwisePointwise P>
+struct CheckedDepthwisePointwise<P> {
+  using First = typename P::DepthwiseEpilogue;
+  using Second = typename P::Epilogue;
+  static constexpr DepthwisePointwiseConfig config = P::config;
+
+  static_assert(std::is_same_v<typename P::Element, std::int8_t>,
+                "weft: DepthwisePointwise reads Element = std::int8_t");
+  static_assert(!kIsInt4<typename P::SrcLayout> && !kIsInt4<typename P::DstLayout>,
+                "weft: DepthwisePointwise reads and writes no formats of int4");
+  static_assert(epilogues::IsChain<First>::value && epilogues::IsChain<Second>::value,
+                "weft: DepthwiseEpilogue and Epilogue are weft::epilogues::Chain<stages...>");
+  static_assert(std::is_same_v<typename First::Output, std::int8_t> ||
+                    std::is_same_v<typename First::Output, std::uint8_t>,
+                "weft: DepthwiseEpilogue ends in ClampTo<std::int8_t> or ClampTo<std::uint8_t>, "
+                "which tensor cores multiply");
+  static_assert(!First::kHasResidual && !First::kHasCopy && !First::kHasRange,
+                "weft: the output of the depthwise convolution never reaches memory, so "
+                "DepthwiseEpilogue has no Residual, Copy or ChannelRange");
+  static_assert(!Second::kZeroPoints,
+                "weft: the Epilogue of DepthwisePointwise has no SourceZeroPoint and no "
+                "FilterZeroPoint; a 1x1 convolution has no border, so SumBias takes the former");
+  static_assert(config.warps >= 1 && config.warps <= 12,
+                "weft: config.warps of a DepthwisePointwiseConfig is 1 to 12");
+  static_assert(config.rows * config.warp_n <= 128,
+                "weft: config.rows * config.warp_n of a DepthwisePointwiseConfig is at most 128, "
+                "for which a thread has registers");
+  static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid && CheckedPolicy<PointwiseHalf<P>>::kValid);
+  static constexpr bool kValid = true;
+};
+
+}  // namespace weft::conv
