@@ -61,9 +61,9 @@ struct GemmArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
 
-  SourcePointer<Element> a = nullptr;       // m x k
-  SourcePointer<Element> b = nullptr;       // k x n
-  BiasPointer<BiasElement> bias = nullptr;  // n values, with a Bias or SumBias stage
+  SourcePointer<StoredElement<Element>> a = nullptr;  // m x k
+  SourcePointer<StoredElement<Element>> b = nullptr;  // k x n
+  BiasPointer<BiasElement> bias = nullptr;            // n values, with a Bias or SumBias stage
   // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
   // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
   ResidualPointer<ResidualElement> residual = nullptr;
@@ -135,7 +135,7 @@ class Gemm {
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     const GemmProblem& p = problem();
-    const auto operand = [](const char* field, const Element* address, std::int64_t lines,
+    const auto operand = [](const char* field, const void* address, std::int64_t lines,
                             std::int64_t elements, std::int64_t pitch) {
       return TensorArgument{.field = field,
                             .address = address,
@@ -192,8 +192,8 @@ class Gemm {
       p.plan = plan.plan;
       p.tiles = launch.grid.x;
       for (const auto& [spec, base, map] :
-           {std::tuple(&plan.a.spec, static_cast<const Element*>(args.a), &p.a.map),
-            {&plan.b.spec, static_cast<const Element*>(args.b), &p.b.map}}) {
+           {std::tuple(&plan.a.spec, static_cast<const StoredElement<Element>*>(args.a), &p.a.map),
+            {&plan.b.spec, static_cast<const StoredElement<Element>*>(args.b), &p.b.map}}) {
         if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
       }
       launch.params = &p;

@@ -50,7 +50,8 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
   if (*pitch % multiple != 0) {
     const std::string accesses =
         absl::StrCat(" is not a multiple of ", multiple, ", the elements of one access; ");
-    const std::string lower = absl::StrCat(" or lower config.alignment with ", m.helper);
+    const std::string lower =
+        m.helper == nullptr ? "" : absl::StrCat(" or lower config.alignment with ", m.helper);
     if (given) {
       return absl::InvalidArgumentError(absl::StrCat("gemm: ", m.pitch_field, "=", *pitch, accesses,
                                                      "pad the matrix's lines", lower));
@@ -107,7 +108,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                  k_lines ? p.k : extent,
                  facts.element_bytes,
                  config.alignment.src,
-                 "WithSrcAlignment"};
+                 config.mainloop == Mainloop::kWgmmaSm90 ? nullptr : "WithSrcAlignment"};
   };
   // A residual has C's pitch, and elements of at most 4 bytes.
   const int c_bytes = std::max(facts.dst_element_bits / 8, 4);

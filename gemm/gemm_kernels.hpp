@@ -80,15 +80,21 @@ struct GemmParts {
   }();
 };
 
+template <class Element>
+inline constexpr arch::WgmmaType kWgmmaTypeOf =
+    std::is_same_v<Element, std::int8_t>  ? arch::WgmmaType::kS8
+    : std::is_same_v<Element, Half>       ? arch::WgmmaType::kF16
+    : std::is_same_v<Element, Bfloat16>   ? arch::WgmmaType::kBf16
+    : std::is_same_v<Element, Float8E4m3> ? arch::WgmmaType::kE4m3
+    : std::is_same_v<Element, Float8E5m2> ? arch::WgmmaType::kE5m2
+                                          : arch::WgmmaType::kTf32;
+
 template <class P>
 struct WgmmaGemmParts {
   using Params = WgmmaGemmParams<P>;
   using Scheduler = GroupedTileGrid;
   struct Spec {
-    static constexpr arch::WgmmaType kType =
-        std::is_same_v<typename P::Element, std::int8_t> ? arch::WgmmaType::kS8
-        : std::is_same_v<typename P::Element, Half>      ? arch::WgmmaType::kF16
-                                                         : arch::WgmmaType::kBf16;
+    static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<P>, kColumnsAcross = !kLinesOfB<P>;
     static constexpr bool kPermuted = false;
   };

@@ -15,8 +15,13 @@
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
+//     Float8E4m3,     float   WgmmaSm90Config               likewise, sums of about 14 bits
+//     Float8E5m2
+//     Tf32            float   WgmmaSm90Config               likewise; A and B are floats, of which the
+//                                                           upper 19 bits are read
 //
-// wgmma_sm90 multiplies int8 of a row-major A and a column-major B only, 16-bit floats of any.
+// wgmma_sm90 multiplies 16-bit floats of any A and B, others of a row-major A and a column-major B
+// only.
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once
@@ -27,21 +32,33 @@
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/matrix_params.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/float8.hpp"
 #include "weft/layouts/matrix.hpp"
+#include "weft/layouts/tf32.hpp"
 
 namespace weft::gemm {
+
+template <class Element>
+inline constexpr bool kFloat16 = std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
+// Multiplied by wgmma_sm90 only.
+template <class Element>
+inline constexpr bool kWgmmaOnly =
+    std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2> ||
+    std::is_same_v<Element, Tf32>;
+
+// What A and B hold in memory.
+template <class Element>
+using StoredElement = std::conditional_t<std::is_same_v<Element, Tf32>, float, Element>;
 
 // The type that products of Elements are summed in; void for types that are not multiplied.
 template <class Element>
 struct SumOf {
   using type = std::conditional_t<
       std::is_same_v<Element, std::int8_t>, std::int32_t,
-      std::conditional_t<
-          std::is_same_v<Element, double>, double,
-          std::conditional_t<std::is_same_v<Element, float> || std::is_same_v<Element, Half> ||
-                                 std::is_same_v<Element, Bfloat16>,
-                             float, void>>>;
+      std::conditional_t<std::is_same_v<Element, double>, double,
+                         std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
+                                                kWgmmaOnly<Element>,
+                                            float, void>>>;
 };
 
 // Whether k runs along memory in A, in B.
@@ -98,19 +115,26 @@ struct CheckedGemmPolicy {
   static_assert(!kWgmma || !std::is_same_v<Element, std::int8_t> || (kLinesOfA<P> && kLinesOfB<P>),
                 "weft: the wgmma_sm90 GEMM of int8 takes a row-major A and a column-major B, since "
                 "the tensor cores want their k side by side; others take an MmaSm80Config");
+  static_assert(!kWgmmaOnly<Element> || kWgmma,
+                "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes a "
+                "WgmmaSm90Config");
+  static_assert(!kWgmmaOnly<Element> || (kLinesOfA<P> && kLinesOfB<P>),
+                "weft: the GEMM of 8-bit floats or Tf32 takes a row-major A and a column-major B, "
+                "since the tensor cores want their k side by side");
   static_assert(!kWgmma || P::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,
-                "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, float "
-                "or double");
-  static_assert(!kSimt || !(std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>),
+                "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, "
+                "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float or double");
+  static_assert(!kSimt || !kFloat16<Element>,
                 "weft: the simt GEMM multiplies Element = std::int8_t, float or double; 16-bit "
                 "floats take the mma_sm80 mainloop");
   static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
                 "weft: the simt_async GEMM multiplies Element = float or double");
   static_assert(kSimt || !kFma,
                 "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half or "
-                "weft::Bfloat16; float and double take the simt mainloop");
+                "weft::Bfloat16; float and double take the simt mainloop, floats that may be read "
+                "in part are weft::Tf32");
   static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
                     internal::kIsMatrixLayout<typename P::LayoutB> &&
                     internal::kIsMatrixLayout<typename P::LayoutC>,

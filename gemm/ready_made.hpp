@@ -35,13 +35,14 @@ struct MmaTileOf {
                          Alignment{kNarrow ? 4 : 16, internal::StoreBytes<Output, C>(kMost)});
   }
 };
-template <int m, int n, int k, int warp_m, int warp_n, int blocks_per_sm = 1, int split = 1>
+template <int m, int n, int k, int warp_m, int warp_n, int blocks_per_sm = 1, int split = 1,
+          bool kNarrow = false>
 struct WgmmaTileOf {
   template <class Element, class Output, class C>
   static constexpr auto Config() {
     constexpr int kDepth = k / static_cast<int>(sizeof(Element));
     return WithSplit(WgmmaSm90Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, blocks_per_sm,
-                                     internal::StoreBytes<Output, C>(16)),
+                                     internal::StoreBytes<Output, C>(kNarrow ? 0 : 16)),
                      split);
   }
 };
@@ -85,6 +86,8 @@ struct GemmFamilies {
                    WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
                    WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
                    WgmmaTileOf<32, 64, 256, 32, 64, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>;
+  // Of the types that wgmma_sm90 alone multiplies: loads are of 16 bytes always.
+  using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
                            std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>>;
 };
@@ -113,5 +116,27 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Bfloat16>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using Bfloat16GemmFamily = typename internal::GemmFamilies<Bfloat16, Epilogue, A, B, C>::All;
+
+// Hopper alone: 9 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
+// Epilogue as above.
+//
+// 8-bit floats; sums have about 14 significant bits (arch/wgmma.hpp).
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
+          class C = layouts::RowMajor>
+using E4m3GemmFamily = typename internal::GemmFamilies<Float8E4m3, Epilogue, layouts::RowMajor,
+                                                       layouts::ColumnMajor, C>::Only;
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
+          class C = layouts::RowMajor>
+using E5m2GemmFamily = typename internal::GemmFamilies<Float8E5m2, Epilogue, layouts::RowMajor,
+                                                       layouts::ColumnMajor, C>::Only;
+
+// Floats, of which the upper 19 bits are read.
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
+          class C = layouts::RowMajor>
+using Tf32GemmFamily = typename internal::GemmFamilies<Tf32, Epilogue, layouts::RowMajor,
+                                                       layouts::ColumnMajor, C>::Only;
 
 }  // namespace weft::gemm

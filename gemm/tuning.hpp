@@ -48,6 +48,12 @@ constexpr const char* ElementName() {
     return "f64";
   } else if constexpr (std::is_same_v<T, std::int32_t>) {
     return "s32";
+  } else if constexpr (std::is_same_v<T, Float8E4m3>) {
+    return "e4m3";
+  } else if constexpr (std::is_same_v<T, Float8E5m2>) {
+    return "e5m2";
+  } else if constexpr (std::is_same_v<T, Tf32>) {
+    return "tf32";
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
     return "bf16";
   } else {

@@ -1,5 +1,5 @@
-// The mainloop of sm_90a: warpgroup products of int8 and 16-bit floats, from a plan that the host has
-// made.
+// The mainloop of sm_90a: warpgroup products of int8, of floats of 8 and 16 bits and of tf32, from a
+// plan that the host has made.
 //
 // Columns of the product (filters of a convolution) are the tensor cores' A, 64 to an instruction,
 // and rows (positions) their B: the number of rows of a tile is then a multiple of 8 or 16 instead
@@ -46,7 +46,7 @@ inline namespace WEFT_BACKEND {
 // being the warp's number in its warpgroup.
 //
 // Spec states
-//     kType        of the elements, an arch::WgmmaType: kS8, kS8U8 (rows unsigned), kF16 or kBf16
+//     kType        of the elements, an arch::WgmmaType; kS8U8: the rows are the unsigned ones
 //     kRowsAcross, kColumnsAcross    16-bit elements: rows (columns), not k, run along memory
 //     kPermuted    where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the
 //                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
@@ -56,9 +56,9 @@ template <class P, class Spec>
 class WgmmaSm90Mainloop {
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
-  static_assert(kS8 || kType == arch::WgmmaType::kF16 || kType == arch::WgmmaType::kBf16);
-  static_assert(!kS8 || !(Spec::kRowsAcross || Spec::kColumnsAcross));
-  static constexpr int kElementBytes = kS8 ? 1 : 2;
+  static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
+                "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
+  static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
   static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
@@ -243,7 +243,14 @@ class WgmmaSm90Mainloop {
     } else if constexpr (kType == arch::WgmmaType::kF16) {
       t.template WgmmaF16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
                                                                        accumulate);
+    } else if constexpr (kType == arch::WgmmaType::kE4m3) {
+      t.template WgmmaE4m3<kN>(acc, columns, rows, accumulate);
+    } else if constexpr (kType == arch::WgmmaType::kE5m2) {
+      t.template WgmmaE5m2<kN>(acc, columns, rows, accumulate);
+    } else if constexpr (kType == arch::WgmmaType::kTf32) {
+      t.template WgmmaTf32<kN>(acc, columns, rows, accumulate);
     } else {
+      static_assert(kType == arch::WgmmaType::kBf16);
       t.template WgmmaBf16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
                                                                         accumulate);
     }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -12,6 +14,7 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "perf/gemm_bench/compare.hpp"
 #include "perf/gemm_bench/elements.hpp"
 #include "perf/gemm_bench/policies.hpp"
 #include "perf/gemm_bench/sizes.hpp"
@@ -126,18 +129,23 @@ class Bench {
   }
 
  private:
+  struct Algorithm {
+    std::shared_ptr<const LtProduct> product;
+    int index = -1;  // -1: none
+    double microseconds = 0.0;
+  };
   // What cuBLASLt has for a type and its layouts: `best` of what the heuristic offers, and `sm80`
-  // of all that run on sm_80 as well, of a product on tensor cores; -1 for none.
+  // of all that run on sm_80 as well, of a product on tensor cores. Of 8-bit floats `best` keeps
+  // sums in the tensor cores, as ours do, and `full` adds them up in float.
   struct Algorithms {
-    LtProduct product;
-    int best = -1, sm80 = -1;
+    Algorithm best, sm80, full;
   };
 
   const Stopwatch& watch() const { return machine_.watch(); }
 
   template <class T>
-  static std::vector<T> RandomMatrix(std::int64_t count, std::uint64_t seed) {
-    std::vector<T> values(count);
+  static std::vector<gemm::StoredElement<T>> RandomMatrix(std::int64_t count, std::uint64_t seed) {
+    std::vector<gemm::StoredElement<T>> values(count);
     for (std::int64_t i = 0; i < count; ++i) values[i] = Type<T>::Random(seed, i);
     return values;
   }
@@ -154,13 +162,14 @@ class Bench {
   template <class Op, class P>
   absl::Status Measure(const gemm::GemmProblem& problem, std::vector<Tile>* tiles) {
     using Element = typename P::Element;
+    using Stored = gemm::StoredElement<Element>;
     using Sum = typename gemm::SumOf<Element>::type;
     const std::int64_t m = problem.m, n = problem.n, k = problem.k;
     const auto bytes =
         static_cast<std::int64_t>((m * k + k * n) * sizeof(Element) + m * n * sizeof(Sum));
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
-    const std::vector<Element> a = RandomMatrix<Element>(m * k, 1),
-                               b = RandomMatrix<Element>(k * n, 2);
+    const std::vector<Stored> a = RandomMatrix<Element>(m * k, 1),
+                              b = RandomMatrix<Element>(k * n, 2);
     for (Set& set : sets) {
       WEFT_LET(set.a, DeviceBuffer::From(a));
       WEFT_LET(set.b, DeviceBuffer::From(b));
@@ -169,7 +178,7 @@ class Bench {
     const int count_sets = static_cast<int>(sets.size());
     WEFT_LET(const Algorithms found, Search<P>(problem, sets));
     for (const Set& set : sets) WEFT_TRY(set.c.Fill(0x7f));
-    WEFT_TRY(RunPeer(found, found.best, sets[0]));
+    WEFT_TRY(RunPeer(found.full.index >= 0 ? found.full : found.best, sets[0]));
     WEFT_TRY(CudaStatus(cudaStreamSynchronize(watch().stream()), "cudaStreamSynchronize"));
     WEFT_LET(const std::vector<Sum> want, sets[0].c.template Read<Sum>());
 
@@ -180,8 +189,8 @@ class Bench {
       if (!op.ok()) continue;
       tile.contestant.enqueue = [op = *op, this, &sets](int set) {
         const Set& s = sets[set];
-        return op.Run({.a = s.a.template as<Element>(),
-                       .b = s.b.template as<Element>(),
+        return op.Run({.a = s.a.template as<Stored>(),
+                       .b = s.b.template as<Stored>(),
                        .c = s.c.template as<Sum>()},
                       watch().stream());
       };
@@ -190,21 +199,27 @@ class Bench {
         WEFT_TRY(sets[0].c.Fill(0x7f));
         WEFT_TRY(watch().Prepare(tile.contestant, count_sets, kSampleMicroseconds));
         WEFT_LET(const std::vector<Sum> result, sets[0].c.template Read<Sum>());
-        Compare(result, want, k, &tile.row);
+        CompareSums<Element>(result, want, k, &tile.row);
         return absl::OkStatus();
       };
       tile.status = prepare();
       if (tile.status.ok()) contestants.push_back(&tile.contestant);
     }
     if (contestants.empty()) return absl::OkStatus();
-    Contestant peer, sm80;
-    const auto join = [&](int algorithm, Contestant* c) {
-      c->enqueue = [&, algorithm](int set) { return RunPeer(found, algorithm, sets[set]); };
-      contestants.push_back(c);
-      return watch().Prepare(*c, count_sets, kSampleMicroseconds);
+    struct Peer {
+      const char *name, *ratio;
+      const Algorithm& algorithm;
+      Contestant contestant = {};
     };
-    WEFT_TRY(join(found.best, &peer));
-    if (found.sm80 >= 0) WEFT_TRY(join(found.sm80, &sm80));
+    Peer peers[] = {{"peer", "ratio", found.best},
+                    {"sm80", "sm80_ratio", found.sm80},
+                    {"full", "full_ratio", found.full}};
+    for (Peer& peer : peers) {
+      if (peer.algorithm.index < 0) continue;
+      peer.contestant.enqueue = [&](int set) { return RunPeer(peer.algorithm, sets[set]); };
+      contestants.push_back(&peer.contestant);
+      WEFT_TRY(watch().Prepare(peer.contestant, count_sets, kSampleMicroseconds));
+    }
     WEFT_TRY(watch().Interleave(contestants, absl::GetFlag(FLAGS_rounds), kBudgetMicroseconds));
 
     Tile* best = nullptr;
@@ -216,15 +231,16 @@ class Bench {
       row["ours_us"] = Rounded(time.median);
       row["ours_p10"] = Rounded(time.p10);
       row["ours_p90"] = Rounded(time.p90);
-      const auto against = [&](const char* name, const char* ratio, int algorithm,
-                               const Contestant& c) {
-        row[name] = found.product.Name(algorithm);
-        row[absl::StrCat(name, "_kernels")] = Kernels(found, algorithm, sets);
-        row[absl::StrCat(name, "_us")] = Rounded(Quantile(c.samples, 0.5));
-        row[ratio] = Rounded(Quantile(c.samples, 0.5) / time.median);
-      };
-      against("peer", "ratio", found.best, peer);
-      if (found.sm80 >= 0) against("sm80", "sm80_ratio", found.sm80, sm80);
+      for (const Peer& peer : peers) {
+        const Algorithm& algorithm = peer.algorithm;
+        if (algorithm.index < 0) continue;
+        const double us = Quantile(peer.contestant.samples, 0.5);
+        row[peer.name] = algorithm.product->Name(algorithm.index);
+        row[absl::StrCat(peer.name, "_kernels")] =
+            Kernels(*algorithm.product, algorithm.index, sets);
+        row[absl::StrCat(peer.name, "_us")] = Rounded(us);
+        row[peer.ratio] = Rounded(us / time.median);
+      }
       if (row["mismatches"] != 0) continue;
       if (best == nullptr || row["ours_us"] < best->row["ours_us"]) best = &tile;
     }
@@ -249,72 +265,69 @@ class Bench {
         {gpu_.name, gpu_.limits.sm_count, Op::FamilyName(), problem, best->row["kernel"], least});
   }
 
-  // Exactly for int32, within 1e-6 of the largest value (times sqrt(k)) for float.
-  template <class Sum>
-  static void Compare(const std::vector<Sum>& got, const std::vector<Sum>& want, std::int64_t k,
-                      Json* row) {
-    double most = 0, largest = 0;
-    long long mismatches = 0;
-    for (std::size_t i = 0; i < want.size(); ++i) {
-      most = std::max(most, std::abs(static_cast<double>(want[i])));
-      largest = std::max(largest, std::abs(static_cast<double>(got[i]) - want[i]));
-      if constexpr (std::is_same_v<Sum, std::int32_t>) {
-        mismatches += got[i] != want[i];
-      } else {
-        mismatches += !std::isfinite(got[i]) || !std::isfinite(want[i]);
-      }
-    }
-    largest /= std::max(most, 1e-30);
-    const bool near =
-        std::is_same_v<Sum, std::int32_t> || largest < 1e-6 * std::sqrt(static_cast<double>(k));
-    // Products of random matrices are not all zero.
-    if (mismatches == 0 && (most == 0 || !near)) mismatches = 1;
-    (*row)["mismatches"] = mismatches;
-    (*row)["largest_difference"] = Rounded(largest, 9);
-  }
-
   // In cuBLASLt's column-major words it is the transpose: C^T (n x m) = B^T (n x k) A^T (k x m). A
   // row-major B is a column-major B^T; a column-major A needs transposing to be A^T.
-  absl::Status RunPeer(const Algorithms& found, int algorithm, const Set& s) const {
-    return found.product.Run(algorithm, s.b.data(), s.a.data(), s.c.data(), watch().stream());
+  absl::Status RunPeer(const Algorithm& algorithm, const Set& s) const {
+    return algorithm.product->Run(algorithm.index, s.b.data(), s.a.data(), s.c.data(),
+                                  watch().stream());
   }
-  static std::string Kernels(const Algorithms& found, int algorithm, const std::vector<Set>& sets) {
-    return found.product.Kernels(algorithm, sets[0].b.data(), sets[0].a.data(), sets[0].c.data());
+  static std::string Kernels(const LtProduct& product, int index, const std::vector<Set>& sets) {
+    return product.Kernels(index, sets[0].b.data(), sets[0].a.data(), sets[0].c.data());
   }
 
-  // Runs every algorithm once over the sets.
-  template <class P>
-  absl::StatusOr<Algorithms> Search(const gemm::GemmProblem& problem,
-                                    const std::vector<Set>& sets) {
-    using Element = typename P::Element;
-    using Sum = typename gemm::SumOf<Element>::type;
-    constexpr bool kTensorCores = !std::is_same_v<Element, float>;
-    WEFT_LET(LtProduct product,
-             LtProduct::Create({.rows = problem.n,
-                                .columns = problem.m,
-                                .depth = problem.k,
-                                .transpose_a = gemm::kLinesOfB<P>,
-                                .transpose_b = !gemm::kLinesOfA<P>,
-                                .operand = Type<Element>::kCuda,
-                                .result = std::is_same_v<Sum, float> ? CUDA_R_32F : CUDA_R_32I},
-                               kMostOffers));
-    if (kTensorCores) product.AddAll();
-    Algorithms found = {std::move(product)};
-    double best = 0, sm80 = 0;
-    for (int i = 0; i < found.product.algorithms(); ++i) {
+  // Runs the algorithms of a product once over the sets; sm80: null for no interest in it.
+  absl::Status Time(const std::shared_ptr<const LtProduct>& product, const std::vector<Set>& sets,
+                    Algorithm* best, Algorithm* sm80) {
+    for (int i = 0; i < product->algorithms(); ++i) {
       Contestant one;
-      one.enqueue = [&](int set) { return RunPeer(found, i, sets[set]); };
+      one.enqueue = [&](int set) { return RunPeer({product, i}, sets[set]); };
       if (!watch().Prepare(one, static_cast<int>(sets.size()), 0).ok() ||
           !watch().Sample(one).ok()) {
         (void)cudaGetLastError();
         continue;
       }
-      const double time = one.samples[0];
-      if (i < found.product.offered() && (best == 0 || time < best)) best = time, found.best = i;
-      if (!kTensorCores || (sm80 != 0 && time >= sm80)) continue;
-      if (RunsOnSm80(Kernels(found, i, sets))) sm80 = time, found.sm80 = i;
+      const Algorithm timed = {product, i, one.samples[0]};
+      const auto quicker = [&](const Algorithm& than) {
+        return than.index < 0 || timed.microseconds < than.microseconds;
+      };
+      if (i < product->offered() && quicker(*best)) *best = timed;
+      if (sm80 != nullptr && quicker(*sm80) && RunsOnSm80(Kernels(*product, i, sets))) {
+        *sm80 = timed;
+      }
     }
-    if (found.best < 0) return absl::NotFoundError("cuBLASLt has no algorithm that runs");
+    return best->index >= 0 ? absl::OkStatus()
+                            : absl::NotFoundError("cuBLASLt has no algorithm that runs");
+  }
+
+  template <class P>
+  absl::StatusOr<Algorithms> Search(const gemm::GemmProblem& problem,
+                                    const std::vector<Set>& sets) {
+    using Element = typename P::Element;
+    using Sum = typename gemm::SumOf<Element>::type;
+    constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
+    constexpr bool kOnSm80 = !std::is_same_v<Element, float> && !kFloat8;
+    LtShape shape = {.rows = problem.n,
+                     .columns = problem.m,
+                     .depth = problem.k,
+                     .transpose_a = gemm::kLinesOfB<P>,
+                     .transpose_b = !gemm::kLinesOfA<P>,
+                     .operand = Type<Element>::kCuda,
+                     .result = std::is_same_v<Sum, float> ? CUDA_R_32F : CUDA_R_32I,
+                     .tf32 = std::is_same_v<Element, Tf32>,
+                     .fast_sums = kFloat8};
+    const auto create = [&]() -> absl::StatusOr<std::shared_ptr<const LtProduct>> {
+      WEFT_LET(LtProduct product, LtProduct::Create(shape, kMostOffers));
+      if (kOnSm80) product.AddAll();
+      return std::make_shared<const LtProduct>(std::move(product));
+    };
+    Algorithms found;
+    WEFT_LET(const auto product, create());
+    WEFT_TRY(Time(product, sets, &found.best, kOnSm80 ? &found.sm80 : nullptr));
+    if (kFloat8) {
+      shape.fast_sums = false;
+      WEFT_LET(const auto full, create());
+      (void)Time(full, sets, &found.full, nullptr);  // if there is none, there is none
+    }
     return found;
   }
 
@@ -356,9 +369,9 @@ int Main() {
   environment["method"] =
       "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples of "
       "every tile and the peers; the "
-      "peer is the fastest algorithm of cuBLASLt's heuristic, TF32 off; sm80: the fastest of all "
-      "tiles and stages of its algorithms whose kernel's name says sm_80; floor_us is from bytes "
-      "alone";
+      "peer is the fastest algorithm of cuBLASLt's heuristic, with TF32 for tf32 only, with fast "
+      "sums for 8-bit floats (full: without); sm80: the fastest of all tiles and stages of its "
+      "algorithms whose kernel's name says sm_80; floor_us is from bytes alone";
   const absl::Status s = WriteFile(path, ResultText(environment, bench.summary(), bench.rows()));
   if (!s.ok()) std::fprintf(stderr, "gemm_bench: %s\n", std::string(s.message()).c_str());
   return fine && s.ok() ? 0 : 1;

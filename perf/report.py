@@ -252,7 +252,10 @@ def gemm(result):
     if over := [r["model_over_best"] for r in rows if r.get("model_over_best")]:
         text += (f"\nThe tile that `gemm::Dispatch` chooses without measuring takes {statistics.geometric_mean(over):.3f} "
                  f"times the best one's time (geometric mean of {len(over)} products), {max(over):.3f} at most.\n")
-    kernels = sorted({r[f] for r in result["rows"] for f in ("peer_kernels", "sm80_kernels") if r.get(f)})
+    if full := [f"{n} {r['full_us']:.1f} us ({r['full_ratio']:.3f})" for r in rows if r.get("full_ratio")
+                for n in [r["layer"].removeprefix("gemm_").replace("_", " ")]]:
+        text += f"\nWith sums in float cuBLASLt takes (its time / ours): {', '.join(full)}.\n"
+    kernels = sorted({r[f] for r in result["rows"] for f in ("peer_kernels", "sm80_kernels", "full_kernels") if r.get(f)})
     if kernels:
         text += "\ncuBLASLt's kernels: " + ", ".join(f"`{k}`" for k in kernels) + ".\n"
     e = result["environment"]

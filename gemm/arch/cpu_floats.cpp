@@ -2,33 +2,12 @@
 
 #include <bit>
 
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/float8.hpp"
 
 namespace weft::arch::cpu {
 namespace {
 
 constexpr int kMostN = 256;
-
-// E exponent and M mantissa bits after a sign. The largest exponent is for NaN and infinity in
-// e5m2; e4m3 has only one NaN, all ones.
-template <int E, int M>
-float SmallFloat(uint32_t bits) {
-  const float sign = (bits >> (E + M) & 1) != 0 ? -1.0f : 1.0f;
-  const auto exponent = static_cast<int>(bits >> M & ((1u << E) - 1));
-  const uint32_t mantissa = bits & ((1u << M) - 1);
-  const float nan = std::bit_cast<float>(0x7FC00000u);
-  if (E == 5 && exponent == 31) {
-    return mantissa != 0 ? nan : sign * std::bit_cast<float>(0x7F800000u);
-  }
-  if (E == 4 && exponent == 15 && mantissa == 7) return nan;
-  constexpr int kBias = (1 << (E - 1)) - 1;
-  const auto power = [](int e) {
-    return std::bit_cast<float>(static_cast<uint32_t>(127 + e) << 23);
-  };
-  const float fraction = static_cast<float>(mantissa) * power(-M);
-  return exponent == 0 ? sign * fraction * power(1 - kBias)
-                       : sign * (1.0f + fraction) * power(exponent - kBias);
-}
 
 template <WgmmaType kType>
 float Element(uint32_t bits) {
@@ -43,9 +22,9 @@ float Element(uint32_t bits) {
     case WgmmaType::kTf32:
       return std::bit_cast<float>(bits & ~0x1FFFu);
     case WgmmaType::kE4m3:
-      return SmallFloat<4, 3>(bits);
+      return Float8E4m3{static_cast<uint8_t>(bits)}.ToFloat();
     case WgmmaType::kE5m2:
-      return SmallFloat<5, 2>(bits);
+      return Float8E5m2{static_cast<uint8_t>(bits)}.ToFloat();
   }
   return 0;
 }

@@ -27,10 +27,22 @@
 namespace weft::arch {
 
 // Element types of A and B; sums are int32 for bytes, else float. kS8U8: signed bytes of A, unsigned
-// ones of B.
+// ones of B. Of a float kTf32 reads the upper 19 bits.
+//
+// Hopper adds products of kE4m3 and kE5m2 to sums of about 14 significant bits, and drops what is
+// below them; the CPU executor sums in float. Both are exact where every partial sum fits, of small
+// integers for example; else they agree within 2^-13 of a sum's largest part for each product.
 enum class WgmmaType : std::uint8_t { kS8, kF16, kBf16, kTf32, kE4m3, kE5m2, kS8U8 };
 constexpr bool IsBytes(WgmmaType type) {
   return type == WgmmaType::kS8 || type == WgmmaType::kS8U8;
+}
+
+// Those that are read along k only: their operands are K-major.
+constexpr bool IsWgmmaKMajorOnly(WgmmaType type) {
+  return type != WgmmaType::kF16 && type != WgmmaType::kBf16;
+}
+constexpr int WgmmaElementBytes(WgmmaType type) {
+  return !IsWgmmaKMajorOnly(type) ? 2 : type == WgmmaType::kTf32 ? 4 : 1;
 }
 
 // 8 to 32 by 8, then the multiples of 16 up to 256.

@@ -8,7 +8,8 @@
 #include <cstdint>
 
 #include "perf/support/random.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/float8.hpp"
+#include "weft/layouts/tf32.hpp"
 
 namespace weft::perf {
 
@@ -27,20 +28,34 @@ struct Type<float> {
   static constexpr cudaDataType_t kCuda = CUDA_R_32F;
   static float Random(std::uint64_t seed, std::int64_t i) { return RandomFloat(seed, i, -1, 1); }
 };
+// Numbers that tf32 holds, so that it does not matter who rounds.
+template <>
+struct Type<Tf32> {
+  static constexpr const char* kName = "tf32";
+  static constexpr cudaDataType_t kCuda = CUDA_R_32F;
+  static float Random(std::uint64_t seed, std::int64_t i) {
+    return Tf32::FromFloat(RandomFloat(seed, i, -1, 1)).stored;
+  }
+};
 template <class T, cudaDataType_t kCudaType>
-struct Type16 {
+struct SmallType {
   static constexpr cudaDataType_t kCuda = kCudaType;
   static T Random(std::uint64_t seed, std::int64_t i) {
     return T::FromFloat(RandomFloat(seed, i, -1, 1));
   }
 };
 template <>
-struct Type<Half> : Type16<Half, CUDA_R_16F> {
+struct Type<Half> : SmallType<Half, CUDA_R_16F> {
   static constexpr const char* kName = "f16";
 };
 template <>
-struct Type<Bfloat16> : Type16<Bfloat16, CUDA_R_16BF> {
+struct Type<Bfloat16> : SmallType<Bfloat16, CUDA_R_16BF> {
   static constexpr const char* kName = "bf16";
+};
+// Not e5m2, of which cuBLASLt multiplies no two matrices.
+template <>
+struct Type<Float8E4m3> : SmallType<Float8E4m3, CUDA_R_8F_E4M3> {
+  static constexpr const char* kName = "e4m3";
 };
 
 }  // namespace weft::perf

@@ -22,6 +22,8 @@ using HalfColumnColumn = gemm::HalfGemmFamily<Sums<float>, Column, Column>;
 using HalfColumnRow = gemm::HalfGemmFamily<Sums<float>, Column, Row>;
 using Bfloat16RowColumn = gemm::Bfloat16GemmFamily<Sums<float>>;
 using Bfloat16RowRow = gemm::Bfloat16GemmFamily<Sums<float>, Row, Row>;
+using E4m3RowColumn = gemm::E4m3GemmFamily<Sums<float>>;
+using Tf32RowColumn = gemm::Tf32GemmFamily<Sums<float>>;
 
 // fma, two stages in registers, or with cp.async a ring of more.
 template <class A, class B, int m, int n, int k, int thread_n, int stages>

@@ -41,11 +41,8 @@ absl::StatusOr<LtProduct> LtProduct::Create(const LtShape& shape, int most) {
   const LtApi& api = *p.api_;
   Described& is = *p.is_;
   is.api = p.api_;
-  // CUBLAS_COMPUTE_32F does not use TF32.
-  WEFT_TRY(api.Check(
-      api.MatmulDescCreate(
-          &is.operation, shape.int_sums() ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F, shape.scale()),
-      "cublasLtMatmulDescCreate"));
+  WEFT_TRY(api.Check(api.MatmulDescCreate(&is.operation, shape.compute(), shape.scale()),
+                     "cublasLtMatmulDescCreate"));
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   const auto set = [&](cublasLtMatmulDescAttributes_t name, const auto& value) {
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -54,6 +51,7 @@ absl::StatusOr<LtProduct> LtProduct::Create(const LtShape& shape, int most) {
   };
   set(CUBLASLT_MATMUL_DESC_TRANSA, shape.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(CUBLASLT_MATMUL_DESC_TRANSB, shape.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+  if (shape.fast_sums) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
   // Not ..._BETA_ZERO, which no algorithm of cuBLASLt 13.1 takes on Hopper.
   if (shape.row_alpha != nullptr) {
     set(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST);
@@ -109,7 +107,7 @@ absl::StatusOr<LtProduct> LtProduct::Create(const LtShape& shape, int most) {
 }
 
 void LtProduct::AddAll() {
-  const cublasComputeType_t compute = shape_.int_sums() ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F;
+  const cublasComputeType_t compute = shape_.compute();
   std::vector<int> ids(256);
   int found = 0;
   if (api_->MatmulAlgoGetIds(api_->handle, compute, shape_.scale(), shape_.operand, shape_.operand,
@@ -153,7 +151,8 @@ void LtProduct::AddAll() {
 
 std::string LtProduct::Name(int algorithm) const {
   return absl::StrCat("cublasLt ", api_->GetVersion(), " #", algorithm,
-                      algorithm < offered_ ? "" : " of all its algorithms");
+                      algorithm < offered_ ? "" : " of all its algorithms",
+                      shape_.fast_sums ? ", fast sums" : "");
 }
 
 absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d,

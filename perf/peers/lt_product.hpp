@@ -24,9 +24,16 @@ struct LtShape {
   const float* row_alpha = nullptr;  // a factor of each row of D, on the GPU
   const float* bias = nullptr;       // of each row of D, on the GPU
   bool relu = false;
-  int batch = 1;  // products, whose matrices lie one behind the other
+  bool tf32 = false;       // of floats: they are read as TF32
+  bool fast_sums = false;  // of 8-bit floats: sums stay in the tensor cores, which have fewer bits
+  int batch = 1;           // products, whose matrices lie one behind the other
 
   bool int_sums() const { return operand == CUDA_R_8I; }
+  cublasComputeType_t compute() const {
+    return int_sums() ? CUBLAS_COMPUTE_32I
+           : tf32     ? CUBLAS_COMPUTE_32F_FAST_TF32
+                      : CUBLAS_COMPUTE_32F;
+  }
   // What scales the sums: int32 for int32 results, else float.
   cudaDataType_t scale() const { return result == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F; }
 };

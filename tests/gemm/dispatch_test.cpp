@@ -123,6 +123,30 @@ TEST(GemmDispatch, OtherGpusAreServed) {
   EXPECT_THAT(cpu.Describe(), HasSubstr("tiles for 2 CPU threads: predicted "));
 }
 
+// The families of types that wgmma_sm90 alone multiplies.
+TEST(GemmDispatch, TypesOfHopper) {
+  using E4m3 = Dispatch<E4m3GemmFamily<Chain<ToSums<float>>>>;
+  using Floats = Dispatch<Tf32GemmFamily<>>;
+  static_assert(E4m3::kPolicies == 9 && Floats::kPolicies == 9);
+  const E4m3 large = *E4m3::Create(kLarge, GpuFacts());
+  const Floats floats = *Floats::Create(kLarge, GpuFacts());
+  EXPECT_EQ(large.config().threadblock.m * large.config().threadblock.n, 128 * 256);
+  const auto microseconds = [](const auto& op) {
+    return op.candidates()[op.index()].prediction.microseconds;
+  };
+  EXPECT_NEAR(microseconds(floats) / microseconds(large), 4.0, 0.5);
+  EXPECT_EQ(E4m3::FamilyName(), "e4m3_row_x_column_to_f32_row");
+  EXPECT_EQ(Floats::FamilyName(), "tf32_row_x_column_to_f32_row_bias");
+
+  EXPECT_EQ(E4m3::Create({.m = 65, .n = 7, .k = 32}, GpuFacts())->config().alignment.dst, 4);
+  EXPECT_EQ(
+      E4m3::Create({.m = 65, .n = 7, .k = 20}, GpuFacts()).status().message(),
+      "gemm: k=20 is not a multiple of 16, the elements of one access; pad the matrix's lines "
+      "(lda=32)");
+  EXPECT_EQ(E4m3::Create(kLarge, Gpu(80, 108, 163)).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(GemmDispatch, WithoutGpuCodeForSomeTheOthersAreTaken) {
   std::vector<Candidate> candidates = S8::Create(kLarge, GpuFacts())->candidates();
   bool has_code[S8::kPolicies] = {};

@@ -1,9 +1,9 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
 // int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
-// order. The sums of 16-bit floats on tensor cores are not defined to the bit: integers that every
+// order. The sums of other floats on tensor cores are not defined to the bit: integers that every
 // order sums exactly are compared exactly, other values within the bound that follows from one
-// truncation of each partial sum.
+// truncation of each product and partial sum.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -29,9 +29,13 @@ namespace weft::gemm {
 namespace {
 
 template <class T>
-double Value(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
-    return x.ToFloat();
+inline constexpr bool kSmallFloat = kFloat16<T> || kWgmmaOnly<T>;
+
+// What a product of Ts reads of x.
+template <class T>
+double Value(StoredElement<T> x) {
+  if constexpr (kSmallFloat<T>) {
+    return T{x}.ToFloat();
   } else {
     return x;
   }
@@ -39,22 +43,24 @@ double Value(T x) {
 
 // Integers if `exact`, else values of many binades.
 template <class T>
-std::vector<T> Values(std::mt19937& engine, std::int64_t count, bool exact) {
-  std::vector<T> v(count);
-  for (T& x : v) {
+std::vector<StoredElement<T>> Values(std::mt19937& engine, std::int64_t count, bool exact) {
+  std::vector<StoredElement<T>> v(count);
+  for (auto& x : v) {
     const auto byte = static_cast<std::int8_t>(engine() >> 24);
     if constexpr (std::is_same_v<T, std::int8_t>) {
       x = byte;
     } else {
-      float f = static_cast<float>(byte);
+      // Of 8 bits those whose sums have few bits.
+      float f = static_cast<float>(sizeof(T) == 1 ? byte % 5 : byte);
       if (!exact) {
         f = std::ldexp(f + static_cast<float>(engine() >> 8) * 0x1p-24f, int(engine() % 13) - 6);
       }
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+      if constexpr (std::is_class_v<StoredElement<T>>) {
         x = T::FromFloat(f);
       } else {
-        x = static_cast<T>(f);
-        if (sizeof(T) == 8 && !exact) x += static_cast<T>(std::ldexp(double(engine()), -60));
+        x = f;
+        if (sizeof(T) == 8 && !exact)
+          x += static_cast<StoredElement<T>>(std::ldexp(double(engine()), -60));
       }
     }
   }
@@ -66,8 +72,8 @@ template <class T>
 T Garbage() {
   if constexpr (std::is_same_v<T, std::int8_t>) {
     return 0x55;
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
-    return T{0x7fff};
+  } else if constexpr (kSmallFloat<T>) {
+    return T::FromFloat(std::numeric_limits<float>::quiet_NaN());
   } else {
     return std::numeric_limits<T>::quiet_NaN();
   }
@@ -75,11 +81,11 @@ T Garbage() {
 
 // A matrix of major x minor elements with garbage between minor and the pitch.
 template <class T>
-std::vector<T> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
-                      std::int64_t pitch, bool exact) {
-  std::vector<T> v = Values<T>(engine, major * pitch, exact);
+std::vector<StoredElement<T>> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
+                                     std::int64_t pitch, bool exact) {
+  std::vector<StoredElement<T>> v = Values<T>(engine, major * pitch, exact);
   for (std::int64_t i = 0; i < major; ++i) {
-    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<T>();
+    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<StoredElement<T>>();
   }
   return v;
 }
@@ -111,6 +117,7 @@ template <class Element, class Epilogue>
 class Product {
  public:
   using Output = typename Epilogue::Output;
+  using Stored = StoredElement<Element>;
   using Sum = typename SumOf<Element>::type;
   using ResidualElement = typename decltype([] {
     if constexpr (Epilogue::kHasResidual) {
@@ -120,8 +127,8 @@ class Product {
     }
   }())::type;
   static constexpr bool kSameElement = std::is_same_v<Output, ResidualElement>;
-  static constexpr bool kSixteen =
-      std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
+  // What neighbouring partial sums differ by, in parts of them.
+  static constexpr double kStep = sizeof(Element) == 1 ? 0x1p-12 : 0x1p-23;
 
   Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place)
       : p_(problem), orders_(orders), exact_(exact), in_place_(in_place && kSameElement) {
@@ -166,10 +173,9 @@ class Product {
       for (std::int64_t j = 0; j < p_.n; ++j) {
         const auto [sum, exact_sum, magnitude] = Accumulate(a_.data(), b_.data(), i, j);
         const std::int64_t at = orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i;
-        if constexpr (kSixteen && std::is_same_v<Output, float>) {
+        if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
           if (!exact_) {
-            // The gap between neighbouring floats is at most 2^-23 of the partial sum.
-            ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * 0x1p-23)
+            ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * kStep)
                 << "at " << i << ", " << j;
             want[at] = got[at];
             continue;
@@ -190,25 +196,25 @@ class Product {
  private:
   struct Sums {
     Sum sum;
-    double exact, magnitude;  // of 16-bit elements
+    double exact, magnitude;  // of kSmallFloat
   };
   // The products behind output (i, j).
-  WEFT_REFERENCE_LOOPS Sums Accumulate(const Element* a, const Element* b, std::int64_t i,
+  WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
                                        std::int64_t j) const {
     Sums s = {};
     for (std::int64_t k = 0; k < p_.k; ++k) {
-      const Element x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
-      const Element y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
+      const Stored x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
+      const Stored y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
       if constexpr (std::is_same_v<Element, std::int8_t>) {
         s.sum += Sum{x} * y;
-      } else if constexpr (kSixteen) {
-        s.exact += Value(x) * Value(y);
-        s.magnitude += std::abs(Value(x) * Value(y));
+      } else if constexpr (kSmallFloat<Element>) {
+        s.exact += Value<Element>(x) * Value<Element>(y);
+        s.magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
       } else {
         s.sum = std::fma(x, y, s.sum);
       }
     }
-    if constexpr (kSixteen) s.sum = static_cast<float>(s.exact);
+    if constexpr (kSmallFloat<Element>) s.sum = static_cast<float>(s.exact);
     return s;
   }
 
@@ -217,11 +223,11 @@ class Product {
   GemmProblem p_;
   Orders orders_;
   bool exact_, in_place_;
-  std::vector<Element> a_, b_;
+  std::vector<Stored> a_, b_;
   std::vector<float> bias_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
-  std::optional<OperatorMemory<Element>> a_memory_, b_memory_;
+  std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
   std::optional<OperatorMemory<float>> bias_memory_;
   std::optional<OperatorMemory<ResidualElement>> residual_memory_;
   std::optional<OperatorMemory<Output>> c_memory_;

@@ -234,6 +234,12 @@ class GemmReport(Case):
         self.assertIn("`sm80_x`", self.page())
         self.assertEqual(self.run_report("--check"), 0)
 
+    def test_sums_in_float(self):
+        self.write(ROW | {"layer": "gemm_e4m3_4096", "full_us": 120.0, "full_ratio": 0.6, "full_kernels": "whole"})
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("With sums in float cuBLASLt takes (its time / ours): e4m3 4096 120.0 us (0.600).", self.page())
+        self.assertIn("`whole`", self.page())
+
     def test_of_several_tiles_the_best(self):
         of = {"layer": "gemm_s8_10240x4096x4096"}
         self.write(ROW | of | {"best": False, "kernel": "slow"},

@@ -37,7 +37,7 @@ void TestProduct(const ProductCase& c) {
   using Kernel = WgmmaKernel<kType, N, kTrans>;
   if (const char* why = CannotRun(Kernel::kRequires)) GTEST_SKIP() << why;
   SCOPED_TRACE(std::string(c.name) + ", n = " + std::to_string(N));
-  const int k = c.products * 32 / ElementBytes(kType);
+  const int k = c.products * 32 / WgmmaElementBytes(kType);
   constexpr WgmmaType kOfA = kType == WgmmaType::kS8U8 ? WgmmaType::kS8 : kType;
   const Matrix a = RandomMatrix(kOfA, 64, k, 31), b = RandomMatrix(kType, N, k, 32);
   std::vector<uint32_t> arena = Noise(33).Words(kArenaWords);
@@ -62,6 +62,7 @@ void TestEachN(std::integer_sequence<int, N...>) {
 }
 using EveryN = std::integer_sequence<int, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176,
                                      192, 208, 224, 240, 256>;
+using SeveralN = std::integer_sequence<int, 8, 64, 144, 256>;
 
 TEST(Wgmma, BytesOfEveryN) {
   TestEachN<WgmmaType::kS8>(EveryN());
@@ -84,6 +85,12 @@ TEST(Wgmma, FloatsOfEveryTypeAndPlacement) {
 TEST(Wgmma, HalvesOfEveryN) {
   TestEachN<WgmmaType::kF16>(EveryN());
   TestEachN<WgmmaType::kBf16>(EveryN());
+}
+
+TEST(Wgmma, NarrowFloatsOfSeveralN) {
+  TestEachN<WgmmaType::kTf32>(SeveralN());
+  TestEachN<WgmmaType::kE4m3>(SeveralN());
+  TestEachN<WgmmaType::kE5m2>(SeveralN());
 }
 
 // Row j of b is the 32 bytes from 16 j on: one chunk of 16 bytes serves two rows.

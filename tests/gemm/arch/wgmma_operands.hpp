@@ -11,10 +11,6 @@
 
 namespace weft::arch::testing {
 
-constexpr int ElementBytes(WgmmaType type) {
-  return type == WgmmaType::kTf32 ? 4 : type == WgmmaType::kF16 || type == WgmmaType::kBf16 ? 2 : 1;
-}
-
 // Bytes as they are; for floats the bits of -4 to 4.
 constexpr uint32_t ElementBits(WgmmaType type, int value) {
   constexpr uint32_t kF16[] = {0, 0x3C00, 0x4000, 0x4200, 0x4400};
@@ -78,7 +74,7 @@ struct Placement {
 
 inline void Place(const Matrix& m, WgmmaType type, const Placement& p,
                   std::vector<uint32_t>* arena) {
-  const int size = ElementBytes(type);
+  const int size = WgmmaElementBytes(type);
   auto* bytes = reinterpret_cast<uint8_t*>(arena->data());
   const int span = static_cast<int>(p.layout.swizzle);
   const auto leading = static_cast<int>(p.layout.leading);

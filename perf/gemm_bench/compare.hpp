@@ -1,0 +1,46 @@
+// Whether two matrices of sums are the same.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "perf/support/json.hpp"
+#include "weft/gemm/gemm_policy.hpp"
+
+namespace weft::perf {
+
+// Of the largest sum, times sqrt(k): what two ways to add up products of Elements may differ by. Sums of
+// 8-bit floats in tensor cores have about 14 bits.
+template <class Element>
+inline constexpr double kTolerance = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1 ? 2e-4
+                                                                                       : 1e-6;
+
+// Notes in a row how many differ, and by how much: exactly for int32, beyond the tolerance for float.
+template <class Element, class Sum>
+void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std::int64_t k,
+                 Json* row) {
+  double most = 0, largest = 0;
+  long long mismatches = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(want[i])));
+    largest = std::max(largest, std::abs(static_cast<double>(got[i]) - want[i]));
+    if constexpr (std::is_same_v<Sum, std::int32_t>) {
+      mismatches += got[i] != want[i];
+    } else {
+      mismatches += !std::isfinite(got[i]) || !std::isfinite(want[i]);
+    }
+  }
+  largest /= std::max(most, 1e-30);
+  const bool near = std::is_same_v<Sum, std::int32_t> ||
+                    largest < kTolerance<Element> * std::sqrt(static_cast<double>(k));
+  // Products of random matrices are not all zero.
+  if (mismatches == 0 && (most == 0 || !near)) mismatches = 1;
+  (*row)["mismatches"] = mismatches;
+  (*row)["largest_difference"] = Rounded(largest, 9);
+}
+
+}  // namespace weft::perf

@@ -1,0 +1,11 @@
+// Nor 8-bit floats.
+// EXPECT: static assertion failed: weft: the GEMM of 8-bit floats or Tf32 takes a row-major A and a
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  using Element = weft::Float8E4m3;
+  using LayoutB = weft::layouts::RowMajor;
+  static constexpr weft::gemm::WgmmaSm90Config config{{128, 128, 128}, {128, 64, 128}};
+};
+
+auto op = weft::gemm::Gemm<Mine>::Create({});
