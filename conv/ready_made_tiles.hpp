@@ -95,7 +95,7 @@ struct MmaSm75Tile64x32 {
 struct Wgmma128x256 {
   static constexpr auto config = kWgmma128x256;
 };
-// Reads the least of shared memory for each product: the quickest where the GPU's power is the limit.
+// Reads the least of shared memory for each product, and takes the most registers.
 struct Wgmma256x128 {
   static constexpr auto config = WgmmaSm90Config({256, 128, 128}, {256, 64, 128});
 };
