@@ -25,11 +25,12 @@ import shlex
 import statistics
 import sys
 
+import report_benches
 import report_page
 from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md")
+PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md")
 PICTURE = "docs/images/ratios.svg"
 RESULTS = "perf/results/h200"
 MARKED = re.compile(
@@ -71,10 +72,10 @@ def load(root, name):
                        if re.fullmatch(r"\d+", path.stem[len(name) + 2:]))
 
 
-def load_one(root, name, fields):
+def load_one(root, name, fields, environment=("device", "commit", "method")):
     """The file as a list of one, or an empty list."""
     path = root / RESULTS / name
-    return [read(path, fields, ("device", "commit", "method"))] if path.exists() else []
+    return [read(path, fields, environment)] if path.exists() else []
 
 
 def read_times(root, name):
@@ -325,13 +326,16 @@ RENDERERS = {
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
-NOT_LISTS = ("anchors-nc4", "depthwise", "network", "gemm", "cudnn")
+RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
+              for name in report_benches.BENCHES}
+NOT_LISTS = (*report_benches.BENCHES, "anchors-nc4", "depthwise", "network", "gemm", "cudnn")
 
 
 def load_all(root):
     log = root / RESULTS / "cudnn.log"
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
+            **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
             "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}
 

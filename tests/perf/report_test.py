@@ -155,7 +155,7 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
-        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn")]
+        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn", *report.report_benches.BENCHES)]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
@@ -270,6 +270,19 @@ def network_row(**changes):
                          {"name": "a", "zeros": 0.25, "saturated": 0.0}]}
     result.update(changes)
     return {key: value for key, value in result.items() if value is not None}
+
+
+class BenchReport(Case):
+    page_text = PAGE.replace("nc4", "deconv")
+
+    def test_table(self):
+        path = self.root / report.RESULTS / "deconv.json"
+        path.write_text(json.dumps({"environment": {"program": "deconv_bench"}, "rows": [
+            {"layer": "n16c8", "kernel": "tile", "ours_us": 10.0, "peer_us": 25.5, "ratio": 2.55},
+            {"layer": "n64c8", "kernel": "none"}]}))
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| n16c8 | 10.00 | 25.50 | 2.55 | tile |\n| n64c8 | - | - | - | none |", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
 
 
 class NetworkReport(Case):
