@@ -5,9 +5,9 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::ImageSums,
-                                          weft::epilogues::Relu,
-                                          weft::epilogues::ClampTo<std::int8_t>>;
+  using Epilogue =
+      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::ImageSums,
+                             weft::epilogues::Relu, weft::epilogues::ClampTo<std::int8_t>>;
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});
