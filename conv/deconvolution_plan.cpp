@@ -1,7 +1,6 @@
 #include "weft/conv/deconvolution_plan.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -13,13 +12,12 @@ namespace {
 
 using gemm::CeilDiv;
 using gemm::Int32;
+using internal::Field;
+using internal::kMaxElements;
+using internal::kMaxExtent;
+using internal::kMaxPixels;
 using internal::TooLarge;
 using internal::Wide;
-
-struct Field {
-  const char* name;
-  std::int64_t value;
-};
 
 // Rows or columns.
 struct Axis {
@@ -76,7 +74,6 @@ Line LineOf(const Axis& a, std::int64_t phase, std::int64_t first_tap) {
 
 absl::Status CheckAxis(const Axis& a, std::int64_t pad_after, std::int64_t output_pad,
                        const char* outputs, const char* what, const char* letters) {
-  constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
   const std::string hr(letters, 2);  // "hr"
   const char h = letters[0], r = letters[1];
   if (output_pad >= std::max(a.stride, a.dilation)) {
@@ -105,7 +102,6 @@ absl::Status CheckAxis(const Axis& a, std::int64_t pad_after, std::int64_t outpu
 }  // namespace
 
 absl::Status CheckDeconvolution(const DeconvolutionProblem& p) {
-  constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
   const Field positive[] = {{"n", p.n},
                             {"h", p.h},
                             {"w", p.w},
@@ -117,28 +113,12 @@ absl::Status CheckDeconvolution(const DeconvolutionProblem& p) {
                             {"stride_w", p.stride_w},
                             {"dilation_h", p.dilation_h},
                             {"dilation_w", p.dilation_w}};
-  for (const Field& field : positive) {
-    if (field.value < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("conv: ", field.name, "=", field.value, " is not positive; give 1 or more"));
-    }
-    if (field.value > kMaxExtent) {
-      return TooLarge(field.name, field.value, kMaxExtent, "no extent may be larger");
-    }
-  }
   const Field pads[] = {{"pad_top", p.pad_top},           {"pad_left", p.pad_left},
                         {"pad_bottom", p.pad_bottom},     {"pad_right", p.pad_right},
                         {"output_pad_h", p.output_pad_h}, {"output_pad_w", p.output_pad_w}};
-  for (const Field& field : pads) {
-    if (field.value < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("conv: ", field.name, "=", field.value, " is negative; give 0 or more"));
-    }
-    if (field.value > kMaxExtent) {
-      return TooLarge(field.name, field.value, kMaxExtent, "no padding may be larger");
-    }
-  }
-  absl::Status s = CheckAxis(Rows(p), p.pad_bottom, p.output_pad_h, "p", "rows", "hr");
+  absl::Status s = internal::CheckFields(positive, pads);
+  if (!s.ok()) return s;
+  s = CheckAxis(Rows(p), p.pad_bottom, p.output_pad_h, "p", "rows", "hr");
   if (!s.ok()) return s;
   s = CheckAxis(Columns(p), p.pad_right, p.output_pad_w, "q", "columns", "ws");
   if (!s.ok()) return s;
@@ -146,10 +126,8 @@ absl::Status CheckDeconvolution(const DeconvolutionProblem& p) {
     return TooLarge("stride_h*stride_w", Wide{p.stride_h} * p.stride_w, kMostPhases,
                     "each phase of the stride is a launch of its own");
   }
-  constexpr std::int64_t kMaxPixels = gemm::kInt32Max - 1024;
   const Wide pixels = Wide{p.n} * p.p() * p.q();
   if (pixels > kMaxPixels) return TooLarge("n*p*q", pixels, kMaxPixels, "split the batch");
-  constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 1024;
   if (pixels * p.k > kMaxElements) {
     return TooLarge("n*k*p*q", pixels * p.k, kMaxElements, "split the batch");
   }

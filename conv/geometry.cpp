@@ -1,7 +1,6 @@
 #include "weft/conv/geometry.hpp"
 
 #include <cinttypes>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,15 +10,12 @@ namespace weft::conv {
 namespace {
 
 using gemm::kInt32Max;
+using internal::Field;
+using internal::kMaxElements;
+using internal::kMaxExtent;
+using internal::kMaxPixels;
 using internal::TooLarge;
 using internal::Wide;
-
-// Padded rows and columns stay below this, so that the kernel's sentinel row is far from all taps.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
-// Tiles may reach past the last pixel by less than one threadblock.
-constexpr std::int64_t kMaxPixels = kInt32Max - 1024;
-// Leaves room for a layout's zero channels and for bytes instead of elements.
-constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 1024;
 
 absl::Status NotPositive(const char* field, std::int64_t value) {
   return absl::InvalidArgumentError(
@@ -32,11 +28,6 @@ absl::Status NotDivisible(const char* field, std::int64_t value, std::int64_t gr
                    "; each group has as many channels as the others"));
 }
 
-struct Field {
-  const char* name;
-  std::int64_t value;
-};
-
 }  // namespace
 
 absl::Status internal::TooLarge(const char* what, Wide value, std::int64_t limit,
@@ -44,6 +35,25 @@ absl::Status internal::TooLarge(const char* what, Wide value, std::int64_t limit
   const double shown = static_cast<double>(value);
   return absl::OutOfRangeError(
       absl::StrFormat("conv: %s=%.0f exceeds %d; %s", what, shown, limit, remedy));
+}
+
+absl::Status internal::CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads) {
+  for (const Field& field : extents) {
+    if (field.value < 1) return NotPositive(field.name, field.value);
+    if (field.value > kMaxExtent) {
+      return TooLarge(field.name, field.value, kMaxExtent, "no extent may be larger");
+    }
+  }
+  for (const Field& field : pads) {
+    if (field.value < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("conv: ", field.name, "=", field.value, " is negative; give 0 or more"));
+    }
+    if (field.value > kMaxExtent) {
+      return TooLarge(field.name, field.value, kMaxExtent, "no padding may be larger");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
@@ -59,25 +69,11 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
                             {"dilation_h", p.dilation_h},
                             {"dilation_w", p.dilation_w},
                             {"groups", p.groups}};
-  for (const Field& field : positive) {
-    if (field.value < 1) return NotPositive(field.name, field.value);
-    if (field.value > kMaxExtent) {
-      return TooLarge(field.name, field.value, kMaxExtent, "no extent may be larger");
-    }
-  }
   const Field pads[] = {{"pad_top", p.pad_top},
                         {"pad_left", p.pad_left},
                         {"pad_bottom", p.pad_bottom},
                         {"pad_right", p.pad_right}};
-  for (const Field& field : pads) {
-    if (field.value < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("conv: ", field.name, "=", field.value, " is negative; give 0 or more"));
-    }
-    if (field.value > kMaxExtent) {
-      return TooLarge(field.name, field.value, kMaxExtent, "no padding may be larger");
-    }
-  }
+  if (absl::Status fields = internal::CheckFields(positive, pads); !fields.ok()) return fields;
   const std::int64_t padded_h = p.h + p.pad_top + p.pad_bottom;
   const std::int64_t padded_w = p.w + p.pad_left + p.pad_right;
   if (padded_h > kMaxExtent) {

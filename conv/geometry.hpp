@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/tile.hpp"
 
@@ -24,6 +26,21 @@ using Wide = __int128;  // products of two 64-bit extents do not overflow here
 
 // OutOfRange: "conv: what=value exceeds limit; remedy".
 absl::Status TooLarge(const char* what, Wide value, std::int64_t limit, const char* remedy);
+
+// Padded rows and columns stay below this, so that the kernel's sentinel row is far from all taps.
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
+// Tiles may reach past the last pixel by less than one threadblock.
+inline constexpr std::int64_t kMaxPixels = gemm::kInt32Max - 1024;
+// Leaves room for a layout's zero channels and for bytes instead of elements.
+inline constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 1024;
+
+// Of a problem, by its name.
+struct Field {
+  const char* name;
+  std::int64_t value;
+};
+// InvalidArgument or OutOfRange: extents are 1 to kMaxExtent, pads 0 to kMaxExtent.
+absl::Status CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads);
 
 // From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
 constexpr std::int64_t StepH(const Problem& p) {

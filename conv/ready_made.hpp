@@ -258,7 +258,7 @@ struct FamilyWith<With, Family<Policies...>> {
 }  // namespace internal
 
 // The operators above for sources of uint8, with ONNX's epilogue unless another is given: see
-// docs/onnx.md.
+// docs/quantization.md.
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 using U8Conv4 = UnsignedSource<S8Conv4<Epilogue, Dst, TileT>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
