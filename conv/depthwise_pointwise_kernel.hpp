@@ -207,13 +207,18 @@ struct DepthwisePointwiseKernel {
   WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int slice,
                                Columns& columns) {
     constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
+    // Whether columns may reach past those of the filter, which has whole 32 of them.
+    constexpr bool kPast = Mainloop::kWarpN > 32 || P::DstLayout::kChannelRun > 32;
     const int lane = t.lane();
     const std::uint8_t* const from =
         p.filter + slice * p.slice_bytes + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
     WEFT_UNROLL
     for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
-      columns.of[j] = t.LoadGlobalOr0(
-          reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32), slice < p.slices);
+      const bool inside =
+          !kPast || (column + kChannel(lane / 4) + kChannel(8 * j)) * 32 < p.slice_bytes;
+      columns.of[j] =
+          t.LoadGlobalOr0(reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32),
+                          slice < p.slices && inside);
     }
   }
 

@@ -53,6 +53,10 @@ using Fused4ToPlanar = FusedPolicy<NCxHWx<4>, NCHW, epilogues::BiasHSwish<std::i
                                    Chain<Scale, epilogues::Bias<>, epilogues::ToFloat>,
                                    HSwishActivation, NoActivation, FusedTest<7, 1, 16, 4>>;
 
+// Its last columns lie past those of the filter, which has whole 32 of them.
+using FusedTo64 = FusedPolicy<NHWC, NCxHWx<64>, epilogues::BiasRelu<>, epilogues::BiasRelu<>,
+                              ReluActivation, ReluActivation, FusedTest<1, 2, 64, 8>>;
+
 // `p` as the depthwise half: `multiplier` channels between the halves for each of the source's.
 template <class P>
 Problem AsFirstHalf(Problem p, std::int64_t multiplier) {
@@ -118,7 +122,7 @@ namespace {
 
 template <class P>
 class Fused : public testing::Test {};
-using FusedPolicies = testing::Types<Fused32, FusedNhwc, Fused4ToPlanar>;
+using FusedPolicies = testing::Types<Fused32, FusedNhwc, Fused4ToPlanar, FusedTo64>;
 TYPED_TEST_SUITE(Fused, FusedPolicies);
 
 // Each kernel, over images that are no multiple of a thread's pixels or of a block's.
