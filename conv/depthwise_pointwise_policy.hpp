@@ -127,6 +127,9 @@ struct CheckedDepthwisePointwise<P> {
   static_assert(!First::kHasResidual && !First::kHasCopy && !First::kHasRange,
                 "weft: the output of the depthwise convolution never reaches memory, so "
                 "DepthwiseEpilogue has no Residual, Copy or ChannelRange");
+  static_assert(!First::kHasSums && !Second::kHasSums,
+                "weft: the epilogues of DepthwisePointwise have no ImageSums; run the two "
+                "convolutions by themselves");
   static_assert(!Second::kZeroPoints,
                 "weft: the Epilogue of DepthwisePointwise has no SourceZeroPoint and no "
                 "FilterZeroPoint; a 1x1 convolution has no border, so SumBias takes the former");
