@@ -88,6 +88,9 @@ class Deconvolution {
   template <class... More>
   static absl::StatusOr<Deconvolution> Create(const Problem& problem, const More&... more) {
     if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;
+    if constexpr (Epilogue::kHasSums) {  // the phases add to the same ones
+      if (absl::Status s = internal::CheckImageSums(problem.p(), problem.q()); !s.ok()) return s;
+    }
     Deconvolution made(problem);
     for (const Phase& phase : made.phases_) {
       absl::StatusOr<Op> op = Op::Create(phase.problem, more...);

@@ -37,6 +37,11 @@ absl::Status internal::TooLarge(const char* what, Wide value, std::int64_t limit
       absl::StrFormat("conv: %s=%.0f exceeds %d; %s", what, shown, limit, remedy));
 }
 
+absl::Status internal::CheckImageSums(std::int64_t p, std::int64_t q) {
+  if (p * q <= kInt32Max / 255) return absl::OkStatus();
+  return TooLarge("p*q of ImageSums", p * q, kInt32Max / 255, "split the image");
+}
+
 absl::Status internal::CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads) {
   for (const Field& field : extents) {
     if (field.value < 1) return NotPositive(field.name, field.value);

@@ -42,6 +42,9 @@ struct Field {
 // InvalidArgument or OutOfRange: extents are 1 to kMaxExtent, pads 0 to kMaxExtent.
 absl::Status CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads);
 
+// OutOfRange if the int32 sums of an image's p x q outputs of a byte could overflow.
+absl::Status CheckImageSums(std::int64_t p, std::int64_t q);
+
 // From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
 constexpr std::int64_t StepH(const Problem& p) {
   return p.r == 1 ? 0 : p.dilation_h;

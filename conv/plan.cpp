@@ -103,8 +103,8 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
         "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
         "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
   }
-  if (f.image_sums && p.p() * p.q() > kInt32Max / 255) {
-    return TooLarge("p*q of ImageSums", p.p() * p.q(), kInt32Max / 255, "split the image");
+  if (f.image_sums) {
+    if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
   }
   const gemm::TileShape& tile = f.config.threadblock;
   Geometry g;

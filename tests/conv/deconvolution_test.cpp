@@ -191,6 +191,18 @@ TEST(Deconvolution, RefusesShapes) {
                         "several convolutions; said of phase (1, 1) of a deconvolution"));
 }
 
+// Each phase alone would do: 3000 x 3000 outputs in 4 of them.
+TEST(Deconvolution, RefusesSumsOfLargeImages) {
+  using epilogues::Bias, epilogues::Scale, epilogues::ImageSums;
+  using Sums = epilogues::Chain<Scale, Bias<>, ImageSums, epilogues::ClampTo<std::int8_t>>;
+  using Pooled = Nc4Prologue<PerPhase, NCxHWx<32>, SmallTile<4>, Sums>;
+  DeconvolutionProblem bad = SquareDeconvolution(1, 4, 1500, 8, 2, 0, 2);
+  EXPECT_THAT(std::string(Deconvolution<Pooled>::Create(bad).status().message()),
+              "conv: p*q of ImageSums=9000000 exceeds 8421504; split the image");
+  bad.w = 1400;
+  EXPECT_TRUE(Deconvolution<Pooled>::Create(bad).ok());
+}
+
 // Arguments that run, to get one thing wrong.
 struct Arguments {
   Arguments() : op(Op::Create(Good()).value()) {
