@@ -1,5 +1,6 @@
-// Source pixels that a functor converts on their way (conv/source_functor.hpp): through registers,
-// also where others are copied straight to shared memory.
+// Source pixels that change on their way, which a functor converts (conv/source_functor.hpp), or of
+// 4 bits, which become bytes: through registers, also where others are copied straight to shared
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +8,15 @@
 #include <type_traits>
 
 #include "weft/conv/pixel_map.hpp"
-#include "weft/conv/source_functor.hpp"
+#include "weft/conv/policy.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/operand.hpp"
 
 namespace weft::conv {
+
+// Whether policy P's source goes through a ConvertedOperand.
+template <class P>
+inline constexpr bool kChangesSource = kConvertsSource<P> || CheckedPolicy<P>::kInt4Source;
 
 // Base: the parameters of the walk.
 template <class Base, class Functor>
@@ -25,21 +30,45 @@ struct ConvertedParams<Base, NoSourceFunctor> : Base {};
 
 inline namespace WEFT_BACKEND {
 
+// Shape for the walk over a source of kBits bits a channel, where a stage has a byte.
+template <class Shape, int kBits>
+struct ShapeInMemory : Shape {
+  static constexpr int kBytes = Shape::kBytes * kBits / 8;
+};
+template <class Shape>
+struct ShapeInMemory<Shape, 8> : Shape {};
+
+// kBytes bytes of 4-bit channels moved as one access.
+template <int kBytes>
+struct alignas(kBytes) PairedPiece {
+  using Word = std::conditional_t<kBytes == 2, std::uint16_t, std::uint32_t>;
+  static constexpr int kWords = kBytes / static_cast<int>(sizeof(Word));
+  Word word[kWords];
+};
+
 // As gemm::GatherOperand, but with words converted before they are stored. Asynchronously, CopyPiece
-// stores what was loaded a slice ago, so that loads have a slice's products to arrive in. Walk also has
-// Channel(t), the first channel of the thread's pieces. kAll: every piece in the image is whole
-// channels of the source; if not, those that fill its last block become zeros.
-template <class Shape, class Walk, class Functor, bool kAll>
+// stores what was loaded a slice ago, so that loads have a slice's products to arrive in. P: a policy
+// whose source changes on its way. Walk is made for ShapeInMemory; for a functor it also has
+// Channel(t), where in memory the thread's pieces begin, in bytes of channels.
+template <class Shape, class Walk, class P>
 class ConvertedOperand {
+  using Checked = CheckedPolicy<P>;
+  using Functor = SourceFunctorOf<P>;
+  using Source = SourceElement<P>;
+  static constexpr bool kConverts = kConvertsSource<P>, kInt4 = Checked::kInt4Source;
+  // Every piece in the image is whole channels of the source; if not, those that fill its last block
+  // become zeros of the product.
+  static constexpr bool kAll = Checked::kNhwc;
   static constexpr int kBytes = Shape::kBytes;
   static constexpr int kCellBytes = kBytes / Shape::kCells;
   static_assert(Walk::kWhole && Shape::kPieces <= 32);
+  using Loaded = std::conditional_t<kInt4, PairedPiece<kBytes / 2>, gemm::Piece<kBytes>>;
 
  public:
   using Params = ConvertedParams<typename Walk::Params, Functor>;
   static constexpr int kPieces = Shape::kPieces;
   struct Fragment {
-    gemm::Piece<kBytes> piece[kPieces];
+    Loaded piece[kPieces];
     std::int32_t channel[Shape::kSteps];  // the first of its pieces
     std::uint32_t inside;                 // bit by bit: whether a piece is in the image
   };
@@ -47,7 +76,7 @@ class ConvertedOperand {
   template <class Tile>
   WEFT_DEVICE ConvertedOperand(arch::Thread t, const Params& p, const Tile& tile)
       : p_(p), walk_(t, p, tile) {
-    if constexpr (kDependsOf<Tile>.group) first_ = tile.batch.g * p.group_channels;
+    if constexpr (kConverts && kDependsOf<Tile>.group) first_ = tile.batch.g * p.group_channels;
   }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
@@ -56,11 +85,12 @@ class ConvertedOperand {
     for (int v = 0; v < kPieces; ++v) {
       const int i = v % Shape::kRows, j = v / Shape::kRows;
       const bool inside = (Shape::kEven || Shape::Has(t, j)) && walk_.Bytes(i) > 0;
-      f.piece[v] =
-          t.LoadGlobalOr0(static_cast<const gemm::Piece<kBytes>*>(walk_.Source(i)), inside);
+      f.piece[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(walk_.Source(i)), inside);
       f.inside |= inside ? 1u << v : 0u;
       if (i == Shape::kRows - 1) {
-        f.channel[j] = first_ + walk_.Channel(t);
+        if constexpr (kConverts) {
+          f.channel[j] = first_ + walk_.Channel(t) * 8 / Checked::kSrcBits;
+        }
         walk_.Advance(Shape::StepAfter(j));
       }
     }
@@ -84,11 +114,13 @@ class ConvertedOperand {
     using Cell = gemm::Piece<kCellBytes>;
     const int i = v % Shape::kRows, j = v / Shape::kRows;
     if (!Shape::kEven && !Shape::Has(t, j)) return;
-    gemm::Piece<kBytes> piece = f.piece[v];
-    if ((f.inside >> v & 1) != 0) {
+    gemm::Piece<kBytes> piece;
+    WEFT_UNROLL
+    for (int w = 0; w < kBytes / 4; ++w) piece.word[w] = Word(f.piece[v], w);
+    if (kConverts && (f.inside >> v & 1) != 0) {
       WEFT_UNROLL
       for (int w = 0; w < kBytes / 4; ++w) {
-        piece.word[w] = Convert(piece.word[w], f.channel[j] + 4 * w);
+        if constexpr (kConverts) piece.word[w] = Convert(piece.word[w], f.channel[j] + 4 * w);
       }
     }
     const int row = Shape::Rows::Shared(Shape::Row(t, i));
@@ -105,13 +137,24 @@ class ConvertedOperand {
     }
   }
 
+  // Channels 4 w to 4 w + 3 of a piece.
+  static constexpr std::uint32_t Word(const Loaded& piece, int w) {
+    if constexpr (!kInt4) {
+      return piece.word[w];
+    } else if constexpr (kBytes == 4) {
+      return UnpairInt4<Source>(piece.word[0]);
+    } else {
+      return UnpairInt4<Source>(piece.word[w / 2] >> (16 * (w % 2)));
+    }
+  }
+
   // Four channels from `channel` on.
   WEFT_DEVICE std::uint32_t Convert(std::uint32_t word, std::int32_t channel) const {
     std::uint32_t converted = 0;
     WEFT_UNROLL
     for (int b = 0; b < 4; ++b) {
       if (!kAll && channel + b >= p_.channels) continue;
-      const auto x = static_cast<typename Functor::Source>(word >> (8 * b));
+      const auto x = static_cast<Source>(word >> (8 * b));
       const auto y = static_cast<std::uint8_t>(p_.functor(x, channel + b));
       converted |= std::uint32_t{y} << (8 * b);
     }

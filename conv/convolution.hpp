@@ -99,7 +99,10 @@ class Convolution {
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return P::SrcLayout::Size(problem().src()); }
   std::int64_t dst_size() const { return P::DstLayout::Size(problem().dst()); }
-  // Of dst; half as many where DstLayout is a PairedInt4.
+  // Of both; half as many where SrcLayout or DstLayout is a PairedInt4.
+  std::int64_t src_bytes() const {
+    return weft::internal::BytesOf<typename P::SrcLayout, Element>(src_size());
+  }
   std::int64_t dst_bytes() const {
     return weft::internal::BytesOf<typename P::DstLayout, Output>(dst_size());
   }
@@ -288,7 +291,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
       {.field = "src",
        .address = args.src,
        .alignment = kBlocks ? 32 : P::config.alignment.src,
-       .line_bytes = src_size() * std::int64_t{sizeof(Element)},
+       .line_bytes = src_bytes(),
        .helper = kChoosesLoads && !CheckedPolicy<P>::kWgmma ? "WithSrcAlignment" : nullptr,
        .least_alignment = 4},
       {.field = "filter",
@@ -300,6 +303,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   const ZeroPoints zero_points{.source_stage = Epilogue::kSourceZeroPoint,
                                .filter_stage = Epilogue::kFilterZeroPoint,
                                .unsigned_source = CheckedPolicy<P>::kUnsigned,
+                               .source_bits = CheckedPolicy<P>::kSrcBits,
                                .source_correction = args.source_correction,
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};

@@ -38,9 +38,10 @@ struct OperatorKind<P> {
                           typename P::DstLayout, typename P::Prologue, typename P::Epilogue,
                           conv::SourceFunctorOf<P>>;
   static constexpr const char* kWho = "conv";
-  // Filters of int4 name the source's layout as well.
+  // Filters of int4 name the source's layout as well, unless that is of 4 bits itself.
   static constexpr const char* kFrom =
-      kIsInt4<typename P::FilterLayout> ? P::FilterLayout::kName : P::SrcLayout::kName;
+      Checked::kInt4 && !Checked::kInt4Source ? P::FilterLayout::kName : P::SrcLayout::kName;
+  static constexpr const char* kBy = Checked::kInt4 && Checked::kInt4Source ? "_by_int4" : "";
   static constexpr const char* kTo = P::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
 };

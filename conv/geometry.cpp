@@ -110,6 +110,7 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
         "%d are accepted, so split the channels over several convolutions",
         p.groups == 1 ? "c*r*s" : "c/groups*r*s", static_cast<double>(products),
         largest_product == kLargestInt8Product ? "two int8 values"
+        : largest_product <= 15 * 8            ? "two values of 4 bits"
         : largest_product < kLargestInt8Product
             ? "a byte and an int4"
             : absl::StrCat("two bytes and their zero points, up to ", largest_product, " each,"),

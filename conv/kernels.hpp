@@ -51,25 +51,29 @@ inline namespace WEFT_BACKEND {
 
 // Source pixels, in pieces as Shape wants them.
 template <class Shape, class Format, SourceKind kind>
-using SourceWalk = std::conditional_t<
-    kind == SourceKind::kPointwise, gemm::AffineWalk<Shape, PointwiseSource<Format>>,
-    std::conditional_t<kind == SourceKind::kTaps, TapWalk<Shape, Format::kUnitBytes>,
-                       Im2colWalk<Shape, Format>>>;
+using SourceWalk =
+    std::conditional_t<kind == SourceKind::kPointwise,
+                       gemm::AffineWalk<Shape, PointwiseSource<Format>>,
+                       std::conditional_t<kind == SourceKind::kTaps, TapWalk<Shape, Format>,
+                                          Im2colWalk<Shape, Format>>>;
 
-// As they are, or converted.
-template <class Shape, class Walk, class P, class Functor>
+// As they are, or changed on their way.
+template <class Shape, class P, SourceKind kind, bool kChanged = kChangesSource<P>>
 struct SourceOperand {
-  using type = ConvertedOperand<Shape, Walk, Functor, CheckedPolicy<P>::kNhwc>;
+  using Checked = CheckedPolicy<P>;
+  using Walk = SourceWalk<ShapeInMemory<Shape, Checked::kSrcBits>, Checked, kind>;
+  using type = ConvertedOperand<Shape, Walk, P>;
 };
-template <class Shape, class Walk, class P>
-struct SourceOperand<Shape, Walk, P, NoSourceFunctor> {
-  using type = gemm::GatherOperand<Shape, Walk>;
+template <class Shape, class P, SourceKind kind>
+struct SourceOperand<Shape, P, kind, false> {
+  using type = gemm::GatherOperand<Shape, SourceWalk<Shape, CheckedPolicy<P>, kind>>;
 };
 
 // Filters: the pieces of FilterLayout as M wants them.
 template <class M, class P, class Source, class Format = typename P::FilterLayout>
 struct FilterOperand {
-  using Shape = typename M::template Along<typename M::ColumnsOfB, P::config.alignment.src>;
+  static constexpr int kPiece = CheckedPolicy<P>::kSrcPiece;
+  using Shape = typename M::template Along < typename M::ColumnsOfB, kPiece<16 ? kPiece : 16>;
   using type = gemm::AffineOperand<Shape, Source>;
 };
 template <class M, class P, class Source>
@@ -101,9 +105,8 @@ struct Parts {
   using Mainloop = MainloopFor<P>;
   using Pipeline = typename Mainloop::Pipeline;
 
-  using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, P::config.alignment.src>;
-  using OperandA = typename SourceOperand<SourceShape, SourceWalk<SourceShape, Checked, kind>, P,
-                                          SourceFunctorOf<P>>::type;
+  using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, Checked::kSrcPiece>;
+  using OperandA = typename SourceOperand<SourceShape, P, kind>::type;
   using OperandB = typename FilterOperand<Mainloop, P, FilterSource<Checked>>::type;
   using Epilogue = gemm::DirectStore<P, decltype(Params::output), typename Mainloop::Map>;
 
@@ -115,8 +118,8 @@ struct Parts {
                                                   : kind == SourceKind::kIm2col ? 2
                                                                                 : 0);
   static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
-  // A second output has addresses of its own, and a converted source waits in registers.
-  static constexpr bool kMore = (kConvertsSource<P> || P::Epilogue::kHasCopy ||
+  // A second output has addresses of its own, and a source that changes waits in registers.
+  static constexpr bool kMore = (kChangesSource<P> || P::Epilogue::kHasCopy ||
                                  P::Epilogue::kHasRange || P::Epilogue::kHasSums) &&
                                 P::config.registers == 0;
   static constexpr int kRegisters = !kMore                ? kWithResidual
@@ -170,10 +173,12 @@ using Kernel = typename KernelAt<P, i>::type;
 
 }  // namespace WEFT_BACKEND
 
-// Whether there is a kernel for SourceKind::kTaps.
-template <class P>
-inline constexpr bool kHasTaps = CheckedPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80 &&
-                                 !CheckedPolicy<P>::kNhwc && !kConvertsSource<P>;
+// Whether there is a kernel for a SourceKind.
+template <class P, SourceKind kind>
+inline constexpr bool kHasKernel =
+    kind == SourceKind::kTaps ? CheckedPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80 &&
+                                    !CheckedPolicy<P>::kNhwc && !kConvertsSource<P>
+                              : kind == SourceKind::kIm2col || CheckedPolicy<P>::kBlockUnits == 1;
 
 }  // namespace weft::conv
 
@@ -189,8 +194,7 @@ struct KernelList<P> {
                                 : Checked::kWgmma   ? (conv::kConvertsSource<P> ? 0 : 1)
                                                     : 3;
   template <int i>
-  static constexpr bool kExists = Checked::kDepthwise || conv::kHasTaps<P> ||
-                                  conv::SourceKind(i) != conv::SourceKind::kTaps;
+  static constexpr bool kExists = Checked::kDepthwise || conv::kHasKernel<P, conv::SourceKind(i)>;
   template <int i>
   using Kernel = conv::Kernel<P, i>;
 };

@@ -50,14 +50,14 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
         ", whose filter does not depend on the channel group; use ", "prologues::Grouped"));
   }
   const std::int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
-  if (group_c % f.unit_bytes != 0) {
+  const int block = f.nhwc ? f.unit_bytes : f.src_interleave;
+  if (group_c % block != 0) {
     const std::string remedy =
         f.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: c/groups=", group_c, " is not a multiple of ", f.unit_bytes,
-                     f.nhwc ? ", the channels of one load from " : ", the interleave of ",
-                     f.src_layout, "; pad the channels of each group",
-                     f.unit_bytes == 4 ? "" : ", or ", f.unit_bytes == 4 ? "" : remedy));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: c/groups=", group_c, " is not a multiple of ", block,
+        f.nhwc ? ", the channels of one load from " : ", the interleave of ", f.src_layout,
+        "; pad the channels of each group", block == 4 ? "" : ", or ", block == 4 ? "" : remedy));
   }
   // Blocked residuals are read by words of 4 channels.
   const bool words = f.residual_channel_run >= 4 && store < 4;
@@ -73,13 +73,15 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
 }
 
 void FillTaps(const Problem& p, TapParams* t) {
-  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
+  const std::int64_t filter_taps = p.r * p.s, units = t->pixel_units;
+  const std::int64_t taps = filter_taps * units;
   t->taps = Int32(taps);
   for (int tap = 0; tap < taps; ++tap) {
     const auto offset = [&](std::int64_t i) {
-      return i / p.s * t->step_h * p.w + i % p.s * t->step_w;
+      const std::int64_t unit = i / filter_taps, at = i % filter_taps;
+      return unit + (at / p.s * t->step_h * p.w + at % p.s * t->step_w) * units;
     };
-    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : plane;
+    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : p.h * p.w * units;
     t->next_tap[tap] = Int32(next - offset(tap));
   }
 }
@@ -88,7 +90,7 @@ void FillTaps(const Problem& p, TapParams* t) {
 double Bytes(const Problem& p, const TileFacts& f, double filters) {
   const double c = RoundUp(p.c, f.src_interleave);
   const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter_bits / 8;
-  return p.n * c * p.h * p.w + filters * one +
+  return p.n * c * p.h * p.w * f.src_bits / 8 + filters * one +
          double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bits / 8 +
          8.0 * p.k;
 }
@@ -119,14 +121,15 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
     return g;
   }
   const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  const bool pointwise =
-      taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0;
-  g.kind = pointwise                                     ? SourceKind::kPointwise
-           : f.has_taps && taps <= TapParams::kTableTaps ? SourceKind::kTaps
-                                                         : SourceKind::kIm2col;
-
   const std::int64_t x = f.unit_bytes;
-  const std::int64_t all_channels = gemm::CeilDiv(p.c, x);
+  const std::int64_t block_units = f.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.src_interleave}, x);
+  const bool pointwise = taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
+                         p.pad_right == 0 && block_units == 1;
+  g.kind = pointwise                                                   ? SourceKind::kPointwise
+           : f.has_taps && taps * block_units <= TapParams::kTableTaps ? SourceKind::kTaps
+                                                                       : SourceKind::kIm2col;
+
+  const std::int64_t all_channels = gemm::CeilDiv(p.c, x * block_units) * block_units;
   const std::int64_t channels = gemm::CeilDiv(p.c / p.groups, x);
   const std::int64_t slice_units = tile.k / x;
   const std::int64_t units = channels * taps;
@@ -136,7 +139,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
                             (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
   const Wide reach = f.nhwc ? padded_plane * (all_channels + overshoot)
-                            : Wide{all_channels + overshoot} * plane + padded_plane;
+                            : Wide{all_channels + overshoot} * plane + padded_plane * block_units;
   if (!pointwise && reach > kInt32Max) {
     return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
                     "split the image or its channels");
@@ -196,7 +199,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   a.image_units = all_channels * plane;
   a.group_units = channels * (f.nhwc ? 1 : plane);
   a.units = Int32(units);
-  a.pixel_units = Int32(f.nhwc ? all_channels : 1);
+  a.pixel_units = Int32(f.nhwc ? all_channels : block_units);
   a.channel_units = Int32(channels);
   a.w = Int32(p.w);
   a.plane = Int32(plane);

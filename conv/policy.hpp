@@ -147,11 +147,15 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr bool kInt4 = kIsInt4<typename P::FilterLayout>;
   static constexpr int kFilterBits = kInt4 ? 4 : 8;
   using FilterLayout = UnpackedFormat<typename P::FilterLayout>;
+  // Sources of 4 bits, which are expanded on their way in.
+  static constexpr bool kInt4Source = kIsInt4<typename P::SrcLayout>;
+  static constexpr int kSrcBits = kInt4Source ? 4 : 8;
+  using SrcLayout = UnpackedFormat<typename P::SrcLayout>;
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
-  static_assert(!kSimt || (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
+  static_assert(!kSimt || (std::is_same_v<SrcLayout, NCxHWx<4>> &&
                            std::is_same_v<FilterLayout, CxRSKx<4>>),
                 "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
-  static constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
+  static constexpr bool kNhwc = std::is_same_v<SrcLayout, NHWC>;
   static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
                 "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
@@ -161,7 +165,7 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "int8 where the copy engine left it; give the policy an MmaSm80Config, or a "
                 "SimtConfig for NCxHWx<4>");
   // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
-  static constexpr bool kStrips = kWgmma && std::is_same_v<typename P::SrcLayout, NCxHWx<4>>;
+  static constexpr bool kStrips = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
   // A filter for each channel: not a product, so neither goes without the other.
   static constexpr bool kDepthwise = kMainloop == gemm::Mainloop::kDepthwise;
   static_assert(kDepthwise == std::is_same_v<typename P::Prologue, prologues::Depthwise>,
@@ -174,13 +178,14 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
       kSimt || kDepthwise || (kStrips && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
-          (std::is_same_v<typename P::SrcLayout, NCxHWx<32>> &&
+          ((std::is_same_v<SrcLayout, NCxHWx<32>> ||
+            (kInt4Source && std::is_same_v<SrcLayout, NCxHWx<64>>)) &&
            std::is_same_v<FilterLayout, CxRSKx<32>>) ||
           (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
            (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
       "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
       "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
-      "also NCxHWx<4> with CxRSKx<4>");
+      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>>");
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
@@ -198,8 +203,9 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(!kPairs || internal::kClampsToInt4<typename Epilogue::OutputStage>,
                 "weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with "
                 "ClampTo<std::int8_t, -8, 7> or ClampTo<std::uint8_t, 0, 15>");
-  static_assert(!kIsInt4<typename P::SrcLayout>,
-                "weft: sources are of bytes; PairedInt4 is a DstLayout");
+  static_assert(!kInt4Source || (!kWgmma && !kDepthwise),
+                "weft: the wgmma_sm90 mainloop and depthwise convolutions have no sources of "
+                "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
   static_assert(!kPairs || (!kWgmma && !kDepthwise),
                 "weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of "
                 "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
@@ -213,17 +219,18 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter and "
                 "Grouped, whose filters are the same for all pixels and images");
   // Of a source value by a filter value, each less its zero point, in magnitude.
+  static constexpr bool kWholeRange =
+      kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;
   static constexpr std::int64_t kLargestProduct =
-      std::int64_t{kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint ? 255
-                                                                                         : 128} *
+      std::int64_t{kInt4Source ? (kWholeRange ? 15 : 8) : (kWholeRange ? 255 : 128)} *
       (Epilogue::kFilterZeroPoint ? 255
        : kInt4                    ? 8
                                   : 128);
 
   static_assert(
-      !kSimt || config.alignment.src == 4,
+      !kSimt || config.alignment.src == 4 * kSrcBits / 8,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
-      "so 4 is the only choice");
+      "so 4 is the only choice; those of PairedInt4<NCxHWx<4>> are 2, so there it is 2");
   static_assert(!kStrips || config.alignment.src == 4,
                 "weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>, whose pixels are "
                 "4 bytes; give the policy WithSrcAlignment(config, 4)");
@@ -237,8 +244,16 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
                                               P::DstLayout::kChannelRun>::kValid);
 
-  // Bytes that kernels count k in: a channel block, or one access of NHWC.
-  static constexpr int kUnitBytes = kNhwc ? config.alignment.src : P::SrcLayout::kInterleave;
+  // Channels of one access to the source, each a byte where it is multiplied.
+  static constexpr int kSrcPiece = config.alignment.src * 8 / kSrcBits;
+  // Such bytes that kernels count k in: a channel block (half of one of 64 channels), or one access of
+  // NHWC; those of them that the source has in memory; and how many lie side by side.
+  static constexpr int kUnitBytes = kNhwc ? kSrcPiece
+                                    : kInt4Source && SrcLayout::kInterleave > 32
+                                        ? 32
+                                        : SrcLayout::kInterleave;
+  static constexpr int kSrcUnitBytes = kUnitBytes * kSrcBits / 8;
+  static constexpr int kBlockUnits = kNhwc ? 1 : SrcLayout::kInterleave / kUnitBytes;
   static constexpr bool kValid = true;
 };
 

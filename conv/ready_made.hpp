@@ -283,22 +283,56 @@ struct Int4Filter : P {
   using FilterLayout = PackedInt4<typename P::FilterLayout>;
 };
 
+// Policy P for a source of 4 bits a value, PairedInt4 of its SrcLayout: -8 to 7, or 0 to 15 of an
+// UnsignedSource. Any mainloop but wgmma_sm90; C is a multiple of twice the loads' bytes over NHWC.
+template <class P>
+struct Int4Source : P {
+  using SrcLayout = PairedInt4<typename P::SrcLayout>;
+  static constexpr auto config =
+      WithSrcAlignment(P::config, P::SrcLayout::kInterleave == 4 ? 2 : P::config.alignment.src);
+};
+
 namespace internal {
 
-template <class F>
+template <template <class> class With, class F>
 struct Int4Family;
-template <class... Policies>
-struct Int4Family<Family<Policies...>> {
+template <template <class> class With, class... Policies>
+struct Int4Family<With, Family<Policies...>> {
   using type = gemm::JoinFamilies<
-      std::conditional_t<kIsWgmma<Policies>, Family<>, Family<Int4Filter<Policies>>>...>;
+      std::conditional_t<kIsWgmma<Policies>, Family<>, Family<With<Policies>>>...>;
+};
+
+// Source and filter of int4, the source's channels in blocks of 64. P: a policy over NCxHWx<32>.
+template <class P>
+struct Int4Conv64 : Int4Filter<P> {
+  using SrcLayout = PairedInt4<NCxHWx<64>>;
 };
 
 }  // namespace internal
 
-// The operators above, and those of uint8, for filters of int4: Int4Filter<U8Conv32<>>,
+// The operators above, and those of uint8, for filters or sources of int4: Int4Filter<U8Conv32<>>,
 // Int4FilterFamily<S8Conv32Family<>>.
 template <class F>
-using Int4FilterFamily = typename internal::Int4Family<F>::type;
+using Int4FilterFamily = typename internal::Int4Family<Int4Filter, F>::type;
+template <class F>
+using Int4SourceFamily = typename internal::Int4Family<Int4Source, F>::type;
+
+// Networks of 4 bits: source, filter and, unless another Dst is given, output, in blocks of 64
+// channels. U4Conv64's values are 0 to 15, where the clamp is a ReLU as well.
+using S4Bias =
+    epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ClampTo<std::int8_t, -8, 7>>;
+using U4BiasRelu =
+    epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ClampTo<std::uint8_t, 0, 15>>;
+template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
+using S4Conv64 = internal::Int4Conv64<S8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
+using U4Conv64 = internal::Int4Conv64<U8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>>
+using S4Conv64Family =
+    typename internal::Int4Family<internal::Int4Conv64, S8Conv32Family<Epilogue, Dst>>::type;
+template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
+using U4Conv64Family =
+    typename internal::Int4Family<internal::Int4Conv64, U8Conv32Family<Epilogue, Dst>>::type;
 
 // What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
 // the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of

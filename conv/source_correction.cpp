@@ -232,10 +232,15 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
         "conv: args.source_correction was made for ", ProblemName(tabled), ", this operator has ",
         ProblemName(p), "; make the one that belongs to the problem and its filter"));
   }
-  const int lowest = z.unsigned_source ? 0 : -128, highest = z.unsigned_source ? 255 : 127;
+  const int values = 1 << z.source_bits;
+  const int lowest = z.unsigned_source ? 0 : -values / 2, highest = lowest + values - 1;
   if (table.zero_point() < lowest || table.zero_point() > highest) {
+    const char* const type = z.source_bits == 4
+                                 ? (z.unsigned_source ? "a u4 source" : "an s4 source")
+                             : z.unsigned_source ? "a uint8 source"
+                                                 : "an int8 source";
     return ZeroPointOutside("args.source_correction.zero_point()", table.zero_point(), lowest,
-                            highest, z.unsigned_source ? "a uint8 source" : "an int8 source");
+                            highest, type);
   }
   return absl::OkStatus();
 }

@@ -88,6 +88,7 @@ class SourceCorrectionBuffer {
 struct ZeroPoints {
   bool source_stage = false, filter_stage = false;  // the epilogue has them
   bool unsigned_source = false;
+  int source_bits = 8;
   const SourceCorrection& source_correction;
   const std::int32_t* filter_zero_point = nullptr;
   const std::int32_t* window_sums = nullptr;

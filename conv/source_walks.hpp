@@ -2,8 +2,9 @@
 //
 // A walk (gemm/operand.hpp) stands at one place of k, (c, r, s), and knows for each of the thread's
 // output pixels whether the input there is inside the image, and its address. In NCxHWx<x> it
-// counts channel blocks (the x channels of one pixel), in the order (c / x, r, s), s fastest. In
-// NHWC it counts pieces of one access, in the order (r, s, c), c fastest.
+// counts channel blocks (the x channels of one pixel), in the order (c / x, r, s), s fastest; those
+// of 64 channels as two, c / 32. In NHWC it counts pieces of one access, in the order (r, s, c), c
+// fastest.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct SourceParams {
   std::int64_t image_units = 0;    // of one image
   std::int64_t group_units = 0;    // from a channel group to the next
   std::int32_t units = 0;          // of k: (C / G) / x * R * S
-  std::int32_t pixel_units = 1;    // NHWC: of one pixel, ...
-  std::int32_t channel_units = 1;  // ... and of those of its channels that are in a group
+  std::int32_t pixel_units = 1;    // side by side: in NHWC all of one pixel, else of its block
+  std::int32_t channel_units = 1;  // NHWC: those of a pixel's channels that are in a group
   std::int32_t w = 0, plane = 0;   // input columns, and rows * columns
   std::int32_t stride_h = 0, stride_w = 0;
 
@@ -39,7 +40,7 @@ template <class Format>
 struct PointwiseSource {
   using Params = SourceParams;
   static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = false;
-  static constexpr int kUnitBytes = Format::kUnitBytes;
+  static constexpr int kUnitBytes = Format::kSrcUnitBytes;
   static constexpr std::int64_t RowBytes(const Params&) { return 0; }
   static constexpr std::int64_t StepBytes(const Params& p) {
     return static_cast<std::int64_t>(p.plane) * kUnitBytes;
@@ -87,10 +88,10 @@ struct WindowParams : SourceParams {
   }
 };
 
-// Filters of at most kTableTaps taps.
+// Filters of at most kTableTaps taps. Taps here are one for each of pixel_units.
 struct TapParams : WindowParams {
   static constexpr int kTableTaps = 32;
-  std::int32_t taps = 0;  // R S
+  std::int32_t taps = 0;  // R S, or twice that
   // Units from a tap to the next one; after the last one, to the first tap in the next channel
   // block.
   std::int32_t next_tap[kTableTaps] = {};
@@ -107,8 +108,10 @@ inline namespace WEFT_BACKEND {
 // NCxHWx, at most 32 taps, any stride, dilation and padding. Tensor cores leave no time for
 // arithmetic at each piece: an address for each pixel moves from block to block, and which taps lie
 // inside the image has been worked out before.
-template <class Shape, int kUnitBytes>
+template <class Shape, class Format>
 class TapWalk {
+  static constexpr int kUnitBytes = Format::kSrcUnitBytes;
+
  public:
   using Params = TapParams;
   static constexpr bool kWhole = true;
@@ -142,6 +145,10 @@ class TapWalk {
         tap <<= 1;
       }
     }
+    if constexpr (Format::kBlockUnits == 2) {  // the same taps, of the block's second half
+      WEFT_UNROLL
+      for (int i = 0; i < Shape::kRows; ++i) inside_[i] |= inside_[i] << (p_.taps / 2);
+    }
     for (int k = Shape::Outer(t, 0); k > 0; --k) Step();
   }
 
@@ -173,7 +180,7 @@ class TapWalk {
 // Any filter of any size. Format: a CheckedPolicy. kAlong: NHWC.
 template <class Shape, class Format>
 class Im2colWalk {
-  static constexpr int kUnitBytes = Format::kUnitBytes;
+  static constexpr int kUnitBytes = Format::kSrcUnitBytes, kBlockUnits = Format::kBlockUnits;
   static constexpr bool kAlong = Format::kNhwc;
   static constexpr int kStep = Shape::kStep * (kAlong ? Shape::kInner : 1);  // in units
 
@@ -195,7 +202,7 @@ class Im2colWalk {
     c_ = Split(unit_, r_, s_);
     step_c_ = Split(kStep, step_r_, step_s_);
     if constexpr (!kAlong) {
-      offset_ = c_ * p_.plane + Tap(r_, s_);
+      offset_ = Offset();
       step_offset_ = step_c_ * p_.plane + Tap(step_r_, step_s_);
     }
   }
@@ -252,6 +259,11 @@ class Im2colWalk {
       if (r_ >= p_.r) {
         r_ -= p_.r;
         offset_ += p_.plane - p_.r * p_.step_h * p_.w;
+        if constexpr (kBlockUnits == 2) ++c_;
+      }
+      if constexpr (kBlockUnits == 2) {
+        c_ += step_c_;
+        offset_ = Offset();
       }
     }
   }
@@ -270,6 +282,10 @@ class Im2colWalk {
   }
   WEFT_DEVICE std::int32_t Tap(std::int32_t r, std::int32_t s) const {
     return r * p_.step_h * p_.w + s * p_.step_w;
+  }
+  // NCxHWx: of the present place.
+  WEFT_DEVICE std::int32_t Offset() const {
+    return c_ / kBlockUnits * kBlockUnits * p_.plane + c_ % kBlockUnits + Tap(r_, s_) * kBlockUnits;
   }
 
   const Params& p_;

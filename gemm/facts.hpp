@@ -33,6 +33,7 @@ struct TileFacts {
   bool nhwc = false;             // SrcLayout is NHWC
   bool has_taps = false;         // there is a kernel for conv::SourceKind::kTaps
   int filter_interleave = 4;     // FilterLayout rounds K up to a multiple of this
+  int src_bits = 8;              // of a source's value; 4: SrcLayout is a PairedInt4
   int filter_bits = 8;           // of a filter's value; 4: FilterLayout is a PackedInt4
   int dst_channel_run = 0;       // TensorFormat::kChannelRun
   int residual_channel_run = 0;  // of the residual's, 0 if there is none

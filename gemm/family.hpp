@@ -31,7 +31,7 @@ class Gemm<Family<Policies...>> {
 //     using Operator = ...;   // of one policy
 //     using Checked = ...;    // instantiating it checks the policy
 //     using Same = std::tuple<...>;  // the types that policies of one family share
-//     static constexpr const char* kWho, *kFrom, *kTo;  // in errors; layouts in tuning tables
+//     static constexpr const char* kWho, *kFrom, *kBy, *kTo;  // in errors; layouts in tuning tables
 //     static constexpr const char* kCMake;  // the function that compiles a policy for the GPU
 template <class P>
 struct OperatorKind {
@@ -51,6 +51,7 @@ struct OperatorKind<P> {
   static constexpr const char* kFrom = kLinesOfA<P> ? (kLinesOfB<P> ? "row_x_column" : "row_x_row")
                                        : kLinesOfB<P> ? "column_x_column"
                                                       : "column_x_row";
+  static constexpr const char* kBy = "";
   static constexpr const char* kTo =
       std::is_same_v<typename P::LayoutC, layouts::RowMajor> ? "row" : "column";
   static constexpr const char* kCMake = "weft_add_gemms";

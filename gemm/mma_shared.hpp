@@ -76,13 +76,13 @@ struct FragmentTile : WarpTile<P> {
   static constexpr int kBytesB = kGroups * W::kBlockN * kGroupBytesB;
 };
 
-// Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half.
+// Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half, or 32, in two cells.
 template <class M, class Rows, int kPieceBytes>
 struct MmaPlace {
   using Layout = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
-  static constexpr int kBytes = kPieceBytes, kCells = 1;
-  static constexpr int Offset(int row, int inner, int outer, int) {
-    const int byte = inner * kBytes;
+  static constexpr int kBytes = kPieceBytes, kCells = CeilDiv(kPieceBytes, 16);
+  static constexpr int Offset(int row, int inner, int outer, int cell) {
+    const int byte = inner * kBytes + cell * 16;
     return Layout::Offset(row, outer + byte / 32, byte % 32 / 16) + byte % 16;
   }
 };

@@ -72,8 +72,8 @@ template <class P>
 std::string OperatorName() {
   using Kind = OperatorKind<P>;
   using Epilogue = typename P::Epilogue;
-  return absl::StrCat(internal::ElementName<typename P::Element>(), "_", Kind::kFrom, "_to_",
-                      internal::ElementName<typename Epilogue::Output>(), "_", Kind::kTo,
+  return absl::StrCat(internal::ElementName<typename P::Element>(), "_", Kind::kFrom, Kind::kBy,
+                      "_to_", internal::ElementName<typename Epilogue::Output>(), "_", Kind::kTo,
                       Epilogue::kHasBias ? "_bias" : "", Epilogue::kHasResidual ? "_residual" : "");
 }
 

@@ -1,4 +1,4 @@
-// Formats of 4-bit values, two to a byte: filters, and what a convolution writes.
+// Formats of 4-bit values, two to a byte: filters, and what a convolution reads and writes.
 //
 // Filters of int4, values from -8 to 7, are for kernels to expand:
 // PackedInt4<Format> has the elements of Format in the same order, in blocks of 32: byte i of a
@@ -130,6 +130,16 @@ constexpr std::uint32_t LowerInt4(std::uint32_t bytes) {
 // ... and the upper ones.
 constexpr std::uint32_t UpperInt4(std::uint32_t bytes) {
   return LowerInt4(bytes >> 4);
+}
+
+// The lower 16 bits of `pairs`, two pairs as PairedInt4 has them: four values of T (int8 or uint8), a
+// byte each.
+template <class T>
+constexpr std::uint32_t UnpairInt4(std::uint32_t pairs) {
+  std::uint32_t bytes = pairs & 0xffffu;
+  bytes = (bytes | bytes << 8) & 0x00ff00ffu;
+  bytes |= bytes << 4;
+  return std::is_signed_v<T> ? LowerInt4(bytes) : bytes & 0x0f0f0f0fu;
 }
 
 // The lower four bits of four bytes, in pairs as PairedInt4 has them: 16 bits.

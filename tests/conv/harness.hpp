@@ -28,22 +28,25 @@ inline std::string ToString(const Problem& p) {
 }
 
 // Random tensors of one problem, planar; `filter` is a bank of `filters`, one after the other, of
-// values of `filter_bits`.
+// values of `filter_bits`, and the source of `src_bits`.
 struct RandomTensors {
   std::vector<std::int8_t> src, filter, residual;
   std::vector<float> channel_alpha, bias;
   std::vector<std::int32_t> bias_int32, sum_bias;
 
-  RandomTensors(const Problem& p, std::uint32_t seed, std::int64_t filters = 1, int filter_bits = 8)
+  RandomTensors(const Problem& p, std::uint32_t seed, std::int64_t filters = 1, int filter_bits = 8,
+                int src_bits = 8)
       : engine(seed) {
     src = Bytes(p.n * p.c * p.h * p.w);
+    for (std::int8_t& x : src) x = static_cast<std::int8_t>(x >> (8 - src_bits));
     filter = Bytes(filters * KCRS::Size(p.filter()));
     for (std::int8_t& x : filter) x = static_cast<std::int8_t>(x >> (8 - filter_bits));
     residual = Bytes(p.n * p.k * p.p() * p.q());
     // Scales that bring typical sums into the int8 range, with some values clamped.
     std::uniform_real_distribution<float> scale(0.5f, 2.0f), offset(-40.0f, 40.0f);
-    const float typical = std::ldexp(
-        60.0f / (5500.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s))), 8 - filter_bits);
+    const float typical =
+        std::ldexp(60.0f / (5500.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s))),
+                   16 - filter_bits - src_bits);
     for (std::int64_t k = 0; k < p.k; ++k) {
       channel_alpha.push_back(typical * scale(engine));
       bias.push_back(offset(engine));
@@ -132,7 +135,7 @@ template <class Src, class FilterLayout, class Prologue>
 struct Inputs {
   explicit Inputs(const Problem& problem, std::uint32_t seed)
       : bank(problem, seed),
-        tensors(problem, seed, bank.filters, kIsInt4<FilterLayout> ? 4 : 8),
+        tensors(problem, seed, bank.filters, kIsInt4<FilterLayout> ? 4 : 8, kIsInt4<Src> ? 4 : 8),
         packed(PackBank<Prologue, FilterLayout>(problem, bank.filters, tensors.filter)),
         src(ConvertTensor<NCHW, Src, std::int8_t>(problem.src(), tensors.src).value()),
         filter(BytesOf(packed)) {}

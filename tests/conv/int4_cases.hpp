@@ -56,6 +56,40 @@ TEST(Int4Filter, ZeroPoints) {
   RunAsymmetric<Int4Filter<ZeroFilterSm80>>(4, 15);
 }
 
+// Sources of 4 bits, which become bytes on their way to shared memory.
+template <class P, class Src>
+struct Over : P {
+  using SrcLayout = Src;
+};
+using Nc64 = PairedInt4<NCxHWx<64>>;
+
+TEST(Int4Source, Simt) {
+  RunRandom<Int4Source<Int4Filter<S8Conv4<Relu, NCxHWx<4>, Tile32x32>>>>(8, 31);
+}
+
+TEST(Int4Source, MmaSm75) {
+  RunRandom<Int4Source<Nc32Policy<NCxHWx<32>, Relu, ArticleTile>>>(6, 32);
+}
+
+// Blocks of 64 channels are walked as two of 32, in tables of up to 16 taps and by im2col beyond.
+TEST(Int4Source, Nc64) {
+  using P = Over<Nc32Policy<NCxHWx<32>, Relu, MmaSm80Tile<64, 64, 64, 32, 32, 4>>, Nc64>;
+  RunRandom<Int4Filter<P>>(12, 33);
+  RunRandom<P>(1, 34);
+}
+
+TEST(Int4Source, Nhwc) {
+  RunRandom<Int4Source<Int4Filter<S8ConvNhwc<Relu, NHWC, Mma64x64, 16, 1>>>>(6, 35, 32);
+  RunRandom<Int4Source<S8ConvNhwc<Relu, NHWC, Mma64x64, 4, 1>>>(6, 36, 8);
+}
+
+// 0 to 15, each less a zero point at the border too.
+TEST(Int4Source, UnsignedWithZeroPoints) {
+  using Asymmetric = UnsignedSource<
+      Nc32Policy<NCxHWx<32>, QLinearWithFilter<std::uint8_t>, MmaSm80Tile<64, 32, 64, 32, 32, 3>>>;
+  RunAsymmetric<Over<Int4Filter<Asymmetric>, Nc64>>(4, 37);
+}
+
 template <class T, class... First>
 using ToInt4 = epilogues::Chain<
     First..., epilogues::Scale, epilogues::Bias<>,
@@ -72,7 +106,8 @@ void RunToInt4(int count, std::uint32_t seed, int multiple_k = 1, int multiple_c
     p.k = RoundUp(p.k, multiple_k);
     p.c = RoundUp(p.c, multiple_c);
     // Scales that bring typical sums into the range, with some values clamped.
-    const float alpha = (kIsInt4<typename P::FilterLayout> ? 16.0f : 1.0f) * 4.0f /
+    const float alpha = (kIsInt4<typename P::FilterLayout> ? 16.0f : 1.0f) *
+                        (kIsInt4<typename P::SrcLayout> ? 16.0f : 1.0f) * 4.0f /
                         (5500.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s)));
     ExpectMatchesReference<P>(p, reference::NoActivation{},
                               {.seed = static_cast<std::uint32_t>(engine()),
@@ -93,6 +128,7 @@ TEST(Int4Output, EveryLayout) {
   RunToInt4<Nc32Policy<PairedInt4<NCxHWx<64>>, U4, MmaSm80Tile<64, 64, 64, 32, 32, 3, 4>>>(8, 23);
   RunToInt4<Nc32Policy<PairedInt4<NCxHWx<32>>, S4, MmaSm75Tile<64, 32, 64, 16, 32, 8>>>(8, 24);
   RunToInt4<Int4Filter<S8ConvNhwc<S4, PairedInt4<NHWC>, Mma64x32, 4, 2>>>(8, 25, 2, 4);
+  RunToInt4<S4Conv64<S4Bias, Nc64, Mma64x64>>(8, 26);  // and what it reads
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ struct AsymmetricTensors {
   float output_zero_point;
 
   AsymmetricTensors(const Problem& p, std::uint32_t seed, bool source_zero, bool filter_zero,
-                    int filter_bits) {
+                    int filter_bits, int src_bits = 8) {
     std::mt19937 engine(seed);
     const auto byte = [&] { return static_cast<std::uint8_t>(engine() >> 24); };
     for (std::int64_t i = 0; i < NCHW::Size(p.src()); ++i)
-      src.push_back(static_cast<Element>(byte()));
+      src.push_back(static_cast<Element>(static_cast<Element>(byte()) >> (8 - src_bits)));
     for (std::int64_t i = 0; i < p.k * p.c / p.groups * p.r * p.s; ++i) {
       filter.push_back(
           static_cast<std::int8_t>(static_cast<std::int8_t>(byte()) >> (8 - filter_bits)));
@@ -31,11 +31,12 @@ struct AsymmetricTensors {
     const auto zero = [&](bool wanted) {
       const Element picks[] = {static_cast<Element>(byte()), std::numeric_limits<Element>::min(),
                                std::numeric_limits<Element>::max()};
-      return wanted ? picks[engine() % 3] : Element{0};
+      return wanted ? static_cast<Element>(picks[engine() % 3] >> (8 - src_bits)) : Element{0};
     };
     zero_point = zero(source_zero);
-    const float spread = std::ldexp(
-        90.0f / (8000.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s))), 8 - filter_bits);
+    const float spread =
+        std::ldexp(90.0f / (8000.0f * std::sqrt(static_cast<float>(p.c * p.r * p.s))),
+                   16 - filter_bits - src_bits);
     for (std::int64_t k = 0; k < p.k; ++k) {
       filter_zero_point.push_back(filter_zero ? static_cast<std::int8_t>(byte()) : 0);
       sum_bias.push_back(static_cast<std::int32_t>(engine() % 20001) - 10000);
@@ -63,9 +64,9 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
   SCOPED_TRACE(absl::StrCat(ToString(problem), " seed ", seed));
   const absl::StatusOr<Op> op = Op::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
-  const AsymmetricTensors<Element> t(problem, seed, Epilogue::kSourceZeroPoint,
-                                     Epilogue::kFilterZeroPoint,
-                                     kIsInt4<typename P::FilterLayout> ? 4 : 8);
+  const AsymmetricTensors<Element> t(
+      problem, seed, Epilogue::kSourceZeroPoint, Epilogue::kFilterZeroPoint,
+      kIsInt4<typename P::FilterLayout> ? 4 : 8, kIsInt4<typename P::SrcLayout> ? 4 : 8);
   const auto pack = [](const Problem& p, const std::vector<std::int8_t>& values) {
     return PackFilters<typename P::Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
                p.filter(), p.groups, values)
