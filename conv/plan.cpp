@@ -29,11 +29,12 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
         "-byte store to ", f.dst_layout,
         "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
   }
-  if (f.nhwc && p.c % f.unit_bytes != 0 && f.unit_bytes == 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "conv: c=", p.c, " is not a multiple of 4, the channels of the narrowest load ",
-        "from NHWC; pad C to ", RoundUp(p.c, 4), " with zeros, in src and filter, or ",
-        "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  if (f.nhwc && p.c % f.unit_bytes != 0 && alignment.src == 4) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.unit_bytes,
+                     ", the channels of the narrowest load from NHWC; pad C to ",
+                     RoundUp(p.c, f.unit_bytes), " with zeros, in src and filter, or ",
+                     "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
   }
   if (f.nhwc && p.c % f.unit_bytes != 0) {
     return absl::InvalidArgumentError(

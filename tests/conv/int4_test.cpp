@@ -5,10 +5,17 @@
 namespace weft::conv {
 namespace {
 
+struct Grouped64 : S4Conv64<> {
+  using Prologue = prologues::Grouped;
+};
 using Nc32 = Int4Filter<Nc32Policy<NCxHWx<32>, Relu, MmaSm80Tile<64, 64, 64, 32, 32, 4>>>;
 
 TEST(Int4Filter, EverySchedule) {
   RunSchedules<Nc32>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2);
+}
+
+TEST(Int4Source, EverySchedule) {
+  RunSchedules<S4Conv64<Relu, NCxHWx<32>, Mma64x64>>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2);
 }
 
 // Blocks of int4 are read from shared memory as int8 are, 8 rows at once, and half as often.
@@ -48,6 +55,59 @@ TEST(Int4Filter, Families) {
   EXPECT_EQ(op->config().mainloop, gemm::Mainloop::kMmaSm80) << op->Describe();
   EXPECT_EQ(Op::FamilyName(), "s8_PackedInt4<CxRSKx<32>>_to_s8_NCxHWx<32>_bias");
   EXPECT_NE(Op::FamilyName(), Dispatch<S8Conv32Family<Relu>>::FamilyName());
+}
+
+TEST(Int4Source, HalvesTheSourceAndNamesItsFamily) {
+  const Problem p = SquareProblem(2, 64, 14, 64, 3, 1, 1);
+  const auto op = Convolution<S4Conv64<Relu, NCxHWx<32>>>::Create(p);
+  const auto int8 = Convolution<Int4Filter<S8Conv32<Relu>>>::Create(p);
+  ASSERT_TRUE(op.ok() && int8.ok());
+  EXPECT_EQ(int8->counts().bytes - op->counts().bytes, 2 * 14 * 14 * 64 / 2);
+  EXPECT_EQ(op->src_bytes(), int8->src_bytes() / 2);
+  EXPECT_THAT(op->Describe(), testing::HasSubstr("PairedInt4<NCxHWx<64>> by int4 -> NCxHWx<32>"));
+  const auto family = Dispatch<U4Conv64Family<>>::Create(p, GpuFacts());
+  ASSERT_TRUE(family.ok()) << family.status();
+  EXPECT_EQ(family->FamilyName(),
+            "u8_PairedInt4<NCxHWx<64>>_by_int4_to_u8_PairedInt4<NCxHWx<64>>_bias");
+}
+
+TEST(Int4Source, RefusesByName) {
+  const auto message = [](auto type, const Problem& p) {
+    return std::string(Convolution<typename decltype(type)::type>::Create(p).status().message());
+  };
+  Problem p = SquareProblem(1, 64, 5, 64, 3, 1, 1);
+  p.groups = 2;
+  EXPECT_THAT(message(std::type_identity<Grouped64>(), p),
+              testing::HasSubstr("conv: c/groups=32 is not a multiple of 64, the interleave of "
+                                 "PairedInt4<NCxHWx<64>>; pad the channels of each group"));
+  p.groups = 1, p.c = 12;
+  using Nhwc = Int4Source<S8ConvNhwc<Relu, NHWC, Mma64x64, 4>>;
+  EXPECT_THAT(message(std::type_identity<Nhwc>(), p),
+              testing::HasSubstr("conv: c=12 is not a multiple of 8, the channels of the narrowest "
+                                 "load from NHWC; pad C to 16 with zeros"));
+  p.c = std::int64_t{1} << 22, p.h = p.w = 8, p.k = 1;
+  EXPECT_THAT(message(std::type_identity<S4Conv64<>>(), p),
+              testing::HasSubstr("conv: c*r*s=37748736 products of two values of 4 bits can "
+                                 "overflow the int32 accumulator; at most 33554431 are accepted"));
+
+  // A zero point that no value of 4 bits has.
+  using U4 = U4Conv64<QLinear<>, NCxHWx<32>>;
+  p = SquareProblem(1, 8, 5, 8, 3, 1, 1);
+  const auto op = Convolution<U4>::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  const auto filter = PackFilter<U4::FilterLayout>(p.filter(), std::vector<std::int8_t>(8 * 72));
+  const auto table = MakeSourceCorrection(p, *filter, 16).value();
+  alignas(16) std::uint8_t src[32 * 25] = {};
+  alignas(16) std::uint8_t dst[32 * 25] = {};
+  const std::int32_t bias[8] = {};
+  EXPECT_EQ(op->CheckArguments({.src = src,
+                                .filter = filter->view(),
+                                .bias = bias,
+                                .dst = dst,
+                                .source_correction = table.view()})
+                .message(),
+            "conv: args.source_correction.zero_point()=16 is no value of a u4 source; give one "
+            "from 0 to 15");
 }
 
 TEST(Int4Filter, RefusesByName) {

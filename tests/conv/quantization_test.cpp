@@ -54,6 +54,9 @@ struct Int4Output : Int4Conv {
   static constexpr auto config = WithDstAlignment(kSimt32x32, 2);  // 4 channels a store
 };
 
+using FirstOf4Bits = U4Conv64<Chain<SumBias, Scale, RoundFirst, ClampTo<std::uint8_t, 0, 15>>>;
+using LastOf4Bits = U4Conv64<Chain<SumBias, Scale, RoundFirst, ClampTo<std::uint8_t>>, NCxHWx<4>>;
+
 // w: [K][C][R][S]. Of each output channel the value of greatest magnitude becomes 7 or -7.
 inline std::vector<std::int8_t> ToInt4(const std::vector<float>& w, std::vector<float>* sw) {
   std::vector<std::int8_t> result;
@@ -105,16 +108,18 @@ std::vector<std::uint8_t> Onnx(const Problem& p, const std::vector<X>& x, int zx
 }
 
 template <class P>
-std::vector<std::uint8_t> RunHere(const Problem& p, const std::vector<std::int8_t>& x,
+std::vector<std::uint8_t> RunHere(const Problem& p, const std::vector<typename P::Element>& x,
                                   const std::vector<std::int8_t>& w,
                                   const typename Convolution<P>::BiasElement* bias,
                                   const std::vector<float>& alpha, float zero_point) {
-  const auto src = ConvertTensor<NCHW, NCxHWx<4>, std::int8_t>(p.src(), x);
+  const auto src = ConvertTensor<NCHW, typename P::SrcLayout>(p.src(), x);
   const auto filter = PackFilter<typename P::FilterLayout, KCRS, std::int8_t>(p.filter(), w);
   const auto op = Convolution<P>::Create(p);
   EXPECT_TRUE(src.ok() && filter.ok() && op.ok()) << op.status();
+  EXPECT_EQ(static_cast<std::size_t>(op->src_bytes()), src->size());
+  const OperatorMemory<typename P::Element> memory(*src);  // aligned as operators want it
   std::vector<std::uint8_t> dst(static_cast<std::size_t>(op->dst_bytes()));
-  const absl::Status s = op->RunOnCpu({.src = src->data(),
+  const absl::Status s = op->RunOnCpu({.src = memory.get(),
                                        .filter = filter->view(),
                                        .bias = bias,
                                        .dst = dst.data(),
@@ -169,6 +174,26 @@ TEST(Quantization, FilterOfInt4) {
   for (std::uint8_t& value : want) value = std::min<std::uint8_t>(value, 15);
   EXPECT_EQ(RunHere<Int4Output>(p, x, int4, l.b.data(), coarse, 8.0f), want);
   EXPECT_EQ(std::set<std::uint8_t>(want.begin(), want.end()).size(), 16u);
+}
+
+// Two layers whose source, filter and output are of 4 bits; of the last, the output is of 8.
+TEST(Quantization, NetworkOf4Bits) {
+  Layer l;
+  Problem p = l.problem;
+  const auto x = Random<std::uint8_t>(l.engine, NCHW::Size(p.src()), 0, 15);
+  const auto w = Random<std::int8_t>(l.engine, KCRS::Size(p.filter()), -8, 7);
+  for (std::int32_t& value : l.b) value /= 20;
+  const std::vector<float> alpha = onnx_test::ChannelAlpha(0.1f, l.sw, 1.7f);
+  const auto y = RunHere<FirstOf4Bits>(p, x, w, l.b.data(), alpha, 2.0f);
+  std::vector<std::uint8_t> want = Onnx(p, x, 0, w, 0, l.b, alpha, 2);
+  for (std::uint8_t& value : want) value = std::min<std::uint8_t>(value, 15);
+  EXPECT_EQ(y, want);
+  EXPECT_EQ(std::set<std::uint8_t>(y.begin(), y.end()).size(), 16u);
+
+  p.h = p.p(), p.w = p.q(), p.c = p.k;
+  const auto last = Random<std::int8_t>(l.engine, KCRS::Size(p.filter()), -8, 7);
+  EXPECT_EQ(RunHere<LastOf4Bits>(p, y, last, l.b.data(), l.alpha, 128.0f),
+            Onnx(p, y, 0, last, 0, l.b, l.alpha, 128));
 }
 
 // A source of uint8 whose zero point is not 0; then a filter of uint8 too.

@@ -29,6 +29,10 @@ struct Requantise {
 };
 
 template <class P>
+struct Nc64Int4 : P {
+  using SrcLayout = PairedInt4<NCxHWx<64>>;
+};
+template <class P>
 struct OfGroups : P {
   using Prologue = prologues::Grouped;
 };
@@ -47,14 +51,15 @@ void RunSource() {
     if (i == 0) problem = SquareProblem(2, 70, 6, 20, 1, 0, 2);  // a matrix, but for its padding
     if (P::SrcLayout::kChannelRun == 0) problem.c = RoundUp(problem.c, P::config.alignment.src);
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
-    if (P::Prologue::kDepends.group) problem.groups = 2, problem.c = 64, problem.k = 8;
+    if (P::Prologue::kDepends.group) problem.groups = 2, problem.c = 128, problem.k = 8;
     RunOptions options{.seed = static_cast<std::uint32_t>(engine())};
     SCOPED_TRACE(absl::StrCat(ToString(problem), " seed ", options.seed));
     const auto op = Convolution<P>::Create(problem);
     ASSERT_TRUE(op.ok()) << op.status();
     using Layout = typename P::FilterLayout;
     const PrologueBank<typename P::Prologue> bank(problem, options.seed);
-    RandomTensors tensors(problem, options.seed, bank.filters);
+    RandomTensors tensors(problem, options.seed, bank.filters, 8,
+                          kIsInt4<typename P::SrcLayout> ? 4 : 8);
     const auto packed =
         PackBank<typename P::Prologue, Layout>(problem, bank.filters, tensors.filter);
     const OperatorMemory<std::int8_t> filter({packed.data(), packed.data() + packed.size()});
@@ -101,6 +106,7 @@ TEST(SourceFunctor, MmaSm75) {
 TEST(SourceFunctor, MmaSm80) {
   RunSource<WithSource<S8Conv32<E, NCxHWx<32>, Mma64x32>, Requantise>>();
   RunSource<OfGroups<WithSource<S8Conv32<E, NCxHWx<4>, Mma64x64>, Requantise>>>();
+  RunSource<OfGroups<Nc64Int4<WithSource<S8Conv32<E, NCxHWx<4>, Mma64x64>, Requantise>>>>();
   RunSource<WithSource<S8ConvNhwc<E, NHWC, Mma64x64>, Requantise>>();
   RunSource<WithSource<S8ConvNhwc<E, NHWC, Mma64x64, 4>, Centre>>();
 }

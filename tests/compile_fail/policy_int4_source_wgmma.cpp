@@ -1,0 +1,13 @@
+// Sources of 4 bits where the copy engine leaves bytes as they are.
+// EXPECT: static assertion failed: weft: the wgmma_sm90 mainloop and depthwise convolutions have no sources of PairedInt4
+// MAX_ERRORS: 1
+#include "tests/compile_fail/policy_base.hpp"
+
+struct Mine : Base {
+  using SrcLayout = weft::PairedInt4<weft::NCxHWx<32>>;
+  using FilterLayout = weft::CxRSKx<32>;
+  using DstLayout = weft::NCxHWx<32>;
+  static constexpr auto config = weft::conv::kWgmma64x64;
+};
+
+auto op = weft::conv::Convolution<Mine>::Create({});
