@@ -183,7 +183,7 @@ TEST(Quantization, NetworkOf4Bits) {
   const auto x = Random<std::uint8_t>(l.engine, NCHW::Size(p.src()), 0, 15);
   const auto w = Random<std::int8_t>(l.engine, KCRS::Size(p.filter()), -8, 7);
   for (std::int32_t& value : l.b) value /= 20;
-  const std::vector<float> alpha = onnx_test::ChannelAlpha(0.03f, l.sw, 1.7f);
+  const std::vector<float> alpha = onnx_test::ChannelAlpha(0.25f, l.sw, 1.7f);
   const auto y = RunHere<FirstOf4Bits>(p, x, w, l.b.data(), alpha, 2.0f);
   std::vector<std::uint8_t> want = Onnx(p, x, 0, w, 0, l.b, alpha, 2);
   for (std::uint8_t& value : want) value = std::min<std::uint8_t>(value, 15);
