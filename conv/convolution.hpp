@@ -57,6 +57,15 @@ struct ConvolutionArguments {
   SourceFunctor source_functor{};        // and of the policy's SourceFunctor
 };
 
+// Where an epilogue with a SourceZeroPoint reads.
+template <class Output>
+void FillCorrection(const SourceCorrection& table, Output* output) {
+  output->correction = table.corrections();
+  output->edges = table.edges();
+  output->edge_rows = table.edge_rows();
+  output->edge_columns = table.edge_columns();
+}
+
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
 template <class P>
@@ -178,7 +187,7 @@ class Convolution {
     DepthwiseParams<P> params = MakeDepthwiseParams<P>(geometry_);
     params.walk.src = args.src;
     params.walk.filter = args.filter.data();
-    gemm::FillOutput(args, args.dst, &params.output);
+    FillOutput(args, &params.output);
     params.output.rows.run = PixelRun(params.output.rows.q, args.dst);
     return start({geometry_.depthwise.kernel, &params, geometry_.grid()});
   }
@@ -218,18 +227,13 @@ class Convolution {
   template <class Params>
   void FillOutput(const Arguments& args, Params* output) const {
     gemm::FillOutput(args, args.dst, output);
-    if constexpr (Epilogue::kSourceZeroPoint) {
-      output->correction = args.source_correction.corrections();
-      output->edges = args.source_correction.edges();
-      output->edge_rows = args.source_correction.edge_rows();
-      output->edge_columns = args.source_correction.edge_columns();
-    }
+    if constexpr (Epilogue::kSourceZeroPoint) FillCorrection(args.source_correction, output);
     if constexpr (Epilogue::kFilterZeroPoint) {
       output->filter_zero_point = args.filter_zero_point;
       output->window_sums = args.window_sums;
       output->groups = static_cast<std::int32_t>(problem().groups);
       output->group_channels = static_cast<std::int32_t>(problem().k / problem().groups);
-      output->plane = static_cast<std::int32_t>(problem().p() * problem().q());
+      output->plane = static_cast<std::int32_t>(output->extents.h * output->extents.w);
     }
   }
 
@@ -307,7 +311,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                .source_correction = args.source_correction,
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};
-  const int count = 2 + zero_points.Operands(problem(), operands + 2);
+  const int count = 2 + zero_points.Operands(problem(), dst, operands + 2);
   const gemm::TensorArgument output = {
       .field = "dst",
       .address = args.dst,

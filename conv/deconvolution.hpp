@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "weft/conv/convolution.hpp"
+#include "weft/conv/deconvolution_correction.hpp"
 #include "weft/conv/deconvolution_filter.hpp"
 #include "weft/conv/deconvolution_plan.hpp"
 #include "weft/conv/dispatch.hpp"
@@ -79,6 +80,11 @@ class Deconvolution {
     float beta = 1.0f;
     float gamma = 1.0f;
     float zero_point = 0.0f;
+    // With a SourceZeroPoint stage: MakeSourceCorrection's; with a FilterZeroPoint stage as
+    // ConvolutionArguments has them, of the problem's p and q.
+    DeconvolutionCorrection source_correction{};
+    const std::int32_t* filter_zero_point = nullptr;
+    const std::int32_t* window_sums = nullptr;
     bool filter_is_constant = false;
     Epilogue epilogue{};
   };
@@ -98,6 +104,11 @@ class Deconvolution {
         return OfPhase(op.status(), problem, static_cast<std::int64_t>(made.ops_.size()));
       }
       made.ops_.push_back(*std::move(op));
+    }
+    if constexpr (Epilogue::kSourceZeroPoint) {
+      auto tables = internal::LayOutPhases(made.phases_, 0);
+      if (!tables.ok()) return tables.status();
+      made.corrections_ = *std::move(tables);
     }
     return made;
   }
@@ -147,6 +158,14 @@ class Deconvolution {
           "view(), or At(device_pointer) after a copy to the GPU");
     }
     if (absl::Status s = CheckParts(PartsOf(problem_), args.filter.parts()); !s.ok()) return s;
+    if (absl::Status s = internal::CheckCorrection(problem_, args.source_correction); !s.ok()) {
+      return s;
+    }
+    if (!Epilogue::kSourceZeroPoint && args.source_correction.data() != nullptr) {
+      return absl::InvalidArgumentError(
+          "conv: args.source_correction is set but the policy's Epilogue has no SourceZeroPoint "
+          "stage; leave it empty");
+    }
     for (std::size_t i = 0; i < ops_.size(); ++i) {
       if (absl::Status s = ops_[i].CheckArguments(PhaseArguments(args, i)); !s.ok()) return s;
     }
@@ -184,6 +203,15 @@ class Deconvolution {
     of.beta = args.beta;
     of.gamma = args.gamma;
     of.zero_point = args.zero_point;
+    if (Epilogue::kSourceZeroPoint && args.source_correction.data() != nullptr) {
+      const std::int32_t* data = args.source_correction.data();
+      for (std::size_t j = 0; j < i; ++j) {
+        data += corrections_[j].bytes() / std::int64_t{sizeof(std::int32_t)};
+      }
+      of.source_correction = corrections_[i].With(data, args.source_correction.zero_point());
+    }
+    of.filter_zero_point = args.filter_zero_point;
+    of.window_sums = args.window_sums;
     of.filter_is_constant = args.filter_is_constant;
     of.epilogue = args.epilogue;
     return of;
@@ -191,8 +219,9 @@ class Deconvolution {
 
   Problem problem_;
   std::vector<Phase> phases_;
-  std::vector<Op> ops_;                // theirs
-  std::vector<std::int64_t> offsets_;  // of the filter's parts
+  std::vector<Op> ops_;                        // theirs
+  std::vector<std::int64_t> offsets_;          // of the filter's parts
+  std::vector<SourceCorrection> corrections_;  // the phases', without their numbers
 };
 
 }  // namespace weft::conv

@@ -58,7 +58,8 @@ struct DepthwiseKernel {
   struct Map {
     using Accumulators = typename Window::Accumulators;
     using Epilogue = typename P::Epilogue;
-    static constexpr bool kExact = Epilogue::kBiasInSum || Epilogue::OutputStage::kOnlySums;
+    static constexpr bool kExact =
+        Epilogue::kBiasInSum || Epilogue::kZeroPoints || Epilogue::OutputStage::kOnlySums;
     static constexpr bool kSmall = Window::kSmall && !kExact;
     using Sum = std::conditional_t<kSmall, SmallSum, std::int32_t>;
     static constexpr int kPixels = Window::kRows * DepthwiseConfig::kColumns;

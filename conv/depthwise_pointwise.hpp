@@ -49,6 +49,7 @@ class DepthwisePointwise {
     const float* channel_alpha = nullptr;
     float beta = 1.0f;
     float zero_point = 0.0f;
+    SourceCorrection source_correction{};  // MakeSourceCorrection's, of depthwise()
     FirstEpilogue epilogue{};
     // There is none; the shared code asks.
     static constexpr const std::int8_t* residual = nullptr;
@@ -140,12 +141,16 @@ class DepthwisePointwise {
                                       "copy to the GPU"};
     };
     const FilterExtents first = depthwise_filter_extents(), second = pointwise().filter();
-    const gemm::TensorArgument before[] = {
+    gemm::TensorArgument before[3] = {
         {.field = "src",
          .address = args.src,
          .alignment = First::config.alignment.src,
          .line_bytes = src_size() * std::int64_t{sizeof(Element)}},
         packed("depthwise.filter", args.depthwise.filter.data(), KRSx4x4::Size(first))};
+    const ZeroPoints zero_points{.source_stage = FirstEpilogue::kSourceZeroPoint,
+                                 .unsigned_source = CheckedPolicy<First>::kUnsigned,
+                                 .source_correction = args.depthwise.source_correction};
+    const int count = 2 + zero_points.Operands(depthwise(), depthwise().dst(), before + 2);
     const gemm::TensorArgument after[] = {
         packed("filter", args.filter.data(), CxRSKx<32>::Size(second))};
     const gemm::TensorArgument dst = {.field = "dst",
@@ -162,11 +167,12 @@ class DepthwisePointwise {
         .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                          sizeof(ResidualElement) == sizeof(Output)};
     if (absl::Status s = gemm::CheckArguments(
-            "conv: depthwise", before, dst,
+            "conv: depthwise", absl::MakeConstSpan(before, count), dst,
             gemm::EpilogueArgumentsOf<FirstEpilogue>(args.depthwise, depthwise().k, {}));
         !s.ok()) {
       return s;
     }
+    if (absl::Status s = CheckZeroPoints(depthwise(), zero_points); !s.ok()) return s;
     auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, pointwise().k, residual);
     if constexpr (Epilogue::kHasCopy) {
       epilogue.copy =
@@ -216,6 +222,9 @@ class DepthwisePointwise {
     middle.extents = depthwise().dst();
     middle.rows = plan_.middle_rows;
     gemm::FillOutput(args.depthwise, nullptr, &middle);
+    if constexpr (FirstEpilogue::kSourceZeroPoint) {
+      FillCorrection(args.depthwise.source_correction, &middle);
+    }
     params.filter = reinterpret_cast<const std::uint8_t*>(args.filter.data());
     params.slice_bytes = plan_.slice_bytes;
     params.slices = plan_.slices;

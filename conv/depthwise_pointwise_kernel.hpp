@@ -185,8 +185,10 @@ struct DepthwisePointwiseKernel {
       const gemm::OutputPixel pixel = p.middle.rows.Pixel(tile, i);
       if (!First::Epilogue::kNeedsCoordinate || (inside && pixel.inside)) {
         const epilogues::OutputCoord at{tile.n, 0, tile.p + row, tile.q + j};
+        const auto terms =
+            Math::TermsAt(t, p.middle, tile.p + row, tile.q + j, inside && pixel.inside);
         Math::template Convert<kShift>(
-            t, p.middle, pixel, at, true, channels, typename Math::PixelTerms{},
+            t, p.middle, pixel, at, true, channels, terms,
             [&](int e) { return Depthwise::Map::Get(acc, i, 0, e); }, outputs);
       }
       std::uint32_t bytes;

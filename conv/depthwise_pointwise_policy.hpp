@@ -114,8 +114,6 @@ struct CheckedDepthwisePointwise<P> {
   using Second = typename P::Epilogue;
   static constexpr DepthwisePointwiseConfig config = P::config;
 
-  static_assert(std::is_same_v<typename P::Element, std::int8_t>,
-                "weft: DepthwisePointwise reads Element = std::int8_t");
   static_assert(!kIsInt4<typename P::SrcLayout> && !kIsInt4<typename P::DstLayout>,
                 "weft: DepthwisePointwise reads and writes no formats of int4");
   static_assert(epilogues::IsChain<First>::value && epilogues::IsChain<Second>::value,

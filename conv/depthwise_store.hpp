@@ -85,8 +85,9 @@ class DepthwiseStore {
       // A branch only where a stage would see a coordinate outside.
       if (Epilogue::kNeedsCoordinate && !pixel.inside) continue;
       const epilogues::OutputCoord at{tile_.n, 0, tile_.p + i, tile_.q + j};
+      const auto terms = Math::TermsAt(t, p_, tile_.p + i, tile_.q + j, pixel.inside);
       Math::template Convert<kShift>(
-          t, p_, pixel, at, pixel.inside, channels_, typename Math::PixelTerms{},
+          t, p_, pixel, at, pixel.inside, channels_, terms,
           [&](int e) { return Map::Get(acc, m, 0, e); }, outputs[j].value);
       Keep(channels_.count, outputs[j]);
       if constexpr (Epilogue::kHasSums) {

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "weft/conv/depthwise_params.hpp"
+#include "weft/conv/policy.hpp"
 #include "weft/epilogues/numerics.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/operand.hpp"
@@ -87,6 +88,17 @@ class DepthwisePlace {
 // Taps of a filter row, of 4 channels.
 using FilterWords = gemm::Piece<16>;
 
+// sum += four pixels of a channel, of policy P's Element, times their taps.
+template <class P>
+WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std::uint32_t taps,
+                                      std::int32_t sum) {
+  if constexpr (CheckedPolicy<P>::kUnsigned) {
+    return t.Dp4aU8S8(pixels, taps, sum);
+  } else {
+    return t.Dp4a(pixels, taps, sum);
+  }
+}
+
 // Filters of kDepthwiseShapes[kShape]. P: a conv::Policy of a DepthwiseConfig.
 template <class P, int kShape>
 class DepthwiseWindow {
@@ -97,7 +109,8 @@ class DepthwiseWindow {
 
  public:
   static constexpr int kRows = kOf.Rows(P::config.rows);
-  static constexpr bool kSmall = kR * kS <= SmallSum::kMostProducts;
+  static constexpr bool kSmall =
+      kR * kS * (CheckedPolicy<P>::kUnsigned ? 2 : 1) <= SmallSum::kMostProducts;
   using Accumulators = std::int32_t[kRows * kColumns][4];
 
   // acc += the products of the thread's outputs. finish(i) is called when those of row i are done.
@@ -243,7 +256,8 @@ class DepthwiseWindow {
       for (int w = 0; w < kWords; ++w) {
         WEFT_UNROLL
         for (int c = 0; c < 4; ++c) {
-          sums[j][c] = t.Dp4a(word[start + 2 * w][c], filter.word[shift][w][c], sums[j][c]);
+          sums[j][c] =
+              DepthwiseDot<P>(t, word[start + 2 * w][c], filter.word[shift][w][c], sums[j][c]);
         }
       }
     }
@@ -300,8 +314,9 @@ class DepthwiseWindow<P, 0> {
             const std::uint32_t high = t.BytePermute(pixels[2], pixels[3], place.pair(half));
             std::int32_t(&sum)[4] = acc[j];
             const int c = 2 * half;
-            sum[c] = t.Dp4a(t.BytePermute(low, high, 0x5410), words.word[c], sum[c]);
-            sum[c + 1] = t.Dp4a(t.BytePermute(low, high, 0x7632), words.word[c + 1], sum[c + 1]);
+            sum[c] = DepthwiseDot<P>(t, t.BytePermute(low, high, 0x5410), words.word[c], sum[c]);
+            sum[c + 1] =
+                DepthwiseDot<P>(t, t.BytePermute(low, high, 0x7632), words.word[c + 1], sum[c + 1]);
           }
         }
       }

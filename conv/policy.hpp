@@ -215,9 +215,15 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
 
   static_assert(!Epilogue::kZeroPoints ||
                     std::is_same_v<typename P::Prologue, prologues::SharedFilter> ||
-                    std::is_same_v<typename P::Prologue, prologues::Grouped>,
-                "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter and "
-                "Grouped, whose filters are the same for all pixels and images");
+                    std::is_same_v<typename P::Prologue, prologues::PerPhase> ||
+                    std::is_same_v<typename P::Prologue, prologues::Grouped> || kDepthwise,
+                "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter, "
+                "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
+                "images");
+  static_assert(
+      !Epilogue::kFilterZeroPoint || !kDepthwise,
+      "weft: depthwise convolutions have no FilterZeroPoint, which would read an int32 sum "
+      "for each output; a SourceZeroPoint they have");
   // Of a source value by a filter value, each less its zero point, in magnitude.
   static constexpr bool kWholeRange =
       kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;

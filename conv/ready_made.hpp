@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/conv/deconvolution_problem.hpp"
 #include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/conv/problem.hpp"
@@ -345,6 +346,10 @@ struct WindowSums : P {
 };
 constexpr Problem WindowSumsProblem(Problem problem) {
   problem.k = problem.groups;
+  return problem;
+}
+constexpr DeconvolutionProblem WindowSumsProblem(DeconvolutionProblem problem) {
+  problem.k = 1;
   return problem;
 }
 

@@ -22,6 +22,15 @@ struct Taps {
 // One direction of a problem.
 struct Direction {
   std::int64_t outputs, extent, taps, padding, stride, dilation;
+  // Output i lies at place first + i step of a destination of `places`, or outside.
+  std::int64_t first, step, places;
+
+  std::int64_t Place(std::int64_t output) const { return first + output * step; }
+  // The outputs that lie in the destination.
+  std::int64_t begin() const { return first < 0 ? gemm::CeilDiv(-first, step) : 0; }
+  std::int64_t end() const {
+    return std::min(outputs, gemm::CeilDiv(std::max<std::int64_t>(0, places - first), step));
+  }
 
   Taps At(std::int64_t output) const {
     const std::int64_t start = output * stride - padding, step = taps == 1 ? 1 : dilation;
@@ -60,19 +69,21 @@ struct Classes {
   // visit(first output, how many, their taps): neighbours with the same taps together.
   template <class Visit>
   static void ForEachRun(const Direction& d, const Visit& visit) {
-    for (std::int64_t i = 0; i < d.outputs;) {
+    for (std::int64_t i = d.begin(); i < d.end();) {
       const Taps in = d.At(i);
       std::int64_t end = i + 1;
-      while (end < d.outputs && d.At(end) == in) ++end;
+      while (end < d.end() && d.At(end) == in) ++end;
       visit(i, end - i, in);
       i = end;
     }
   }
 
-  // to[i] = `step` times the class of output i.
+  // to[i] = `step` times the class of the output at place i, or 0 if there is none.
   void Write(const Direction& d, std::int64_t step, std::int32_t* to) const {
+    std::fill_n(to, d.places, 0);
     ForEachRun(d, [&](std::int64_t first, std::int64_t count, const Taps& in) {
-      std::fill_n(to + first, count, static_cast<std::int32_t>(Find(in) * step));
+      const auto value = static_cast<std::int32_t>(Find(in) * step);
+      for (std::int64_t i = first; i < first + count; ++i) to[d.Place(i)] = value;
     });
   }
 };
@@ -105,6 +116,14 @@ class TapSums {
   std::vector<std::int64_t> prefix_;
 };
 
+Direction Down(const Problem& p, const prologues::PerPhase& at) {
+  return {p.p(), p.h, p.r, p.pad_top, p.stride_h, p.dilation_h, at.first_h, at.stride_h, at.rows};
+}
+Direction Along(const Problem& p, const prologues::PerPhase& at) {
+  return {p.q(),        p.w,        p.s,         p.pad_left, p.stride_w,
+          p.dilation_w, at.first_w, at.stride_w, at.columns};
+}
+
 absl::Status ZeroPointOutside(const char* what, std::int32_t zero_point, std::int32_t lowest,
                               std::int32_t highest, const char* type) {
   return absl::OutOfRangeError(absl::StrCat("conv: ", what, "=", zero_point, " is no value of ",
@@ -114,14 +133,79 @@ absl::Status ZeroPointOutside(const char* what, std::int32_t zero_point, std::in
 }  // namespace
 
 absl::Status internal::CheckCorrectedFilter(const Problem& p, const FilterExtents& f,
-                                            std::int64_t count) {
+                                            std::int64_t count, bool depthwise) {
   if (absl::Status s = CheckProblem(p); !s.ok()) return s;
-  if (f == p.filter() && count == p.groups) return absl::OkStatus();
+  const FilterExtents all = {p.k, 1, p.r, p.s};
+  if (depthwise ? f == all && p.groups == p.c : f == p.filter() && count == p.groups) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrFormat(
       "conv: the filter of a source correction is packed for k=%d c=%d r=%d s=%d, %d of them; this "
       "problem has k=%d c=%d r=%d s=%d in each of its %d groups, so pack the filter that belongs "
       "to it",
       f.k, f.c, f.r, f.s, count, p.filter().k, p.filter().c, p.r, p.s, p.groups));
+}
+
+std::unique_ptr<std::int32_t[]> internal::NewTable(std::int64_t size) {
+  return std::unique_ptr<std::int32_t[]>(new (std::nothrow)
+                                             std::int32_t[static_cast<std::size_t>(size)]);
+}
+absl::Status internal::NoMemoryForTable(std::int64_t size) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("conv: no memory for a source correction of ", size, " int32 numbers"));
+}
+
+absl::StatusOr<SourceCorrection> SourceCorrection::LayOut(const Problem& p,
+                                                          const prologues::PerPhase& place,
+                                                          std::int32_t zero_point) {
+  if (absl::Status s = CheckProblem(p); !s.ok()) return s;
+  if (zero_point < -128 || zero_point > 255) {
+    return ZeroPointOutside("zero_point", zero_point, -128, 255, "int8 or uint8");
+  }
+  const Classes rows(Down(p, place)), columns(Along(p, place));
+  const auto kinds = internal::Wide{rows.taps.size()} * columns.taps.size();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (kinds * p.k > kMost) {
+    return internal::TooLarge("k times the classes of pixels that see the same taps", kinds * p.k,
+                              kMost, "split the output channels");
+  }
+  SourceCorrection table;
+  table.problem_ = p;
+  table.place_ = place;
+  table.zero_point_ = zero_point;
+  table.uniform_ = kinds <= 1;
+  table.bytes_ = (place.rows + place.columns + p.k + static_cast<std::int64_t>(kinds * p.k)) *
+                 std::int64_t{sizeof(std::int32_t)};
+  return table;
+}
+
+void SourceCorrection::Fill(const std::int32_t* sums, std::int32_t* to) const {
+  const Problem& p = problem_;
+  const Direction down = Down(p, place_), along = Along(p, place_);
+  const Classes rows(down), columns(along);
+  const auto row_classes = static_cast<std::int64_t>(rows.taps.size());
+  const auto column_classes = static_cast<std::int64_t>(columns.taps.size());
+  rows.Write(down, column_classes * p.k, to);
+  columns.Write(along, p.k, to + place_.rows);
+  std::int32_t* const commonest = to + place_.rows + place_.columns;
+  std::int32_t* const edges = commonest + p.k;
+  // Kernels add modulo 2^32.
+  const auto correction = [&](std::int64_t sum) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(-zero_point_ * sum));
+  };
+  std::fill_n(commonest, p.k, 0);  // should no pixel lie in the destination
+  if (row_classes * column_classes == 0) return;
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    TapSums filter(p, sums + k * p.r * p.s);
+    const std::int64_t common = filter.Of(rows.taps[0], columns.taps[0]);
+    commonest[k] = correction(common);
+    for (std::int64_t c = 0; c < row_classes * column_classes; ++c) {
+      const std::int64_t sum =
+          filter.Of(rows.taps[static_cast<std::size_t>(c / column_classes)],
+                    columns.taps[static_cast<std::size_t>(c % column_classes)]);
+      edges[c * p.k + k] = correction(sum - common);
+    }
+  }
 }
 
 absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
@@ -132,56 +216,21 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
         "conv: sums has ", sums.size(), " numbers, the filter has k*r*s=", p.k * p.r * p.s,
         " taps; give one for each"));
   }
-  if (zero_point < -128 || zero_point > 255) {
-    return ZeroPointOutside("zero_point", zero_point, -128, 255, "int8 or uint8");
-  }
-  const Direction down{p.p(), p.h, p.r, p.pad_top, p.stride_h, p.dilation_h};
-  const Direction along{p.q(), p.w, p.s, p.pad_left, p.stride_w, p.dilation_w};
-  const Classes rows(down), columns(along);
-  const auto row_classes = static_cast<std::int64_t>(rows.taps.size());
-  const auto column_classes = static_cast<std::int64_t>(columns.taps.size());
-  const internal::Wide corrections = internal::Wide{row_classes} * column_classes * p.k;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (corrections > kMost) {
-    return internal::TooLarge("k times the classes of pixels that see the same taps", corrections,
-                              kMost, "split the output channels");
-  }
+  prologues::PerPhase place;
+  place.rows = gemm::Int32(p.p()), place.columns = gemm::Int32(p.q());
+  const absl::StatusOr<SourceCorrection> table = SourceCorrection::LayOut(p, place, zero_point);
+  if (!table.ok()) return table.status();
   SourceCorrectionBuffer buffer;
-  const std::int64_t size = p.p() + p.q() + p.k + static_cast<std::int64_t>(corrections);
-  buffer.data_.reset(new (std::nothrow) std::int32_t[static_cast<std::size_t>(size)]);
-  if (buffer.data_ == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("conv: no memory for a source correction of ", size, " int32 numbers"));
-  }
-  SourceCorrection& table = buffer.table_;
-  table.problem_ = p;
-  table.zero_point_ = zero_point;
-  table.uniform_ = row_classes * column_classes == 1;
-  table.bytes_ = size * std::int64_t{sizeof(std::int32_t)};
-  std::int32_t* const to = buffer.data_.get();
-  rows.Write(down, column_classes * p.k, to);
-  columns.Write(along, p.k, to + p.p());
-  std::int32_t* const commonest = to + p.p() + p.q();
-  std::int32_t* const edges = commonest + p.k;
-  // Kernels add modulo 2^32.
-  const auto correction = [&](std::int64_t sum) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(-zero_point * sum));
-  };
-  for (std::int64_t k = 0; k < p.k; ++k) {
-    TapSums filter(p, sums.data() + k * p.r * p.s);
-    const std::int64_t common = filter.Of(rows.taps[0], columns.taps[0]);
-    commonest[k] = correction(common);
-    for (std::int64_t c = 0; c < row_classes * column_classes; ++c) {
-      const std::int64_t sum =
-          filter.Of(rows.taps[static_cast<std::size_t>(c / column_classes)],
-                    columns.taps[static_cast<std::size_t>(c % column_classes)]);
-      edges[c * p.k + k] = correction(sum - common);
-    }
-  }
+  buffer.table_ = *table;
+  const std::int64_t size = table->bytes() / std::int64_t{sizeof(std::int32_t)};
+  buffer.data_ = internal::NewTable(size);
+  if (buffer.data_ == nullptr) return internal::NoMemoryForTable(size);
+  table->Fill(sums.data(), buffer.data_.get());
   return buffer;
 }
 
-int ZeroPoints::Operands(const Problem& p, gemm::TensorArgument* to) const {
+int ZeroPoints::Operands(const Problem& p, const TensorExtents& dst,
+                         gemm::TensorArgument* to) const {
   constexpr std::int64_t kBytes = sizeof(std::int32_t);
   int count = 0;
   if (source_stage) {
@@ -202,7 +251,7 @@ int ZeroPoints::Operands(const Problem& p, gemm::TensorArgument* to) const {
     to[count++] = {.field = "window_sums",
                    .address = window_sums,
                    .alignment = kBytes,
-                   .line_bytes = p.n * p.groups * p.p() * p.q() * kBytes,
+                   .line_bytes = p.n * p.groups * dst.h * dst.w * kBytes,
                    .if_null = "is null; give what conv::WindowSums made of the same source"};
   }
   return count;

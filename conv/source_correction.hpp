@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,6 +23,7 @@
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/layouts/packed_filter.hpp"
+#include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {
 
@@ -33,22 +35,37 @@ class SourceCorrection {
  public:
   SourceCorrection() = default;
 
-  // int32 numbers, one after the other: for each output row, and each output column, where its pixels'
-  // edges begin, as a sum of both; k corrections, those of the commonest pixels; and edges, k for
-  // each kind of pixel, which those of that kind add to the corrections: first k zeros.
+  // int32 numbers, one after the other: for each row, and each column, of the destination where its
+  // pixels' edges begin, as a sum of both; k corrections, those of the commonest pixels; and edges, k
+  // for each kind of pixel, which those of that kind add to the corrections: first k zeros.
   const std::int32_t* data() const { return data_; }
   // Null if all pixels are of one kind, as without padding.
   const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
-  const std::int32_t* edge_columns() const { return data_ + problem_.p(); }
-  const std::int32_t* corrections() const { return data_ + problem_.p() + problem_.q(); }
+  const std::int32_t* edge_columns() const { return data_ + place_.rows; }
+  const std::int32_t* corrections() const { return data_ + place_.rows + place_.columns; }
   const std::int32_t* edges() const { return corrections() + problem_.k; }
   std::int64_t bytes() const { return bytes_; }
   const Problem& problem() const { return problem_; }
   std::int32_t zero_point() const { return zero_point_; }
 
+  // Of a convolution whose pixels lie at `place` in the destination, as those of a phase do, without
+  // the numbers. Errors as MakeSourceCorrection's.
+  static absl::StatusOr<SourceCorrection> LayOut(const Problem& problem,
+                                                 const prologues::PerPhase& place,
+                                                 std::int32_t zero_point);
+  // Writes the numbers, bytes() of them. sums: of the filter's values over the input channels of an
+  // output channel's group, [K][R][S].
+  void Fill(const std::int32_t* sums, std::int32_t* to) const;
+  // The same table, at `data`.
+  SourceCorrection With(const std::int32_t* data, std::int32_t zero_point) const {
+    SourceCorrection table = *this;
+    table.data_ = data, table.zero_point_ = zero_point;
+    return table;
+  }
+
  private:
-  friend class SourceCorrectionBuffer;
   Problem problem_;
+  prologues::PerPhase place_;
   std::int32_t zero_point_ = 0;
   bool uniform_ = false;
   std::int64_t bytes_ = 0;
@@ -67,9 +84,7 @@ class SourceCorrectionBuffer {
 
   // The copy of these bytes that the caller made at `memory` (a GPU address, 4-byte aligned).
   SourceCorrection At(const void* memory) const {
-    SourceCorrection copy = table_;
-    copy.data_ = static_cast<const std::int32_t*>(memory);
-    return copy;
+    return table_.With(static_cast<const std::int32_t*>(memory), table_.zero_point());
   }
 
   // sums: of the filter's values over the input channels of an output channel's group, [K][R][S].
@@ -93,8 +108,9 @@ struct ZeroPoints {
   const std::int32_t* filter_zero_point = nullptr;
   const std::int32_t* window_sums = nullptr;
 
-  // Writes those that the stages read, at most 3, and returns how many.
-  int Operands(const Problem& problem, gemm::TensorArgument* to) const;
+  // Writes those that the stages read, at most 3, and returns how many. dst: the destination's
+  // extents.
+  int Operands(const Problem& problem, const TensorExtents& dst, gemm::TensorArgument* to) const;
 };
 
 // InvalidArgument if an argument is given that no stage reads, or a table of another problem (the
@@ -103,10 +119,13 @@ absl::Status CheckZeroPoints(const Problem& problem, const ZeroPoints& zero_poin
 
 namespace internal {
 absl::Status CheckCorrectedFilter(const Problem& problem, const FilterExtents& filter,
-                                  std::int64_t count);
-}
+                                  std::int64_t count, bool depthwise);
+// int32 numbers; null if there is no memory for them.
+std::unique_ptr<std::int32_t[]> NewTable(std::int64_t size);
+absl::Status NoMemoryForTable(std::int64_t size);
+}  // namespace internal
 
-// The table for `problem`, whose filter (or bank, for groups) is `filter`, in host memory, and a
+// The table for `problem`, whose filter (or bank, for Grouped) is `filter`, in host memory, and a
 // source whose zero point is `zero_point`, -128 to 255. Any number of images may be run with it.
 // Takes 4 (p + q + k (1 + kinds of pixels)) bytes; with a 3x3 filter and padding 1 there are 9 kinds.
 // InvalidArgument as for CheckProblem, for a filter of another problem and for a zero point outside
@@ -115,7 +134,9 @@ template <FilterFormat Format, class Prologue>
 absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
     const Problem& problem, const PackedFilterBuffer<Format, std::int8_t, Prologue>& filter,
     std::int32_t zero_point) {
-  if (absl::Status s = internal::CheckCorrectedFilter(problem, filter.extents(), filter.count());
+  constexpr bool kDepthwise = std::is_same_v<Prologue, prologues::Depthwise>;
+  if (absl::Status s =
+          internal::CheckCorrectedFilter(problem, filter.extents(), filter.count(), kDepthwise);
       !s.ok()) {
     return s;
   }

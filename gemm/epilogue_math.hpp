@@ -71,14 +71,24 @@ struct EpilogueMath {
       if (p.edge_rows != nullptr) {
         std::int32_t column;
         const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
-        terms.edge = LoadInOrder(t, p.edge_rows + row, pixel.inside) +
-                     LoadInOrder(t, p.edge_columns + column, pixel.inside);
+        terms.edge = EdgeOf(t, p, row, column, pixel.inside);
       }
     }
     if constexpr (kFilterZeroPoint) {
       const std::int32_t group = p.rows.FirstChannel(tile) / p.group_channels;
       const std::int64_t image = std::int64_t{pixel.n} * p.groups + group;
       terms.window_sum = LoadInOrder(t, p.window_sums + image * p.plane + pixel.pq, pixel.inside);
+    }
+    return terms;
+  }
+
+  // The same of a pixel whose row and column are known; of the source's zero point.
+  WEFT_DEVICE static PixelTerms TermsAt(arch::Thread t, const Output& p, std::int32_t row,
+                                        std::int32_t column, bool inside) {
+    static_assert(!kFilterZeroPoint);
+    PixelTerms terms{};
+    if constexpr (kSourceZeroPoint) {
+      if (p.edge_rows != nullptr) terms.edge = EdgeOf(t, p, row, column, inside);
     }
     return terms;
   }
@@ -268,6 +278,11 @@ struct EpilogueMath {
   }
 
  private:
+  WEFT_DEVICE static std::int32_t EdgeOf(arch::Thread t, const Output& p, std::int32_t row,
+                                         std::int32_t column, bool inside) {
+    return LoadInOrder(t, p.edge_rows + row, inside) +
+           LoadInOrder(t, p.edge_columns + column, inside);
+  }
   WEFT_DEVICE static bool HasChannelAlpha(const Output& p) {
     return Epilogue::kHasScale && p.channel_alpha != nullptr;
   }

@@ -303,7 +303,11 @@ absl::Status RunHere(const Op& op, const typename Op::Arguments& args,
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   return status;
 #else
-  return op.RunOnCpu(args, options.cpu, options.stats);
+  if constexpr (requires { op.RunOnCpu(args, options.cpu, options.stats); }) {
+    return op.RunOnCpu(args, options.cpu, options.stats);
+  } else {
+    return op.RunOnCpu(args, options.cpu);
+  }
 #endif
 }
 

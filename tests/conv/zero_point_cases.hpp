@@ -47,6 +47,25 @@ struct AsymmetricTensors {
   }
 };
 
+// What an epilogue makes of the sum of output i, of channel k.
+template <class Epilogue, class Element>
+typename Epilogue::Output WantOf(const AsymmetricTensors<Element>& t, std::int64_t sum,
+                                 std::int64_t k, std::int64_t i) {
+  using Output = typename Epilogue::Output;
+  if constexpr (std::is_same_v<Output, std::int32_t>) {
+    return static_cast<std::int32_t>(sum);
+  } else {
+    reference::EpilogueData data;
+    data.channel_alpha = t.alpha.data();
+    if (Epilogue::kHasBias && !Epilogue::kBiasInSum) data.bias = t.bias.data();
+    const float scaled = reference::Value(sum + (Epilogue::kBiasInSum ? t.sum_bias[k] : 0), k, i,
+                                          data, reference::NoActivation{});
+    const auto range = FullRange<Output>();
+    return reference::Quantize<Output>(std::nearbyint(scaled), t.output_zero_point, range.low,
+                                       range.high);
+  }
+}
+
 template <class Op>
 void RunOrFail(const Op& op, const typename Op::Arguments& args) {
   const absl::Status s = RunHere(op, args);
@@ -68,9 +87,13 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
       problem, seed, Epilogue::kSourceZeroPoint, Epilogue::kFilterZeroPoint,
       kIsInt4<typename P::FilterLayout> ? 4 : 8, kIsInt4<typename P::SrcLayout> ? 4 : 8);
   const auto pack = [](const Problem& p, const std::vector<std::int8_t>& values) {
-    return PackFilters<typename P::Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
-               p.filter(), p.groups, values)
-        .value();
+    if constexpr (std::is_same_v<typename P::Prologue, prologues::Depthwise>) {
+      return PackDepthwiseFilter({p.k, 1, p.r, p.s}, values).value();
+    } else {
+      return PackFilters<typename P::Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
+                 p.filter(), p.groups, values)
+          .value();
+    }
   };
   const auto bytes_of = [](const auto& buffer, auto type) {
     using T = decltype(type);
@@ -132,19 +155,7 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
     const std::int64_t sum =
         reference::Accumulate(problem, t.src.data(), t.filter.data() + group * group_size, n, k,
                               row, q, t.zero_point, t.filter_zero_point[k]);
-    Output want;
-    if constexpr (std::is_same_v<Output, std::int32_t>) {
-      want = static_cast<std::int32_t>(sum);
-    } else {
-      reference::EpilogueData data;
-      data.channel_alpha = t.alpha.data();
-      if (Epilogue::kHasBias && !Epilogue::kBiasInSum) data.bias = t.bias.data();
-      const float scaled = reference::Value(sum + (Epilogue::kBiasInSum ? t.sum_bias[k] : 0), k, i,
-                                            data, reference::NoActivation{});
-      const auto range = FullRange<Output>();
-      want = reference::Quantize<Output>(std::nearbyint(scaled), t.output_zero_point, range.low,
-                                         range.high);
-    }
+    const Output want = WantOf<Epilogue>(t, sum, k, i);
     const Output is = got[P::DstLayout::Offset(e, n, k, row, q)];
     if (is != want && ++mismatches <= 5) {
       ADD_FAILURE() << "n " << n << " k " << k << " p " << row << " q " << q << ": " << +is

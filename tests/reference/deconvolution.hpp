@@ -10,12 +10,14 @@
 
 namespace weft::reference {
 
-// The exact sum of products behind output (n, k, p, q). src is NCHW, filter [C][K][R][S].
+// The exact sum of products behind output (n, k, p, q), each value less its zero point. src is NCHW,
+// filter [C][K][R][S].
 template <class Source>
 constexpr std::int64_t AccumulateSpread(const conv::DeconvolutionProblem& problem,
                                         const Source* src, const std::int8_t* filter,
                                         std::int64_t n, std::int64_t k, std::int64_t p,
-                                        std::int64_t q) {
+                                        std::int64_t q, std::int64_t source_zero = 0,
+                                        std::int64_t filter_zero = 0) {
   std::int64_t sum = 0;
   for (std::int64_t c = 0; c < problem.c; ++c) {
     for (std::int64_t r = 0; r < problem.r; ++r) {
@@ -30,7 +32,7 @@ constexpr std::int64_t AccumulateSpread(const conv::DeconvolutionProblem& proble
         if (w < 0 || w >= problem.w) continue;
         const std::int64_t x = src[((n * problem.c + c) * problem.h + h) * problem.w + w];
         const std::int64_t f = filter[((c * problem.k + k) * problem.r + r) * problem.s + s];
-        sum += x * f;
+        sum += (x - source_zero) * (f - filter_zero);
       }
     }
   }
