@@ -12,7 +12,7 @@
 
 namespace weft::conv {
 
-using TransposedSimt = Transposed<ZeroSimt>;
+using TransposedSimt = Int4Source<Transposed<ZeroSimt>>;
 using TransposedSm80 = Transposed<ZeroFilterSm80>;
 using TransposedWgmma = Transposed<ZeroWgmmaSums>;
 
@@ -68,7 +68,8 @@ void ExpectDeconvolvedExactly(const DeconvolutionProblem& p, std::uint32_t seed)
   Problem of_values;  // with as many values
   of_values.n = p.n, of_values.c = p.c, of_values.k = p.k, of_values.r = p.r, of_values.s = p.s;
   of_values.h = p.h, of_values.w = p.w;
-  const AsymmetricTensors<Element> t(of_values, seed, true, Epilogue::kFilterZeroPoint, 8);
+  const AsymmetricTensors<Element> t(of_values, seed, true, Epilogue::kFilterZeroPoint, 8,
+                                     kIsInt4<typename P::SrcLayout> ? 4 : 8);
   const auto packed = PackDeconvolutionFilter<typename P::FilterLayout>(p, t.filter).value();
   const auto table = MakeSourceCorrection(p, packed, t.zero_point).value();
   const OperatorMemory<Element> src(
@@ -136,7 +137,7 @@ void RunPhases(int multiple = 1) {
   }
 }
 
-TEST(ZeroPointPhases, Simt) {
+TEST(ZeroPointPhases, SimtOf4Bits) {
   RunPhases<TransposedSimt>();
 }
 TEST(ZeroPointPhases, MmaSm80WithFilterZeroPoint) {
