@@ -5,6 +5,7 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/flags/usage_config.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -16,9 +17,13 @@ namespace weft::perf {
 
 #if WEFT_HAVE_CUDA
 
+bool Bench::Wanted(const std::string& layer) const {
+  return absl::StrContains(layer, absl::GetFlag(FLAGS_layers));
+}
+
 absl::Status Bench::Row(const std::string& layer,
                         const std::function<absl::Status(Json* row)>& measure) {
-  if (!absl::StrContains(layer, absl::GetFlag(FLAGS_layers))) return absl::OkStatus();
+  if (!Wanted(layer)) return absl::OkStatus();
   Json row = {{"layer", layer}};
   const absl::Status status = measure(&row);
   if (!status.ok()) {
@@ -57,6 +62,11 @@ absl::Status Bench::Write() const {
 
 int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (*measure)(Bench&)) {
   absl::SetProgramUsageMessage(absl::StrCat(program.usage, " (perf/README.md)"));
+  absl::FlagsUsageConfig help;  // --help shows the flags above, not those of main()'s file
+  help.contains_help_flags = [](absl::string_view file) {
+    return absl::StrContains(file, "perf/peers/bench.cpp");
+  };
+  absl::SetFlagsUsageConfig(help);
   absl::ParseCommandLine(argc, argv);
 #if WEFT_HAVE_CUDA
   if (measure != nullptr) {

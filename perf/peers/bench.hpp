@@ -74,8 +74,11 @@ class Bench {
   const Stopwatch& watch() const { return machine_.watch(); }
   cudaStream_t stream() const { return machine_.stream(); }
 
+  // Whether --layers leaves it in.
+  bool Wanted(const std::string& layer) const;
+
   // Fills a row {"layer": layer, ...} by `measure`, prints it and writes the file, as the next row
-  // may end the program; does nothing for layers that --layers leaves out. A failure, or a row whose
+  // may end the program; does nothing for layers that are not wanted. A failure, or a row whose
   // "mismatches" are not 0, is noted in its "status" and does not stop the program.
   absl::Status Row(const std::string& layer, const std::function<absl::Status(Json* row)>& measure);
 
