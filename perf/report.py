@@ -30,7 +30,8 @@ import report_page
 from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md")
+PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
+         "docs/condconv.md")
 PICTURE = "docs/images/ratios.svg"
 RESULTS = "perf/results/h200"
 MARKED = re.compile(
