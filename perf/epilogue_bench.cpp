@@ -34,9 +34,9 @@ struct Candidate {
   Contestant same, quickest;  // over the baseline's tile, and over its own quickest one
   bool in_same = false, in_quickest = false;
 
-  int IndexOf(const std::string& tile) const {
+  int IndexOf(int tile) const {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (runs[i].way.name == tile) return static_cast<int>(i);
+      if (runs[i].tile == tile) return static_cast<int>(i);
     }
     return -1;
   }
@@ -119,15 +119,15 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
     std::vector<Contestant*> all;
     baseline.runs = RunsOf<variants::Relu>(d, bench.stream());
     WEFT_TRY(TryTiles(bench, sets, &baseline));
-    const Way& relu = baseline.runs[baseline.best].way;
-    WEFT_TRY(Prepare(bench, sets, relu, &baseline.same, &all));
+    const TileRun& relu = baseline.runs[baseline.best];
+    WEFT_TRY(Prepare(bench, sets, relu.way, &baseline.same, &all));
     const auto add = [&](const char* kind, const char* name, std::vector<TileRun> runs) {
       candidates.push_back(std::make_unique<Candidate>());
       Candidate* const c = candidates.back().get();
       c->kind = kind, c->name = name, c->runs = std::move(runs);
       c->status = [&]() -> absl::Status {
         WEFT_TRY(TryTiles(bench, sets, c));
-        if (const int same = c->IndexOf(relu.name); same >= 0) {
+        if (const int same = c->IndexOf(relu.tile); same >= 0) {
           WEFT_TRY(Prepare(bench, sets, c->runs[same].way, &c->same, &all));
           c->in_same = true;
           if (same == c->best) return absl::OkStatus();

@@ -26,6 +26,7 @@ namespace weft::perf {
 
 // An operator over one tile: how to run it, and how many of a sample of its outputs are wrong.
 struct TileRun {
+  int tile;  // of the list
   Way way;
   std::function<absl::StatusOr<int>()> wrong;
 };
@@ -168,15 +169,16 @@ absl::StatusOr<int> Wrong(const LayerData& d, const std::function<absl::Status(i
 }
 
 template <class P>
-void AddRun(const LayerData& d, cudaStream_t stream, std::vector<TileRun>* runs) {
+void AddRun(const LayerData& d, int tile, cudaStream_t stream, std::vector<TileRun>* runs) {
   using Op = conv::Convolution<P>;
   const absl::StatusOr<Op> op = Op::Create(d.problem);
   if (!op.ok() || !gemm::HasGpuCode<P>()) return;
   const auto enqueue = [&d, stream, op = *op](int set) {
     return op.Run(ArgumentsOf<P>(d, set), stream);
   };
-  runs->push_back(
-      {{conv::PolicyName(P::config), enqueue}, [&d, enqueue] { return Wrong<P>(d, enqueue); }});
+  runs->push_back({tile, {conv::PolicyName(P::config), enqueue}, [&d, enqueue] {
+                     return Wrong<P>(d, enqueue);
+                   }});
 }
 
 }  // namespace internal
@@ -185,8 +187,9 @@ void AddRun(const LayerData& d, cudaStream_t stream, std::vector<TileRun>* runs)
 template <template <class> class Of, class Tiles = VariantTiles>
 std::vector<TileRun> RunsOf(const LayerData& d, cudaStream_t stream) {
   std::vector<TileRun> runs;
+  int tile = 0;
   [&]<class... Tile>(std::tuple<Tile...>*) {
-    (internal::AddRun<Of<Tile>>(d, stream, &runs), ...);
+    (internal::AddRun<Of<Tile>>(d, tile++, stream, &runs), ...);
   }(static_cast<Tiles*>(nullptr));
   return runs;
 }

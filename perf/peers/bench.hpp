@@ -21,10 +21,10 @@
 namespace weft::perf {
 
 // How many sets of buffers of `bytes` each are needed so that runs that go round them find nothing
-// in the L2; two at least, so that runs in turn overlap as those of a network do.
+// in the L2: two at least, and 512 at most.
 inline int BufferSets(std::int64_t bytes) {
   constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
-  return static_cast<int>(std::max<std::int64_t>(2, kRotationBytes / bytes + 1));
+  return static_cast<int>(std::clamp<std::int64_t>(kRotationBytes / bytes + 1, 2, 512));
 }
 
 // Calls each.operator()<Tile>() for the tiles of a tuple until one fails.
