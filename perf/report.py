@@ -327,12 +327,13 @@ RENDERERS = {
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
+    "gemm-skinny": (lambda found, root: gemm(found["gemm-skinny"][0]), "gemm-skinny"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
 RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
               for name in report_benches.BENCHES}
-NOT_LISTS = (*report_benches.BENCHES, "anchors-nc4", "depthwise", "network", "gemm", "cudnn")
+NOT_LISTS = (*report_benches.BENCHES, "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "cudnn")
 
 
 def load_all(root):
@@ -340,7 +341,7 @@ def load_all(root):
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
-            "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
+            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny")},
             "cudnn": [log.read_text()] if log.exists() else []}
 
 
