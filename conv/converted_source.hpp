@@ -16,7 +16,7 @@ namespace weft::conv {
 
 // Whether policy P's source goes through a ConvertedOperand.
 template <class P>
-inline constexpr bool kChangesSource = kConvertsSource<P> || CheckedPolicy<P>::kInt4Source;
+inline constexpr bool kChangesSource = kConvertsSource<P> || CheckedPolicy<P>::kExpandsSource;
 
 // Base: the parameters of the walk.
 template <class Base, class Functor>
@@ -55,7 +55,7 @@ class ConvertedOperand {
   using Checked = CheckedPolicy<P>;
   using Functor = SourceFunctorOf<P>;
   using Source = SourceElement<P>;
-  static constexpr bool kConverts = kConvertsSource<P>, kInt4 = Checked::kInt4Source;
+  static constexpr bool kConverts = kConvertsSource<P>, kInt4 = Checked::kExpandsSource;
   // Every piece in the image is whole channels of the source; if not, those that fill its last block
   // become zeros of the product.
   static constexpr bool kAll = Checked::kNhwc;

@@ -41,7 +41,9 @@ struct OperatorKind<P> {
   // Filters of int4 name the source's layout as well, unless that is of 4 bits itself.
   static constexpr const char* kFrom =
       Checked::kInt4 && !Checked::kInt4Source ? P::FilterLayout::kName : P::SrcLayout::kName;
-  static constexpr const char* kBy = Checked::kInt4 && Checked::kInt4Source ? "_by_int4" : "";
+  static constexpr const char* kBy = Checked::kInt4Products                   ? "_by_s4"
+                                     : Checked::kInt4 && Checked::kInt4Source ? "_by_int4"
+                                                                              : "";
   static constexpr const char* kTo = P::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
 };

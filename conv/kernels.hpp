@@ -24,7 +24,7 @@ template <class Format>
 struct FilterSource {
   using Params = FilterParams;
   static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = true;
-  static constexpr int kUnitBytes = Format::kUnitBytes * Format::kFilterBits / 8;
+  static constexpr int kUnitBytes = Format::kUnitChannels * Format::kFilterBits / 8;
   static constexpr std::int64_t RowBytes(const Params& p) {
     return kAlong ? p.row_bytes : kUnitBytes;
   }
@@ -81,6 +81,9 @@ struct FilterOperand<M, P, Source, CxRSKx<4>> {
   using Shape = typename M::template Across<typename M::ColumnsOfB, 16>;
   using type = gemm::AffineOperand<Shape, Source>;
 };
+template <class M, class P, class Source>
+struct FilterOperand<M, P, Source, PackedInt4<CxRSKx<64>>>
+    : FilterOperand<M, P, Source, CxRSKx<32>> {};  // as bytes, of two
 template <class M, class P, class Source, class Format>
 struct FilterOperand<M, P, Source, PackedInt4<Format>> {
   using Shape = typename M::template Int4Blocks<typename M::ColumnsOfB, Source::kAlong>;
@@ -93,8 +96,10 @@ struct FilterOperand<M, P, Source, PackedInt4<Format>> {
 template <class P, gemm::Mainloop mainloop = CheckedPolicy<P>::kMainloop>
 using MainloopFor = std::conditional_t<
     mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<P>,
-    std::conditional_t<mainloop == gemm::Mainloop::kMmaSm75, gemm::MmaSm75Mainloop<P>,
-                       gemm::MmaSm80Mainloop<P, false, CheckedPolicy<P>::kInt4>>>;
+    std::conditional_t<
+        mainloop == gemm::Mainloop::kMmaSm75, gemm::MmaSm75Mainloop<P>,
+        gemm::MmaSm80Mainloop<P, false, CheckedPolicy<P>::kInt4 && !CheckedPolicy<P>::kInt4Products,
+                              CheckedPolicy<P>::kInt4Products>>>;
 
 // The parts of gemm::TileKernel. P: a conv::Policy.
 template <class P, SourceKind kind>

@@ -122,7 +122,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
     return g;
   }
   const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  const std::int64_t x = f.unit_bytes;
+  const std::int64_t x = f.unit_channels;
   const std::int64_t block_units = f.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.src_interleave}, x);
   const bool pointwise = taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
                          p.pad_right == 0 && block_units == 1;
@@ -132,7 +132,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
 
   const std::int64_t all_channels = gemm::CeilDiv(p.c, x * block_units) * block_units;
   const std::int64_t channels = gemm::CeilDiv(p.c / p.groups, x);
-  const std::int64_t slice_units = tile.k / x;
+  const std::int64_t slice_units = tile.k / f.unit_bytes;
   const std::int64_t units = channels * taps;
   // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
   // steps a tap or two past the last before it turns to the next row of taps or channel block.
@@ -182,7 +182,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   const gemm::WgmmaPlan& steps = g.engine.plan;
   const double products = f.stage_bytes > 0
                               ? 32.0 * ((counts.slices - 1) * steps.steps + steps.last_steps)
-                              : double(counts.slices) * tile.k;
+                              : double(counts.slices) * double(slice_units * x);
   counts.gathers = !pointwise;
   if (f.stage_bytes > 0) counts.engine = CountsOf(g.engine);
   counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);

@@ -35,6 +35,7 @@ constexpr TileFacts FactsOf() {
                      .dst_interleave = Dst::kInterleave,
                      .dst_element_bits = CheckedPolicy<P>::kDstBits,
                      .unit_bytes = CheckedPolicy<P>::kUnitBytes,
+                     .unit_channels = CheckedPolicy<P>::kUnitChannels,
                      .nhwc = CheckedPolicy<P>::kNhwc,
                      .has_taps = kHasKernel<P, SourceKind::kTaps>,
                      .filter_interleave = P::FilterLayout::kInterleave,

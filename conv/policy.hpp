@@ -147,10 +147,15 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr bool kInt4 = kIsInt4<typename P::FilterLayout>;
   static constexpr int kFilterBits = kInt4 ? 4 : 8;
   using FilterLayout = UnpackedFormat<typename P::FilterLayout>;
-  // Sources of 4 bits, which are expanded on their way in.
+  // Sources of 4 bits, which become bytes on their way in, unless tensor cores multiply them as they
+  // are.
   static constexpr bool kInt4Source = kIsInt4<typename P::SrcLayout>;
   static constexpr int kSrcBits = kInt4Source ? 4 : 8;
   using SrcLayout = UnpackedFormat<typename P::SrcLayout>;
+  static constexpr bool kInt4Products =
+      kInt4Source && kInt4 && std::is_same_v<FilterLayout, CxRSKx<64>>;
+  static constexpr bool kExpandsSource = kInt4Source && !kInt4Products;
+  static constexpr int kStageBits = kInt4Products ? 4 : 8;  // of a value that is multiplied
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   static_assert(!kSimt || (std::is_same_v<SrcLayout, NCxHWx<4>> &&
                            std::is_same_v<FilterLayout, CxRSKx<4>>),
@@ -181,16 +186,22 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
           ((std::is_same_v<SrcLayout, NCxHWx<32>> ||
             (kInt4Source && std::is_same_v<SrcLayout, NCxHWx<64>>)) &&
            std::is_same_v<FilterLayout, CxRSKx<32>>) ||
+          (kInt4Products && std::is_same_v<SrcLayout, NCxHWx<64>> &&
+           kMainloop == gemm::Mainloop::kMmaSm80) ||
           (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
            (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
       "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
       "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
-      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>>");
+      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>>, mma_sm80 "
+      "that with PackedInt4<CxRSKx<64>>");
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
   static_assert(CheckedSourceFunctor<SourceFunctorOf<P>, typename P::Element>::kValid);
+  static_assert(!kInt4Products || !kConvertsSource<P>,
+                "weft: instructions of 4 bits read the source as it is, and a SourceFunctor makes "
+                "bytes; give the policy FilterLayout PackedInt4<CxRSKx<32>>");
   static_assert(
       !kDepthwise || !kConvertsSource<P>,
       "weft: a DepthwiseConfig takes no SourceFunctor; convert in the epilogue of the layer "
@@ -250,16 +261,17 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
                                               P::DstLayout::kChannelRun>::kValid);
 
-  // Channels of one access to the source, each a byte where it is multiplied.
-  static constexpr int kSrcPiece = config.alignment.src * 8 / kSrcBits;
-  // Such bytes that kernels count k in: a channel block (half of one of 64 channels), or one access of
-  // NHWC; those of them that the source has in memory; and how many lie side by side.
+  // What one access to the source has, in bytes of a stage: channels, or pairs of them.
+  static constexpr int kSrcPiece = config.alignment.src * kStageBits / kSrcBits;
+  // Such bytes that kernels count k in: a channel block (half of one of 64 bytes), or one access of
+  // NHWC; those of them that the source has in memory; how many lie side by side; and their channels.
   static constexpr int kUnitBytes = kNhwc ? kSrcPiece
                                     : kInt4Source && SrcLayout::kInterleave > 32
                                         ? 32
                                         : SrcLayout::kInterleave;
-  static constexpr int kSrcUnitBytes = kUnitBytes * kSrcBits / 8;
-  static constexpr int kBlockUnits = kNhwc ? 1 : SrcLayout::kInterleave / kUnitBytes;
+  static constexpr int kSrcUnitBytes = kUnitBytes * kSrcBits / kStageBits;
+  static constexpr int kUnitChannels = kUnitBytes * 8 / kStageBits;
+  static constexpr int kBlockUnits = kNhwc ? 1 : SrcLayout::kInterleave / kUnitChannels;
   static constexpr bool kValid = true;
 };
 

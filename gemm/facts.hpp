@@ -29,7 +29,8 @@ struct TileFacts {
   bool row_major_c = true;
   bool int32_sums = true;
   // Convolutions.
-  int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes
+  int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes, ...
+  int unit_channels = 4;         // ... kUnitChannels
   bool nhwc = false;             // SrcLayout is NHWC
   bool has_taps = false;         // there is a kernel for conv::SourceKind::kTaps
   int filter_interleave = 4;     // FilterLayout rounds K up to a multiple of this

@@ -1,5 +1,5 @@
-// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k16 of 16-bit floats) over a ring of
-// cp.async buffers.
+// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k64 of int4, m16n8k16 of 16-bit
+// floats) over a ring of cp.async buffers.
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
 // those of the next and starts the copies of a slice kStages - 1 ahead.
@@ -21,8 +21,9 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
-// loaded them.
-template <class P, bool kMatrix, bool kInt4B = false>
+// loaded them. kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k
+// group has 64 of them.
+template <class P, bool kMatrix, bool kInt4B = false, bool kPairs = false>
 struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
@@ -197,7 +198,11 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   // sum += a b, of one instruction.
   WEFT_DEVICE static void Mma(arch::Thread t, Sum (&sum)[4], const std::uint32_t (&a)[4],
                               const std::uint32_t (&b)[2]) {
-    if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
+    if constexpr (kPairs && std::is_same_v<typename P::Element, std::int8_t>) {
+      t.MmaM16N8K64S4(sum, a, b, sum);
+    } else if constexpr (kPairs) {
+      t.MmaM16N8K64U4S4(sum, a, b, sum);
+    } else if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
       t.MmaM16N8K32S8(sum, a, b, sum);
     } else if constexpr (std::is_same_v<typename P::Element, std::uint8_t>) {
       t.MmaM16N8K32U8S8(sum, a, b, sum);

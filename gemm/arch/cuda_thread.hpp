@@ -275,6 +275,22 @@ struct Thread : HopperThread, AtomicThread {
   WEFT_BYTE_PRODUCTS(U8S8, "u8.s8")
 #undef WEFT_BYTE_PRODUCTS
 
+  // Of four bits each, two to a byte, whose places are those of m16n8k32's bytes; U4S4: a's are
+  // unsigned. sm_80; Hopper's tensor cores have none, and compilers make it of others there.
+#define WEFT_INT4_PRODUCTS(NAME, TYPES)                                                         \
+  WEFT_DEVICE static void MmaM16N8K64##NAME(int32_t(&d)[4], const uint32_t(&a)[4],              \
+                                            const uint32_t(&b)[2], const int32_t(&c)[4]) {      \
+    asm volatile("mma.sync.aligned.m16n8k64.row.col.s32." TYPES                                 \
+                 ".s32 "                                                                        \
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"          \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                               \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), \
+                   "r"(c[1]), "r"(c[2]), "r"(c[3]));                                            \
+  }
+  WEFT_INT4_PRODUCTS(S4, "s4.s4")
+  WEFT_INT4_PRODUCTS(U4S4, "u4.s4")
+#undef WEFT_INT4_PRODUCTS
+
   // f16 or bf16 operands, float sums. The hardware's order of summation and its intermediate
   // rounding are its own: results are not defined to the bit. sm_80.
   WEFT_DEVICE static void MmaM16N8K16F16(float (&d)[4], const uint32_t (&a)[4],

@@ -16,6 +16,10 @@ template <class P>
 struct OverNc64 : P {
   using SrcLayout = Nc64;
 };
+template <class P>
+struct OfInt4 : OverNc64<P> {
+  using FilterLayout = PackedInt4<CxRSKx<64>>;
+};
 
 namespace {
 
@@ -88,6 +92,14 @@ TEST(Int4Source, Nhwc) {
 // 0 to 15, each less a zero point at the border too.
 TEST(Int4Source, UnsignedWithZeroPoints) {
   RunAsymmetric<OverNc64<Int4Filter<ZeroFilterSm80>>>(4, 37);
+}
+
+// Instructions of 4 bits, which read both operands as they are in memory.
+TEST(Int4Products, MmaSm80) {
+  RunRandom<S4Mma64<Relu, NCxHWx<32>, Mma64x64>>(12, 41);
+}
+TEST(Int4Products, UnsignedWithZeroPoints) {
+  RunAsymmetric<OfInt4<ZeroFilterSm80>>(4, 42);
 }
 
 template <class T, class... First>

@@ -69,6 +69,10 @@ TEST(Int4Source, HalvesTheSourceAndNamesItsFamily) {
   ASSERT_TRUE(family.ok()) << family.status();
   EXPECT_EQ(family->FamilyName(),
             "u8_PairedInt4<NCxHWx<64>>_by_int4_to_u8_PairedInt4<NCxHWx<64>>_bias");
+  const auto products = Dispatch<U4Mma64Family<>>::Create(p, GpuFacts());
+  ASSERT_TRUE(products.ok()) << products.status();
+  EXPECT_EQ(products->FamilyName(),
+            "u8_PairedInt4<NCxHWx<64>>_by_s4_to_u8_PairedInt4<NCxHWx<64>>_bias");
 }
 
 TEST(Int4Source, RefusesByName) {

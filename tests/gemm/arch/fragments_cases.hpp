@@ -52,25 +52,29 @@ TEST(Fragments, AgreeWithTheManual) {
 }
 
 // d = a * b + c, element by element, with each lane's registers laid out as `in` of the kernels.
-template <bool kUnsignedA, const auto& kA, const auto& kB, const auto& kC>
+// kBits: of an element of a and b.
+template <bool kUnsignedA, const auto& kA, const auto& kB, const auto& kC, int kBits = 8>
 std::vector<uint32_t> PlainProduct(const std::vector<uint32_t>& in) {
   constexpr int kPerLane = kA.kRegisters + kB.kRegisters + kC.kRegisters;
-  constexpr int kDepth = kA.kWords * 4;
+  constexpr int kOfWord = 32 / kBits, kDepth = kA.kWords * kOfWord;
+  const auto value = [](uint32_t word, int i, bool is_unsigned) {
+    const int low = static_cast<int>(word >> kBits * i & ((1u << kBits) - 1));
+    return is_unsigned || low < 1 << (kBits - 1) ? low : low - (1 << kBits);
+  };
   int32_t a[kA.kRows][kDepth];
   int32_t b[kB.kRows][kDepth];
   for (int lane = 0; lane < 32; ++lane) {
     const uint32_t* registers = &in[kPerLane * lane];
     for (int r = 0; r < kA.kRegisters; ++r) {
       const FragmentPlace place = kA.place[lane][r];
-      for (int k = 0; k < 4; ++k) {
-        a[place.row][place.word * 4 + k] =
-            kUnsignedA ? registers[r] >> 8 * k & 0xff : SignedByte(registers[r], k);
+      for (int k = 0; k < kOfWord; ++k) {
+        a[place.row][place.word * kOfWord + k] = value(registers[r], k, kUnsignedA);
       }
     }
     for (int r = 0; r < kB.kRegisters; ++r) {
       const FragmentPlace place = kB.place[lane][r];
-      for (int k = 0; k < 4; ++k) {
-        b[place.row][place.word * 4 + k] = SignedByte(registers[kA.kRegisters + r], k);
+      for (int k = 0; k < kOfWord; ++k) {
+        b[place.row][place.word * kOfWord + k] = value(registers[kA.kRegisters + r], k, false);
       }
     }
   }
@@ -100,6 +104,22 @@ void TestM16N8K32() {
 TEST(Mma, M16N8K32) {
   TestM16N8K32<false>();
   TestM16N8K32<true>();
+}
+
+// The places of bytes, each of them two values.
+template <bool kUnsignedA>
+void TestM16N8K64() {
+  std::vector<uint32_t> in = Noise(15).Words(32 * 10);
+  const auto product =
+      &PlainProduct<kUnsignedA, kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C, 4>;
+  ExpectOutput<MmaM16N8K64Kernel<kUnsignedA>>(in, product(in));
+  for (int i = 0; i < 32 * 10; ++i) in[i] = i % 10 < 6 ? 0x88888888u : 0x7FFFFFFFu;  // extremes
+  ExpectOutput<MmaM16N8K64Kernel<kUnsignedA>>(in, product(in));
+}
+
+TEST(Mma, M16N8K64) {
+  TestM16N8K64<false>();
+  TestM16N8K64<true>();
 }
 
 template <bool kUnsignedA>

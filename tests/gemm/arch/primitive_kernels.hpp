@@ -182,6 +182,29 @@ struct MmaM16N8K32Kernel {
   }
 };
 
+// The same of m16n8k64.
+template <bool kUnsignedA>
+struct MmaM16N8K64Kernel {
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{.min = 80};
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 10 * t.lane();
+    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
+    const uint32_t b[2] = {in[4], in[5]};
+    int32_t sum[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
+                      static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
+    if constexpr (kUnsignedA) {
+      t.MmaM16N8K64U4S4(sum, a, b, sum);
+    } else {
+      t.MmaM16N8K64S4(sum, a, b, sum);
+    }
+    for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(sum[i]);
+  }
+};
+
 // in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
 template <bool kUnsignedA>
 struct MmaM8N8K16Kernel {
