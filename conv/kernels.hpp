@@ -97,7 +97,8 @@ template <class P, gemm::Mainloop mainloop = CheckedPolicy<P>::kMainloop>
 using MainloopFor = std::conditional_t<
     mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<P>,
     std::conditional_t<
-        mainloop == gemm::Mainloop::kMmaSm75, gemm::MmaSm75Mainloop<P>,
+        mainloop == gemm::Mainloop::kMmaSm75,
+        gemm::MmaSm75Mainloop<P, CheckedPolicy<P>::kInt4Products>,
         gemm::MmaSm80Mainloop<P, false, CheckedPolicy<P>::kInt4 && !CheckedPolicy<P>::kInt4Products,
                               CheckedPolicy<P>::kInt4Products>>>;
 

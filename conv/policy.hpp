@@ -187,13 +187,13 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
             (kInt4Source && std::is_same_v<SrcLayout, NCxHWx<64>>)) &&
            std::is_same_v<FilterLayout, CxRSKx<32>>) ||
           (kInt4Products && std::is_same_v<SrcLayout, NCxHWx<64>> &&
-           kMainloop == gemm::Mainloop::kMmaSm80) ||
+           (kMainloop == gemm::Mainloop::kMmaSm75 || kMainloop == gemm::Mainloop::kMmaSm80)) ||
           (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
            (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
       "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
       "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
-      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>>, mma_sm80 "
-      "that with PackedInt4<CxRSKx<64>>");
+      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>> with "
+      "CxRSKx<32> or PackedInt4<CxRSKx<64>>");
   static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");

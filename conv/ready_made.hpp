@@ -295,18 +295,12 @@ struct Int4Source : P {
 
 namespace internal {
 
-template <class P>
-inline constexpr bool kIsMmaSm80 =
-    std::remove_cvref_t<decltype(P::config)>::kMainloop == gemm::Mainloop::kMmaSm80;
-
-// kOnlySm80: of a family's tiles; if not, all but those of wgmma_sm90.
-template <template <class> class With, class F, bool kOnlySm80 = false>
+template <template <class> class With, class F>
 struct Int4Family;
-template <template <class> class With, class... Policies, bool kOnlySm80>
-struct Int4Family<With, Family<Policies...>, kOnlySm80> {
-  using type =
-      gemm::JoinFamilies<std::conditional_t<kOnlySm80 ? kIsMmaSm80<Policies> : !kIsWgmma<Policies>,
-                                            Family<With<Policies>>, Family<>>...>;
+template <template <class> class With, class... Policies>
+struct Int4Family<With, Family<Policies...>> {
+  using type = gemm::JoinFamilies<
+      std::conditional_t<kIsWgmma<Policies>, Family<>, Family<With<Policies>>>...>;
 };
 
 // Source and filter of int4, the source's channels in blocks of 64. P: a policy over NCxHWx<32>.
@@ -346,7 +340,7 @@ template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
 using U4Conv64Family =
     typename internal::Int4Family<internal::Int4Conv64, U8Conv32Family<Epilogue, Dst>>::type;
 
-// The same, multiplied as they are by the instructions of 4 bits of sm_80 to sm_89, at twice the rate
+// The same, multiplied as they are by the instructions of 4 bits of sm_75 to sm_89, at twice the rate
 // of int8's; Hopper has none, and makes them of others. The filter's format is another one.
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
 using S4Mma64 = internal::Int4Mma64<S8Conv32<Epilogue, Dst, TileT>>;
@@ -354,10 +348,10 @@ template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class
 using U4Mma64 = internal::Int4Mma64<U8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>>
 using S4Mma64Family =
-    typename internal::Int4Family<internal::Int4Mma64, S8Conv32Family<Epilogue, Dst>, true>::type;
+    typename internal::Int4Family<internal::Int4Mma64, S8Conv32Family<Epilogue, Dst>>::type;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
 using U4Mma64Family =
-    typename internal::Int4Family<internal::Int4Mma64, U8Conv32Family<Epilogue, Dst>, true>::type;
+    typename internal::Int4Family<internal::Int4Mma64, U8Conv32Family<Epilogue, Dst>>::type;
 
 // What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
 // the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of

@@ -1,5 +1,5 @@
-// The mma_sm75 mainloop: int8 tensor cores (m8n8k16) over two register-staged buffers, any GPU from
-// sm_75. Stages as in mma_shared.hpp, GroupMajor.
+// The mma_sm75 mainloop: int8 tensor cores (m8n8k16; of int4 m8n8k32) over two register-staged
+// buffers, any GPU from sm_75. Stages as in mma_shared.hpp, GroupMajor.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-template <class P>
+// kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere.
+template <class P, bool kPairs = false>
 struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   using T = FragmentTile<P, false, 8>;
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
@@ -106,7 +107,12 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
           WEFT_UNROLL
           for (int e = 0; e < 4; ++e) {
             Sum(&sum)[2] = acc[i * T::kFragmentsN + j + e];
-            if constexpr (std::is_same_v<typename P::Element, std::uint8_t>) {
+            constexpr bool kUnsigned = std::is_same_v<typename P::Element, std::uint8_t>;
+            if constexpr (kPairs && kUnsigned) {
+              t.MmaM8N8K32U4S4(sum, fragment_a[i], fragment_b[e], sum);
+            } else if constexpr (kPairs) {
+              t.MmaM8N8K32S4(sum, fragment_a[i], fragment_b[e], sum);
+            } else if constexpr (kUnsigned) {
               t.MmaM8N8K16U8S8(sum, fragment_a[i], fragment_b[e], sum);
             } else {
               t.MmaM8N8K16S8(sum, fragment_a[i], fragment_b[e], sum);

@@ -227,6 +227,15 @@ struct Thread : HopperThread {
                        const int32_t (&c)[4], Location at = Location::current()) const {
     MmaOfInt4(true, d, a, b, c, at);
   }
+  // Likewise, of the places of m8n8k16's bytes.
+  void MmaM8N8K32S4(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
+                    Location at = Location::current()) const {
+    MmaOfInt4(false, d, a, b, c, at);
+  }
+  void MmaM8N8K32U4S4(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
+                      Location at = Location::current()) const {
+    MmaOfInt4(true, d, a, b, c, at);
+  }
   void MmaM8N8K16S8(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
                     Location at = Location::current()) const {
     cpu::MmaM8N8K16(self, false, d, a, b, c, at);
@@ -312,6 +321,16 @@ struct Thread : HopperThread {
       for (int i = 0; i < 2; ++i) bytes_b[i] = LowerInt4(b[i] >> shift);
       const int32_t before[4] = {sum[0], sum[1], sum[2], sum[3]};
       cpu::MmaM16N8K32(self, unsigned_a, d, bytes_a, bytes_b, before, at);
+      sum = d;
+    }
+  }
+  void MmaOfInt4(bool unsigned_a, int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
+                 Location at) const {
+    const int32_t* sum = c;
+    for (const int shift : {0, 4}) {
+      const uint32_t bytes_a = unsigned_a ? a >> shift & 0x0f0f0f0fu : LowerInt4(a >> shift);
+      const int32_t before[2] = {sum[0], sum[1]};
+      cpu::MmaM8N8K16(self, unsigned_a, d, bytes_a, LowerInt4(b >> shift), before, at);
       sum = d;
     }
   }

@@ -98,6 +98,9 @@ TEST(Int4Source, UnsignedWithZeroPoints) {
 TEST(Int4Products, MmaSm80) {
   RunRandom<S4Mma64<Relu, NCxHWx<32>, Mma64x64>>(12, 41);
 }
+TEST(Int4Products, MmaSm75) {
+  RunRandom<OfInt4<Nc32Policy<NCxHWx<32>, Relu, ArticleTile>>>(6, 43);
+}
 TEST(Int4Products, UnsignedWithZeroPoints) {
   RunAsymmetric<OfInt4<ZeroFilterSm80>>(4, 42);
 }

@@ -123,6 +123,20 @@ TEST(Mma, M16N8K64) {
 }
 
 template <bool kUnsignedA>
+void TestM8N8K32() {
+  std::vector<uint32_t> in = Noise(16).Words(32 * 4);
+  const auto product = &PlainProduct<kUnsignedA, kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C, 4>;
+  ExpectOutput<MmaM8N8K32Kernel<kUnsignedA>>(in, product(in));
+  for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x88888888u : 0x7FFFFFFFu;
+  ExpectOutput<MmaM8N8K32Kernel<kUnsignedA>>(in, product(in));
+}
+
+TEST(Mma, M8N8K32) {
+  TestM8N8K32<false>();
+  TestM8N8K32<true>();
+}
+
+template <bool kUnsignedA>
 void TestM8N8K16() {
   std::vector<uint32_t> in = Noise(6).Words(32 * 4);
   const auto product = &PlainProduct<kUnsignedA, kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>;

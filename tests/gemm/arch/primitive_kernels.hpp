@@ -226,6 +226,26 @@ struct MmaM8N8K16Kernel {
   }
 };
 
+// The same of m8n8k32.
+template <bool kUnsignedA>
+struct MmaM8N8K32Kernel {
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{.min = 75};
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 4 * t.lane();
+    int32_t sum[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
+    if constexpr (kUnsignedA) {
+      t.MmaM8N8K32U4S4(sum, in[0], in[1], sum);
+    } else {
+      t.MmaM8N8K32S4(sum, in[0], in[1], sum);
+    }
+    for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(sum[i]);
+  }
+};
+
 // in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
 template <bool kBf16>
 struct MmaM16N8K16Kernel {
