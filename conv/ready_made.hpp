@@ -341,7 +341,7 @@ using U4Conv64Family =
     typename internal::Int4Family<internal::Int4Conv64, U8Conv32Family<Epilogue, Dst>>::type;
 
 // The same, multiplied as they are by the instructions of 4 bits of sm_75 to sm_89, at twice the rate
-// of int8's; Hopper has none, and makes them of others. The filter's format is another one.
+// of int8's; Hopper has none and takes two of bytes. The filter's format is another one.
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
 using S4Mma64 = internal::Int4Mma64<S8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>

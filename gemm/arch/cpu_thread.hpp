@@ -14,7 +14,7 @@
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/cpu_hopper.hpp"
 #include "weft/gemm/arch/cpu_lane.hpp"
-#include "weft/layouts/packed_int4.hpp"
+#include "weft/gemm/arch/int4_products.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
@@ -217,24 +217,23 @@ struct Thread : HopperThread {
                        const int32_t (&c)[4], Location at = Location::current()) const {
     cpu::MmaM16N8K32(self, true, d, a, b, c, at);
   }
-  // Of four bits each, two to a byte, whose places are those of m16n8k32's bytes; U4S4: a's are
-  // unsigned. All k are added up, so that their order does not matter.
+  // Of four bits each, S4 and U4S4, two to a byte, whose places are those of the bytes of m16n8k32 and
+  // m8n8k16.
   void MmaM16N8K64S4(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                      const int32_t (&c)[4], Location at = Location::current()) const {
-    MmaOfInt4(false, d, a, b, c, at);
+    MmaOfInt4<false>(d, a, b, c, at);
   }
   void MmaM16N8K64U4S4(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                        const int32_t (&c)[4], Location at = Location::current()) const {
-    MmaOfInt4(true, d, a, b, c, at);
+    MmaOfInt4<true>(d, a, b, c, at);
   }
-  // Likewise, of the places of m8n8k16's bytes.
   void MmaM8N8K32S4(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
                     Location at = Location::current()) const {
-    MmaOfInt4(false, d, a, b, c, at);
+    MmaOfInt4<false>(d, {a}, {b}, c, at);
   }
   void MmaM8N8K32U4S4(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
                       Location at = Location::current()) const {
-    MmaOfInt4(true, d, a, b, c, at);
+    MmaOfInt4<true>(d, {a}, {b}, c, at);
   }
   void MmaM8N8K16S8(int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
                     Location at = Location::current()) const {
@@ -309,30 +308,17 @@ struct Thread : HopperThread {
   }
 
  private:
-  void MmaOfInt4(bool unsigned_a, int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
-                 const int32_t (&c)[4], Location at) const {
-    const int32_t* sum = c;
-    for (const int shift : {0, 4}) {
-      uint32_t bytes_a[4], bytes_b[2];
-      for (int i = 0; i < 4; ++i) {
-        const uint32_t word = a[i] >> shift;
-        bytes_a[i] = unsigned_a ? word & 0x0f0f0f0fu : LowerInt4(word);
+  template <bool kUnsignedA, int kA, int kB, int kC>
+  void MmaOfInt4(int32_t (&d)[kC], const uint32_t (&a)[kA], const uint32_t (&b)[kB],
+                 const int32_t (&c)[kC], Location at) const {
+    const auto mma = [&](auto& to, const auto& x, const auto& y, const auto& sum) {
+      if constexpr (kC == 4) {
+        cpu::MmaM16N8K32(self, kUnsignedA, to, x, y, sum, at);
+      } else {
+        cpu::MmaM8N8K16(self, kUnsignedA, to, x[0], y[0], sum, at);
       }
-      for (int i = 0; i < 2; ++i) bytes_b[i] = LowerInt4(b[i] >> shift);
-      const int32_t before[4] = {sum[0], sum[1], sum[2], sum[3]};
-      cpu::MmaM16N8K32(self, unsigned_a, d, bytes_a, bytes_b, before, at);
-      sum = d;
-    }
-  }
-  void MmaOfInt4(bool unsigned_a, int32_t (&d)[2], uint32_t a, uint32_t b, const int32_t (&c)[2],
-                 Location at) const {
-    const int32_t* sum = c;
-    for (const int shift : {0, 4}) {
-      const uint32_t bytes_a = unsigned_a ? a >> shift & 0x0f0f0f0fu : LowerInt4(a >> shift);
-      const int32_t before[2] = {sum[0], sum[1]};
-      cpu::MmaM8N8K16(self, unsigned_a, d, bytes_a, LowerInt4(b >> shift), before, at);
-      sum = d;
-    }
+    };
+    MmaOfHalves<kUnsignedA>(mma, d, a, b, c);
   }
   void LdMatrix(uint32_t* r, int matrices, uint32_t addr, Location at,
                 bool transposed = false) const {

@@ -24,12 +24,6 @@ constexpr bool CanHold(Requires needed, int arch, bool has_sm90a) {
   return needed.Fits(arch / 10) && (!needed.exact || has_sm90a);
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-inline constexpr bool kBefore90 = true;
-#else
-inline constexpr bool kBefore90 = false;
-#endif
-
 // The generic entry. A kernel that does not fit the GPU being compiled for is left out of the
 // image. Operators compare kRequires with the device before they launch; should one get here all
 // the same (a new GPU running an image that was built for old ones only), the launch fails instead
@@ -38,7 +32,7 @@ template <class Kernel>
 __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>(kBefore90))
     Entry(const __grid_constant__ typename Kernel::Params params) {
   extern __shared__ __align__(1024) unsigned char weft_shared_memory[];
-#if defined(__CUDA_ARCH__)  // this is the file that looks at the compiled architecture
+#if defined(__CUDA_ARCH__)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   constexpr bool kHasSm90a = true;
 #else

@@ -1,0 +1,99 @@
+// The warp-wide matrix products of the CUDA back end, d = a * b + c (fragments.hpp says who holds
+// what); a part of cuda_thread.hpp's Thread.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/int4_products.hpp"
+
+namespace weft::arch {
+inline namespace WEFT_BACKEND {
+
+// Of the GPU being compiled for; declarations do not depend on it.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+inline constexpr bool kBefore90 = true;
+#else
+inline constexpr bool kBefore90 = false;
+#endif
+
+struct MmaThread {
+  // Of signed bytes; U8S8: a's are unsigned. m16n8k32: sm_80, m8n8k16: sm_75.
+
+#define WEFT_INTEGER_PRODUCTS(K16, K8, NAME, TYPES)                                             \
+  WEFT_DEVICE static void MmaM16N8K##K16##NAME(int32_t(&d)[4], const uint32_t(&a)[4],           \
+                                               const uint32_t(&b)[2], const int32_t(&c)[4]) {   \
+    asm volatile("mma.sync.aligned.m16n8k" #K16 ".row.col.s32." TYPES                           \
+                 ".s32 "                                                                        \
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"          \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                               \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), \
+                   "r"(c[1]), "r"(c[2]), "r"(c[3]));                                            \
+  }                                                                                             \
+  WEFT_DEVICE static void MmaM8N8K##K8##NAME(int32_t(&d)[2], uint32_t a, uint32_t b,            \
+                                             const int32_t(&c)[2]) {                            \
+    asm volatile("mma.sync.aligned.m8n8k" #K8 ".row.col.s32." TYPES                             \
+                 ".s32 {%0, %1}, {%2}, {%3}, {%4, %5};"                                         \
+                 : "=r"(d[0]), "=r"(d[1])                                                       \
+                 : "r"(a), "r"(b), "r"(c[0]), "r"(c[1]));                                       \
+  }
+  WEFT_INTEGER_PRODUCTS(32, 16, S8, "s8.s8")
+  WEFT_INTEGER_PRODUCTS(32, 16, U8S8, "u8.s8")
+
+  // Of four bits each, S4 and U4S4, two to a byte, whose places are those of the bytes above: m16n8k64
+  // and m8n8k32. From sm_90 on tensor cores have none, and what ptxas makes instead is a function of
+  // hundreds of instructions.
+  WEFT_INTEGER_PRODUCTS(64, 32, S4OfTensorCore, "s4.s4")
+  WEFT_INTEGER_PRODUCTS(64, 32, U4S4OfTensorCore, "u4.s4")
+#undef WEFT_INTEGER_PRODUCTS
+#define WEFT_INT4_PRODUCTS(NAME, BYTES, UNSIGNED)                                          \
+  WEFT_DEVICE static void MmaM16N8K64##NAME(int32_t(&d)[4], const uint32_t(&a)[4],         \
+                                            const uint32_t(&b)[2], const int32_t(&c)[4]) { \
+    if constexpr (kBefore90) {                                                             \
+      MmaM16N8K64##NAME##OfTensorCore(d, a, b, c);                                         \
+    } else {                                                                               \
+      const auto mma = [](auto& to, const auto& x, const auto& y, const auto& sum) {       \
+        MmaM16N8K32##BYTES(to, x, y, sum);                                                 \
+      };                                                                                   \
+      MmaOfHalves<UNSIGNED>(mma, d, a, b, c);                                              \
+    }                                                                                      \
+  }                                                                                        \
+  WEFT_DEVICE static void MmaM8N8K32##NAME(int32_t(&d)[2], uint32_t a, uint32_t b,         \
+                                           const int32_t(&c)[2]) {                         \
+    if constexpr (kBefore90) {                                                             \
+      MmaM8N8K32##NAME##OfTensorCore(d, a, b, c);                                          \
+    } else {                                                                               \
+      const auto mma = [](auto& to, const auto& x, const auto& y, const auto& sum) {       \
+        MmaM8N8K16##BYTES(to, x[0], y[0], sum);                                            \
+      };                                                                                   \
+      MmaOfHalves<UNSIGNED>(mma, d, {a}, {b}, c);                                          \
+    }                                                                                      \
+  }
+  WEFT_INT4_PRODUCTS(S4, S8, false)
+  WEFT_INT4_PRODUCTS(U4S4, U8S8, true)
+#undef WEFT_INT4_PRODUCTS
+
+  // f16 or bf16 operands, float sums. The hardware's order of summation and its intermediate
+  // rounding are its own: results are not defined to the bit. sm_80.
+  WEFT_DEVICE static void MmaM16N8K16F16(float (&d)[4], const uint32_t (&a)[4],
+                                         const uint32_t (&b)[2], const float (&c)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+  }
+  WEFT_DEVICE static void MmaM16N8K16Bf16(float (&d)[4], const uint32_t (&a)[4],
+                                          const uint32_t (&b)[2], const float (&c)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
+          "f"(c[2]), "f"(c[3]));
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::arch
