@@ -29,8 +29,8 @@ struct S8Across : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, Colu
       .shape = {64, 72, 256}, .mainloop = Mainloop::kMmaSm80, .threads = 0, .alignment = 4};
 };
 // Work for one warp of four.
-struct U8Small : MixedTypes<std::uint8_t, std::int8_t, std::int32_t, std::int32_t, RowMajor,
-                            ColumnMajor, RowMajor> {
+struct U8Small : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
+  using ElementA = std::uint8_t;
   static constexpr BlockConfig config{
       .shape = {16, 16, 32}, .mainloop = Mainloop::kMmaSm80, .threads = 128, .alignment = 4};
 };
