@@ -186,14 +186,9 @@ struct Block {
   // --- Chains: sums of an earlier product of this block as operand A, without shared memory.
 
   struct NoRegistersA {};
-  static auto RegistersOfA() {
-    if constexpr (CheckedBlock<D>::kMma) {
-      return std::type_identity<BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>>();
-    } else {
-      return std::type_identity<NoRegistersA>();
-    }
-  }
-  using RegistersA = typename decltype(RegistersOfA())::type;
+  using RegistersA =
+      std::conditional_t<CheckedBlock<D>::kMma,
+                         BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>, NoRegistersA>;
 
   // `First` is the earlier product's Block. convert(sum) is an ElementA.
   template <class First, class Convert>

@@ -71,10 +71,6 @@ struct BlockTiles {
   int sums = 0;                   // of a thread
 };
 
-constexpr int RoundUp(int x, int step) {
-  return CeilDiv(x, step) * step;
-}
-
 // Slices of 128, 64 or 32 bytes of k (LineMajor): the longest that divide it.
 constexpr int MmaSliceBytes(int k_bytes) {
   const int groups = CeilDiv(k_bytes, 32);

@@ -171,7 +171,7 @@ struct BlockFormsKernel {
     B::LoadC(t, p.c, c);
     B::WaitForCopies(t);
     const auto all = [](auto* data) { return layouts::MakeMatrix(data, B::kM, B::kN, RowMajor{}); };
-    auto acc = B::Multiply(t, a, b);
+    const auto acc = B::Multiply(t, a, b);
     acc.StoreGlobal(t, all(p.sums));
     if constexpr (D::config.whole_rows) {
       const auto largest = acc.ReduceRows(
@@ -183,7 +183,7 @@ struct BlockFormsKernel {
       acc.ForEachRow(t, [&](int row, int own) { t.StoreGlobal(p.largest + row, largest[own]); });
     }
     int count = 0;
-    acc.ForEach(t, [&](Sum&, const BlockPlace& at) {
+    acc.ForEach(t, [&](Sum, const BlockPlace& at) {
       t.StoreGlobal(&all(p.owner)(at.row, at.column), t.tid());
       ++count;
     });
