@@ -199,8 +199,9 @@ struct BlockFormsKernel {
     constexpr int kPitch = B::ResultC::kPitch;
     const layouts::Matrix<typename D::ElementC> there{
         c.data(), p.c.rows, p.c.cols, B::kLinesOfC ? kPitch : 1, B::kLinesOfC ? 1 : kPitch};
-    acc.LoadShared(t, there);
-    acc.StoreShared(t, there);
+    auto moved = acc;
+    moved.LoadShared(t, there);
+    moved.StoreShared(t, there);
     using Scale = typename B::Scale;
     B::Multiply(t, static_cast<Scale>(p.alpha), a, b, static_cast<Scale>(p.beta), c);
     t.SyncThreads();
