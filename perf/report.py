@@ -30,7 +30,8 @@ import report_page
 from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md")
+PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
+         "docs/condconv.md")
 PICTURE = "docs/images/ratios.svg"
 RESULTS = "perf/results/h200"
 MARKED = re.compile(
@@ -282,8 +283,11 @@ def network(results):
         text += (f"\nActivations: {100 * min(l['zeros'] for l in each):.0f}% to {100 * max(l['zeros'] for l in each):.0f}% "
                  f"zeros, at most {100 * max(l['saturated'] for l in each):.1f}% saturated in any layer.\n")
     for e in [result["environment"] for result in results]:
-        text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
+                text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
                  f"load; commit {e['commit']}, {e['date']}.\n")
+    if any("cudnn_ms" not in r for r in rows):
+        text += ("\nRows without a time of cuDNN's say why in their status; its chain is the same for either format of ours, so "
+                 "its time in the other row of that batch is what to compare with.\n")
     return text + f"\n{sentence(results[-1]['environment']['method'])}.\n"
 
 
@@ -323,12 +327,13 @@ RENDERERS = {
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
+    "gemm-skinny": (lambda found, root: gemm(found["gemm-skinny"][0]), "gemm-skinny"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
 RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
               for name in report_benches.BENCHES}
-NOT_LISTS = (*report_benches.BENCHES, "anchors-nc4", "depthwise", "network", "gemm", "cudnn")
+NOT_LISTS = (*report_benches.BENCHES, "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "cudnn")
 
 
 def load_all(root):
@@ -336,7 +341,7 @@ def load_all(root):
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
-            "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
+            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny")},
             "cudnn": [log.read_text()] if log.exists() else []}
 
 
