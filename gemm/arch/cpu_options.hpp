@@ -57,6 +57,16 @@ struct CpuStats {
   // counts as one warp-wide access.
   int64_t shared_phases = 0;
   int64_t shared_wavefronts = 0;
+
+  // Bytes of global memory that lanes load and store (cp.async included), and that the copy engine
+  // reads.
+  int64_t global_bytes = 0;
+  int64_t bulk_bytes = 0;
+
+  // Of the lanes' accesses, in block (0, 0, 0) only and the first 1024 of each lane: their bytes,
+  // and how many sectors of 32 bytes the warp-wide accesses touch, which is what memory moves.
+  int64_t sampled_bytes = 0;
+  int64_t sampled_sectors = 0;
 };
 
 struct CpuReport {
