@@ -32,7 +32,7 @@ inline namespace WEFT_BACKEND {
 // The T that begins at byte k of a row: bytes of zeros outside the matrix, so that ragged tiles add
 // nothing to a sum.
 template <class T>
-WEFT_DEVICE T LoadBytes(arch::Thread t, const Bytes& rows, std::int64_t row, int k) {
+WEFT_DEVICE T LoadBytes(arch::Thread t, const Bytes& rows, int row, int k) {
   const bool inside = row < rows.rows && k < rows.cols;
   const std::int8_t* const p = &rows(inside ? row : 0, inside ? k : 0);
   return t.LoadGlobalOr0(reinterpret_cast<const T*>(p), inside);
@@ -40,7 +40,7 @@ WEFT_DEVICE T LoadBytes(arch::Thread t, const Bytes& rows, std::int64_t row, int
 
 // kCount sums side by side, if they lie in C.
 template <int kCount>
-WEFT_DEVICE void StoreSums(arch::Thread t, const Sums& c, std::int64_t row, std::int64_t column,
+WEFT_DEVICE void StoreSums(arch::Thread t, const Sums& c, int row, int column,
                            const Pack<std::int32_t, kCount>& sums) {
   if (row >= c.rows || column >= c.cols) return;
   t.StoreGlobal(reinterpret_cast<Pack<std::int32_t, kCount>*>(&c(row, column)), sums);

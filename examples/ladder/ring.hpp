@@ -18,7 +18,7 @@ inline namespace WEFT_BACKEND {
 // Begins to copy bytes k to k + 63 of 128 rows from `first` on, 16 bytes at a time, which `place`
 // puts somewhere. Four lanes have a row.
 template <int kThreads, class Place>
-WEFT_DEVICE void CopySlice(arch::Thread t, const Bytes& rows, std::int64_t first, int k,
+WEFT_DEVICE void CopySlice(arch::Thread t, const Bytes& rows, int first, int k,
                            const std::int8_t* slice, Place place) {
   WEFT_UNROLL
   for (int i = 0; i < 128 * 4 / kThreads; ++i) {
@@ -32,9 +32,8 @@ WEFT_DEVICE void CopySlice(arch::Thread t, const Bytes& rows, std::int64_t first
 // multiply(slice of A, slice of B) for all of them, of the tile that begins at (row, column).
 // Slices are kStages - 1 ahead on their way.
 template <int kThreads, class RingT, class Place, class Multiply>
-WEFT_DEVICE void ForEachSlice(arch::Thread t, const Product& p, std::int64_t row,
-                              std::int64_t column, const RingT& ring, Place place,
-                              Multiply multiply) {
+WEFT_DEVICE void ForEachSlice(arch::Thread t, const Product& p, int row, int column,
+                              const RingT& ring, Place place, Multiply multiply) {
   constexpr int kStages = RingT::kStages;
   const int slices = static_cast<int>((p.a.cols + kSliceK - 1) / kSliceK);
   const auto copy = [&](int i) {

@@ -17,8 +17,8 @@ struct BlockTiles {
   };
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const std::int64_t first_row = std::int64_t{t.block_y()} * kTileM;
-    const std::int64_t first_column = std::int64_t{t.block_x()} * kTileN;
+    const int first_row = t.block_y() * kTileM;
+    const int first_column = t.block_x() * kTileN;
     const Bytes columns = p.b.Transposed();
     std::int32_t sum = 0;  // of row warp() and column lane() of the tile
     for (int k = 0; k < p.a.cols; k += kTileK) {

@@ -17,8 +17,8 @@ struct ThreadTiles {
   };
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const std::int64_t first_row = std::int64_t{t.block_y()} * kTileM;
-    const std::int64_t first_column = std::int64_t{t.block_x()} * kTileN;
+    const int first_row = t.block_y() * kTileM;
+    const int first_column = t.block_x() * kTileN;
     const int row = t.tid() / 16 * 8, column = t.tid() % 16 * 8;  // of the thread's sums
     std::int32_t sums[8][8] = {};
     for (int k = 0; k < p.a.cols; k += kTileK) {
@@ -49,7 +49,7 @@ struct ThreadTiles {
  private:
   // Eight lanes bring the 32 bytes of a row.
   template <int kRows>
-  WEFT_DEVICE static void Bring(arch::Thread t, const Bytes& rows, std::int64_t first, int k,
+  WEFT_DEVICE static void Bring(arch::Thread t, const Bytes& rows, int first, int k,
                                 std::uint32_t (&to)[kRows][kWords]) {
     WEFT_UNROLL
     for (int i = 0; i < kRows * kWords / kThreads; ++i) {

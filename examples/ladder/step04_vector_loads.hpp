@@ -19,8 +19,8 @@ struct VectorLoads {
   using SharedStorage = Slice;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const std::int64_t first_row = std::int64_t{t.block_y()} * kTileM;
-    const std::int64_t first_column = std::int64_t{t.block_x()} * kTileN;
+    const int first_row = t.block_y() * kTileM;
+    const int first_column = t.block_x() * kTileN;
     std::int32_t sums[8][8] = {};
     for (int k = 0; k < p.a.cols; k += kTileK) {
       // A thread brings half of a row.
@@ -61,8 +61,8 @@ struct VectorLoads {
     }
   }
 
-  WEFT_DEVICE static void Store(arch::Thread t, const Sums& c, std::int64_t row,
-                                std::int64_t column, const std::int32_t (&sums)[8][8]) {
+  WEFT_DEVICE static void Store(arch::Thread t, const Sums& c, int row, int column,
+                                const std::int32_t (&sums)[8][8]) {
     WEFT_UNROLL
     for (int i = 0; i < 8; ++i) {
       WEFT_UNROLL

@@ -10,7 +10,7 @@ struct DoubleBuffering {
   using Tile = VectorLoads;
   static constexpr const char* kName = "double buffering";
   static constexpr int kTileM = Tile::kTileM, kTileN = Tile::kTileN, kTileK = Tile::kTileK;
-  static constexpr int kThreads = Tile::kThreads;
+  static constexpr int kThreads = Tile::kThreads, kMinBlocksPerSm = 2;
   static constexpr arch::Requires kRequires{.min = 75};
   using Params = Product;
   struct SharedStorage {
@@ -18,8 +18,8 @@ struct DoubleBuffering {
   };
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const std::int64_t first_row = std::int64_t{t.block_y()} * kTileM;
-    const std::int64_t first_column = std::int64_t{t.block_x()} * kTileN;
+    const int first_row = t.block_y() * kTileM;
+    const int first_column = t.block_x() * kTileN;
     const int row = t.tid() / 2, half = t.tid() % 2;
     Words a, b;
     const auto load = [&](int k) {

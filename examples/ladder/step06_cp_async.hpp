@@ -9,7 +9,7 @@ inline namespace WEFT_BACKEND {
 // Which sums a thread has is step 7's matter.
 template <class ThreadSums>
 struct AsyncKernel {
-  static constexpr int kTileM = 128, kTileN = 128, kThreads = 256;
+  static constexpr int kTileM = 128, kTileN = 128, kThreads = 256, kMinBlocksPerSm = 2;
   static constexpr arch::Requires kRequires{.min = 80};
   // Rows as they lie in memory, for cp.async moves whole 16 bytes: a thread multiplies 16 bytes of
   // k at a time. The gap puts neighbouring rows into different banks.
@@ -18,13 +18,13 @@ struct AsyncKernel {
   using SharedStorage = Ring<3, kPitch>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const std::int64_t first_row = std::int64_t{t.block_y()} * kTileM;
-    const std::int64_t first_column = std::int64_t{t.block_x()} * kTileN;
+    const int first_row = t.block_y() * kTileM;
+    const int first_column = t.block_x() * kTileN;
     const ThreadSums of(t);
     std::int32_t sums[8][1][8] = {};  // [column][][row]
     const auto multiply = [&](const std::int8_t* a_slice, const std::int8_t* b_slice) {
-      WEFT_UNROLL
-      for (int k = 0; k < kSliceK; k += 16) {
+      WEFT_NO_UNROLL  // or registers run out
+          for (int k = 0; k < kSliceK; k += 16) {
         Words a[8];
         WEFT_UNROLL
         for (int r = 0; r < 8; ++r) a[r] = Load(t, a_slice + of.row(r) * kPitch + k);

@@ -17,8 +17,8 @@ struct MmaKernel {
   WEFT_DEVICE static int Place(int row, int byte) { return SwizzleT()(row * kSliceK + byte); }
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const std::int64_t first_row = std::int64_t{t.block_y()} * kTileM;
-    const std::int64_t first_column = std::int64_t{t.block_x()} * kTileN;
+    const int first_row = t.block_y() * kTileM;
+    const int first_column = t.block_x() * kTileN;
     const WarpTile of(t);
     std::int32_t sums[4][4][4] = {};  // [16 rows][8 columns][what a lane has of them]
     const auto multiply = [&](const std::int8_t* a_slice, const std::int8_t* b_slice) {

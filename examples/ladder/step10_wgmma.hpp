@@ -76,8 +76,8 @@ struct Wgmma {
     }
     t.WgmmaWait<0>();
     t.KeepInPlace(sums);
-    const std::int64_t row = t.block_y() * kTileM + t.warp() * 16 + t.lane() / 4;
-    const std::int64_t column = t.block_x() * kTileN + t.lane() % 4 * 2;
+    const int row = t.block_y() * kTileM + t.warp() * 16 + t.lane() / 4;
+    const int column = t.block_x() * kTileN + t.lane() % 4 * 2;
     WEFT_UNROLL
     for (int r = 0; r < kTileN / 2; r += 2) {  // arch::kWgmmaAccumulator
       StoreSums<2>(t, p.c, row + r / 2 % 2 * 8, column + r / 4 * 8, {{sums[r], sums[r + 1]}});
