@@ -47,8 +47,11 @@ struct AsyncKernel {
     WEFT_UNROLL
     for (int r = 0; r < 8; ++r) {
       WEFT_UNROLL
-      for (int c = 0; c < 8; ++c) {
-        StoreSums<1>(t, p.c, first_row + of.row(r), first_column + of.column(c), {{sums[c][0][r]}});
+      for (int c = 0; c < 8; c += ThreadSums::kRun) {
+        Pack<std::int32_t, ThreadSums::kRun> run;
+        WEFT_UNROLL
+        for (int i = 0; i < ThreadSums::kRun; ++i) run.v[i] = sums[c + i][0][r];
+        StoreSums(t, p.c, first_row + of.row(r), first_column + of.column(c), run);
       }
     }
   }
@@ -61,6 +64,7 @@ struct AsyncKernel {
 
 // The 16 x 16 threads have every 16th row and column.
 struct EverySixteenth {
+  static constexpr int kRun = 1;  // neighbouring sums
   int y, x;
   WEFT_DEVICE explicit EverySixteenth(arch::Thread t) : y(t.tid() / 16), x(t.tid() % 16) {}
   WEFT_DEVICE int row(int i) const { return y + 16 * i; }

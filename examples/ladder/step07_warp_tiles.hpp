@@ -9,6 +9,7 @@ inline namespace WEFT_BACKEND {
 // Eight warps, 2 x 4. A lane has two neighbouring sums in each of 8 rows and 4 groups of columns:
 // as the tensor cores of step 8 keep theirs.
 struct WarpTile {
+  static constexpr int kRun = 2;
   int first_row, first_column;  // of the warp, in the block's tile
   int lane;
 

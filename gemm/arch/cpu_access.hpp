@@ -78,7 +78,7 @@ struct LaneAccess {
   }
 
   void CountGlobal(const void* p, int bytes, bool is_store, Location at) const {
-    self->global_bytes += bytes;
+    (is_store ? self->stored_bytes : self->loaded_bytes) += bytes;
     if (self->access_log != nullptr) cpu::LogGlobalAccess(self, p, bytes, is_store, at);
   }
 

@@ -13,7 +13,7 @@
 namespace weft::arch::cpu {
 namespace {
 
-constexpr size_t kMostLogged = 1024;  // per lane: a mainloop repeats itself
+constexpr size_t kMostLogged = 1024;  // per lane and kind: a mainloop repeats itself
 constexpr int kBanks = 32;            // each four bytes wide
 constexpr int kSectorBytes = 32;      // the least that memory moves
 
@@ -48,16 +48,16 @@ void CountConflicts(const Instruction& instruction, CpuStats* stats) {
 }
 
 // An access is aligned to its size, so that it lies in one sector.
-void CountSectors(const Instruction& instruction, CpuStats* stats) {
+void CountSectors(const Instruction& instruction, GlobalTraffic* traffic) {
   uint64_t touched[kWarpLanes];
   int count = 0;
   for (int lane = 0; lane < kWarpLanes; ++lane) {
     if ((instruction.lanes >> lane & 1) == 0) continue;
     touched[count++] = instruction.address[lane] / kSectorBytes;
   }
-  stats->sampled_bytes += int64_t{count} * instruction.bytes;
+  traffic->sampled_bytes += int64_t{count} * instruction.bytes;
   std::sort(touched, touched + count);
-  stats->sampled_sectors += std::unique(touched, touched + count) - touched;
+  traffic->sampled_sectors += std::unique(touched, touched + count) - touched;
 }
 
 void Log(std::vector<Access>& accesses, uint64_t address, int bytes, bool is_store, Location at) {
@@ -70,10 +70,10 @@ void Log(std::vector<Access>& accesses, uint64_t address, int bytes, bool is_sto
                       .is_store = is_store});
 }
 
-// count(instruction, stats) for each of the warps' instructions that the logs' `accesses` make.
-template <class CountOne>
-void Count(const std::vector<AccessLog>& logs, std::vector<Access> AccessLog::*accesses,
-           CpuStats* stats, CountOne count) {
+// count(instruction, to) for each of the warps' instructions that the logs' `accesses` make.
+template <class To, class CountOne>
+void Count(const std::vector<AccessLog>& logs, std::vector<Access> AccessLog::*accesses, To* to,
+           CountOne count) {
   using Source = std::tuple<const char*, uint32_t, uint32_t, int, bool>;
   for (size_t base = 0; base < logs.size(); base += kWarpLanes) {
     std::map<Source, std::vector<Instruction>> instructions;
@@ -92,7 +92,7 @@ void Count(const std::vector<AccessLog>& logs, std::vector<Access> AccessLog::*a
       }
     }
     for (const auto& [source, of_line] : instructions) {
-      for (const Instruction& instruction : of_line) count(instruction, stats);
+      for (const Instruction& instruction : of_line) count(instruction, to);
     }
   }
 }
@@ -104,12 +104,14 @@ void LogSharedAccess(Lane* lane, uint32_t address, int bytes, bool is_store, Loc
 }
 
 void LogGlobalAccess(Lane* lane, const void* p, int bytes, bool is_store, Location at) {
-  Log(lane->access_log->global, reinterpret_cast<uintptr_t>(p), bytes, is_store, at);
+  AccessLog& log = *lane->access_log;
+  Log(is_store ? log.stores : log.loads, reinterpret_cast<uintptr_t>(p), bytes, is_store, at);
 }
 
 void CountAccesses(const std::vector<AccessLog>& logs, CpuStats* stats) {
   Count(logs, &AccessLog::shared, stats, CountConflicts);
-  Count(logs, &AccessLog::global, stats, CountSectors);
+  Count(logs, &AccessLog::loads, &stats->global_loads, CountSectors);
+  Count(logs, &AccessLog::stores, &stats->global_stores, CountSectors);
 }
 
 }  // namespace weft::arch::cpu

@@ -92,7 +92,8 @@ struct Access {
 };
 struct AccessLog {
   std::vector<Access> shared;
-  std::vector<Access> global;
+  std::vector<Access> loads;  // of global memory
+  std::vector<Access> stores;
 };
 
 struct Failure {

@@ -95,8 +95,9 @@ struct Lane {
   // The random schedule may switch lanes at every operation, not only where one has to wait.
   bool preemptive = false;
   AccessLog* access_log = nullptr;  // null unless this block's accesses are counted
-  int64_t global_bytes = 0;         // loaded and stored so far
-  int64_t bulk_bytes = 0;           // asked of the copy engine
+  int64_t loaded_bytes = 0;         // of global memory, so far
+  int64_t stored_bytes = 0;
+  int64_t bulk_bytes = 0;  // asked of the copy engine
 
   CopyQueue copies;
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "tests/gemm/arch/harness.hpp"
@@ -318,9 +319,13 @@ void ExpectTraffic(int sectors_of_a_load) {
   const CpuReport report =
       LaunchOnCpu<TrafficKernel<kStride>>({2}, {in.data()->words, out.data()->words});
   ASSERT_EQ(report.error, "");
-  EXPECT_EQ(report.stats.global_bytes, 2 * 64 * (4 + 8 + 4));
-  EXPECT_EQ(report.stats.sampled_bytes, 64 * (4 + 8 + 4));
-  EXPECT_EQ(report.stats.sampled_sectors, 2 * (sectors_of_a_load + 1 + 4));  // two warps
+  const auto& [loads, stores] = std::tie(report.stats.global_loads, report.stats.global_stores);
+  EXPECT_EQ(loads.bytes, 2 * 64 * (4 + 8));
+  EXPECT_EQ(loads.sampled_bytes, 64 * (4 + 8));
+  EXPECT_EQ(loads.sampled_sectors, 2 * (sectors_of_a_load + 1));  // two warps
+  EXPECT_EQ(stores.bytes, 2 * 64 * 4);
+  EXPECT_EQ(stores.sampled_sectors, 2 * 4);
+  EXPECT_EQ(stores.MovedBytes(), 2 * 64 * 4);
   EXPECT_EQ(report.stats.bulk_bytes, 0);
 }
 
