@@ -61,8 +61,8 @@ bool Climb(int size, ladder::Clock* clock, Json* rows) {
                 {"layer", name},
                 {"kernel", name},
                 {"size", size},
-                {"asked_mb", Rounded(counts.asked_bytes * 1e-6)},
-                {"moved_mb", Rounded(moved)},
+                {"asked_mb", Rounded(counts.asked_bytes * 1e-6, 5)},
+                {"moved_mb", Rounded(moved, 5)},
                 {"conflicts", counts.wavefronts > 0 ? Rounded(counts.wavefronts) : Json()}};
     std::printf("%2d %-17s %9.2f %9.2f  ", step + 1, name.c_str(), counts.asked_bytes * 1e-6,
                 moved);
@@ -100,20 +100,20 @@ int Main() {
   for (const std::string& text : absl::GetFlag(FLAGS_sizes)) {
     int size = 0;
     if (!absl::SimpleAtoi(text, &size)) {
-      return std::cerr << "ladder: --sizes: '" << text << "' is no number\n", 2;
+      return std::cerr << "ladder: --sizes: '" << text << "' is no number\n", 1;
     }
     if (const std::string fault = ladder::Fault(size, size, size); !fault.empty()) {
-      return std::cerr << fault << "\n", 2;
+      return std::cerr << fault << "\n", 1;
     }
     sizes.push_back(size);
   }
   const auto choice = examples::ChooseBackend(absl::GetFlag(FLAGS_backend));
-  if (!choice.ok()) return std::cerr << choice.status().message() << "\n", 2;
+  if (!choice.ok()) return std::cerr << choice.status().message() << "\n", 1;
   Json environment = {{"device", "none"}};
   std::vector<ladder::Clock> clocks;  // one or none
   if (choice->backend == examples::Backend::kCuda) {
     absl::StatusOr<ladder::Clock> clock = ladder::Clock::Create();
-    if (!clock.ok()) return std::cerr << "ladder: " << clock.status() << "\n", 3;
+    if (!clock.ok()) return std::cerr << "ladder: " << clock.status() << "\n", 1;
     environment = clock->environment();
     clocks.push_back(*std::move(clock));
     std::cout << "int8, C = A B, on " << environment["device"].get<std::string>() << "\n";
