@@ -47,7 +47,7 @@ perf::Json Clock::environment() const {
 absl::StatusOr<Times> Clock::Measure(int size) {
   const perf::Stopwatch& watch = state_->machine.watch();
   const std::int64_t area = std::int64_t{size} * size;
-  const int sets = static_cast<int>(std::clamp<std::int64_t>(kRotationBytes / (6 * area), 1, 256));
+  const int sets = static_cast<int>(std::clamp<std::int64_t>(kRotationBytes / (6 * area), 1, 4096));
   WEFT_LET(const auto a, perf::DeviceBuffer::From(perf::RandomInt8s(sets * area, 1)));
   WEFT_LET(const auto b, perf::DeviceBuffer::From(perf::RandomInt8s(sets * area, 2)));
   WEFT_LET(const auto c, perf::DeviceBuffer::Create(sets * area * 4));
