@@ -155,7 +155,8 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
-        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn", *report.report_benches.BENCHES)]
+        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn", *report.report_benches.BENCHES,
+                                                               *report.report_ladder.TABLES)]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
