@@ -15,7 +15,7 @@ if(WEFT_HAVE_CUDA)
 endif()
 
 # And the ladder's.
-if(WEFT_HAVE_CUDA AND TARGET ladder)
+if(WEFT_HAVE_CUDA)
   target_sources(ladder PRIVATE examples/ladder/launch.cu)
 endif()
 

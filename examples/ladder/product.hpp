@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/layouts/matrix.hpp"
 
 namespace ladder {
@@ -18,6 +19,21 @@ struct Product {
   Bytes a;  // m x k, row-major
   Bytes b;  // k x n, column-major
   Sums c;   // m x n, row-major
+};
+
+// Of step 10: what the copy engine is told about a matrix, of which it brings 128 bytes of `rows`
+// rows at a time, the width of its swizzle.
+inline arch::TensorMapSpec Boxes(const Bytes& of, int rows) {
+  return {.base = of.data,
+          .stride = {static_cast<std::uint64_t>(of.row_stride)},
+          .dim = {static_cast<std::uint32_t>(of.cols), static_cast<std::uint32_t>(of.rows)},
+          .rank = 2,
+          .swizzle = arch::SwizzleSpan::k128,
+          .box = {128, static_cast<std::uint16_t>(rows)}};
+}
+
+struct MappedProduct : Product {
+  arch::TensorMap a_map, b_map;  // Boxes of A and of B's columns
 };
 
 // Accesses of 8 and 16 bytes.

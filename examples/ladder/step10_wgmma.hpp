@@ -2,24 +2,9 @@
 // warps multiplies 64 x 256 sums with one instruction, both operands in shared memory.
 #pragma once
 #include "examples/ladder/product.hpp"
-#include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/gemm/arch/wgmma.hpp"
 
 namespace ladder {
-
-// 128 bytes of k of `rows` rows, the width of the swizzle.
-inline arch::TensorMapSpec Boxes(const Bytes& of, int rows) {
-  return {.base = of.data,
-          .stride = {static_cast<std::uint64_t>(of.row_stride)},
-          .dim = {static_cast<std::uint32_t>(of.cols), static_cast<std::uint32_t>(of.rows)},
-          .rank = 2,
-          .swizzle = arch::SwizzleSpan::k128,
-          .box = {128, static_cast<std::uint16_t>(rows)}};
-}
-
-struct MappedProduct : Product {
-  arch::TensorMap a_map, b_map;  // Boxes of A and of B's columns
-};
 
 inline namespace WEFT_BACKEND {
 
