@@ -32,7 +32,7 @@ from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
-         "docs/ladder.md")
+         "docs/condconv.md", "docs/ladder.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 RESULTS = "perf/results/h200"
@@ -285,8 +285,11 @@ def network(results):
         text += (f"\nActivations: {100 * min(l['zeros'] for l in each):.0f}% to {100 * max(l['zeros'] for l in each):.0f}% "
                  f"zeros, at most {100 * max(l['saturated'] for l in each):.1f}% saturated in any layer.\n")
     for e in [result["environment"] for result in results]:
-        text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
+                text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
                  f"load; commit {e['commit']}, {e['date']}.\n")
+    if any("cudnn_ms" not in r for r in rows):
+        text += ("\nRows without a time of cuDNN's say why in their status; its chain is the same for either format of ours, so "
+                 "its time in the other row of that batch is what to compare with.\n")
     return text + f"\n{sentence(results[-1]['environment']['method'])}.\n"
 
 
@@ -326,6 +329,7 @@ RENDERERS = {
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
+    "gemm-skinny": (lambda found, root: gemm(found["gemm-skinny"][0]), "gemm-skinny"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
@@ -333,7 +337,7 @@ RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, f
               for name in report_benches.BENCHES}
 RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0], table), "ladder")
               for name, render in report_ladder.TABLES.items()}
-NOT_LISTS = (*report_benches.BENCHES, "ladder", "anchors-nc4", "depthwise", "network", "gemm", "cudnn")
+NOT_LISTS = (*report_benches.BENCHES, "ladder", "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "cudnn")
 
 
 def load_all(root):
@@ -341,7 +345,7 @@ def load_all(root):
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
-            "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
+            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny")},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}
 

@@ -155,7 +155,7 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
-        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn", *report.report_benches.BENCHES,
+        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "gemm-skinny", "cudnn", *report.report_benches.BENCHES,
                                                                *report.report_ladder.TABLES)]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
@@ -283,6 +283,26 @@ class BenchReport(Case):
             {"layer": "n64c8", "kernel": "none"}]}))
         self.assertEqual(self.run_report(), 0)
         self.assertIn("| n16c8 | 10.00 | 25.50 | 2.55 | tile |\n| n64c8 | - | - | - | none |", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
+
+
+class CostsReport(Case):
+    page_text = PAGE.replace("nc4", "epilogue-costs") + PAGE.replace("nc4", "int4")
+
+    def test_tables(self):
+        variant = {"kernel": "tile", "kind": "activation", "relu_us": 4.0, "status": "ok"}
+        rows = [{**variant, "layer": "n16a", "variant": "tanh", "over_relu": 1.25, "best_over_relu": 1.0},
+                {**variant, "layer": "n64a", "variant": "tanh", "over_relu": 1.0, "best_over_relu": 1.0},
+                {**variant, "layer": "n16a", "variant": "GELU", "best_over_relu": 1.5},
+                {"layer": "n64a", "kernel": "none", "kind": "activation", "variant": "GELU", "status": "failed: why"},
+                {"layer": "n1a", "kernel": "tile", "kind": "filter", "variant": "filters of int4", "int8_us": 3.0, "int4_us": 2.0,
+                 "int8_over_int4": 1.5, "int8_filter_kb": 64, "status": "ok"}]
+        path = self.root / report.RESULTS / "epilogue-costs.json"
+        path.write_text(json.dumps({"environment": {"program": "epilogue_bench"}, "rows": rows}))
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| ReLU, us | 4.00 | 4.00 |  |  |  |\n| tanh | 1.250 | 1.000 | 1.118 | 1.000 | ok |\n"
+                      "| GELU | - | - | - | 1.500 | 1 failed |", self.page())
+        self.assertIn("| n1a | 64 | - | 3.00 | 2.00 | 1.50 | - | - | - | - | - | ok |", self.page())
         self.assertEqual(self.run_report("--check"), 0)
 
 
