@@ -268,7 +268,7 @@ struct HopperThread : ClusterThread {
              Location at) const {
     const cpu::MbarPlace barrier = Mbar(bar, at);
     CheckDependency(src, bytes, /*is_store=*/false, at);
-    CopyEngine::Touch(work);
+    self->bulk_bytes += CopyEngine::Touch(work);
     cpu::IssueCopy(self, barrier, work, at);
   }
 

@@ -37,6 +37,12 @@ add_test(NAME example_block_gemm COMMAND block_gemm)
 add_test(NAME example_block_gemm_cpu COMMAND block_gemm --backend=cpu)
 set_tests_properties(example_block_gemm example_block_gemm_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "attention is off by [0-9.e-]+, 0 points have a wrong centre, .*\nall as they should be")
+add_test(NAME example_ladder_cpu COMMAND ladder --backend=cpu --sizes=128,512)
+set_tests_properties(example_ladder_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "1 naive [^\n]*\n.*512\\^3\n.* 9 swizzle +3\\.15 +3\\.15 +1\\.00 .*10 TMA \\+ wgmma +2\\.62 +2\\.62 +- ")
+add_test(NAME example_ladder_refuses
+         COMMAND ${here}/refuses.sh "ladder: k=100 is not a multiple of 16 up to 131056"
+                 $<TARGET_FILE:ladder> --sizes=100)
 add_test(NAME example_deconvolution COMMAND deconvolution)
 add_test(NAME example_deconvolution_cpu COMMAND deconvolution --backend=cpu)
 set_tests_properties(example_deconvolution example_deconvolution_cpu PROPERTIES
