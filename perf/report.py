@@ -330,6 +330,7 @@ RENDERERS = {
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
     "gemm-skinny": (lambda found, root: gemm(found["gemm-skinny"][0]), "gemm-skinny"),
+    "gemm-fma": (lambda found, root: gemm(found["gemm-fma"][0]), "gemm-fma"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
@@ -337,7 +338,7 @@ RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, f
               for name in report_benches.BENCHES}
 RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0], table), "ladder")
               for name, render in report_ladder.TABLES.items()}
-NOT_LISTS = (*report_benches.BENCHES, "ladder", "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "cudnn")
+NOT_LISTS = (*report_benches.BENCHES, "ladder", "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "gemm-fma", "cudnn")
 
 
 def load_all(root):
@@ -345,7 +346,7 @@ def load_all(root):
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
-            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny")},
+            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny", "gemm-fma")},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}
 
