@@ -39,7 +39,7 @@ if [ $# -gt 0 ]; then
   targets=("$@")
 else
   ninja -C $build -t targets all >$build/targets.txt
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|[a-z]+_bench):' $build/targets.txt |
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|[a-z]+_bench|ladder):' $build/targets.txt |
     tr -d : | sort -u)
 fi
 echo "building ${targets[*]}"

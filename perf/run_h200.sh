@@ -17,6 +17,7 @@
 #   block      block_bench; block.json
 #   costs      epilogue_bench; epilogue-costs.json
 #   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
+#   ladder     examples/ladder, all sizes, against cuBLASLt; ladder.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
 #   network    weft_perf --network=resnet50; resnet50-network.json
@@ -109,6 +110,14 @@ gemm() {
   (
     use_wheel_cudnn
     bounded 500 $bin/gemm_bench --sizes="${WEFT_GEMM_SIZES:-4096}" --json="$out/gemm.json" --commit="$(cat "$carry/commit")"
+  )
+}
+
+ladder() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 300 $bin/ladder --backend=cuda --json="$out/ladder.json" --commit="$(cat "$carry/commit")"
   )
 }
 
@@ -226,9 +235,9 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | depthwise | condconv | deconv | fused | block | costs | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
+    tests | cudnn | depthwise | condconv | deconv | fused | block | costs | gemm | ladder | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
     ncu | local) run=${stage}_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, fused, local, block, costs, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, fused, local, block, costs, gemm, ladder, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"

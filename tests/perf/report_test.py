@@ -155,7 +155,8 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
-        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "gemm-skinny", "cudnn", *report.report_benches.BENCHES)]
+        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "gemm-skinny", "cudnn", *report.report_benches.BENCHES,
+                                                               *report.report_ladder.TABLES)]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
@@ -357,6 +358,32 @@ class CudnnReport(Case):
     def test_a_log_without_differences_is_refused(self):
         (self.root / report.RESULTS / "cudnn.log").write_text("nothing\n")
         self.assertEqual(self.run_report(), 2)
+
+
+class LadderReport(Case):
+    page_text = PAGE.replace("nc4", "ladder") + PAGE.replace("nc4", "ladder-sizes") + PAGE.replace("nc4", "ladder-traffic")
+
+    def write(self, **changes):
+        rows = [dict(step=step, layer=f"step {step}", size=size, asked_mb=1.0, moved_mb=2.0 * size, conflicts=None, **changes)
+                for size in (4096, 128) for step in (1, 2)]
+        result = {"environment": {"device": "H200", "commit": "abc", "method": "medians"}, "rows": rows}
+        (self.root / report.RESULTS / "ladder.json").write_text(json.dumps(result))
+        (self.root / "docs/images").mkdir(parents=True, exist_ok=True)
+
+    def test_tables_and_picture(self):
+        self.write(ours_us=250.0, peer_us=5.0, ratio=0.02, tops=1.5, status="ok")
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| 2 | step 2 | 1 | 8192 | - | 250 | 1.50 | 0.0200 | ok |", self.page())
+        self.assertIn("| 1 step 1 | 250 (0.0200) | 250 (0.0200) |\n", self.page())
+        self.assertIn("| cuBLASLt | 5.00 | 5.00 |\n", self.page())
+        self.assertIn("| 1 step 1 | 256 | 8192 |\n", self.page())
+        picture = xml.etree.ElementTree.parse(self.root / report.LADDER_PICTURE).getroot()
+        self.assertEqual(sum(element.tag.endswith("circle") for element in picture.iter()), 2 * 4 + 2)
+
+    def test_counts_without_times(self):
+        self.write()
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| 2 | step 2 | 1 | 8192 | - | - | - | - | not timed |", self.page())
 
 
 if __name__ == "__main__":
