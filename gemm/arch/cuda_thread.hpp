@@ -252,29 +252,27 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     }
   }
 
-}
+ private:
+  // The register form of a Bytes-wide access.
+  template <int Bytes>
+  struct WordOf;
+  template <int Bytes>
+  using Word = typename WordOf<Bytes>::Type;
 
-private :
-    // The register form of a Bytes-wide access.
-    template <int Bytes>
-    struct WordOf;
-template <int Bytes>
-using Word = typename WordOf<Bytes>::Type;
-
-template <class T>
-WEFT_DEVICE static T FromWord(Word<sizeof(T)> w) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  T v;
-  __builtin_memcpy(&v, &w, sizeof(T));
-  return v;
-}
-template <class T>
-WEFT_DEVICE static Word<sizeof(T)> ToWord(T v) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  Word<sizeof(T)> w;
-  __builtin_memcpy(&w, &v, sizeof(T));
-  return w;
-}
+  template <class T>
+  WEFT_DEVICE static T FromWord(Word<sizeof(T)> w) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T v;
+    __builtin_memcpy(&v, &w, sizeof(T));
+    return v;
+  }
+  template <class T>
+  WEFT_DEVICE static Word<sizeof(T)> ToWord(T v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Word<sizeof(T)> w;
+    __builtin_memcpy(&w, &v, sizeof(T));
+    return w;
+  }
 };
 
 template <>
