@@ -81,10 +81,11 @@ struct DepthwisePointwiseKernel {
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     constexpr bool kSmall = Window::kRows * kOf.stride <= 2, kMedium = Window::kRows <= 2;
     constexpr int kSums = Mainloop::kSums;
+    constexpr bool kZeroPoint = First::Epilogue::kZeroPoints;
     const int window = kOf.r > 3 ? 168
                        : kSmall  ? (before_90 ? 96 : 80)
                        : kMedium ? 96
-                                 : (before_90 ? 168 : 128);
+                                 : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
     const int both = window > product ? window : product;
     return P::config.registers > both ? P::config.registers : both;
