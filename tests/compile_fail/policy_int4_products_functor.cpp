@@ -8,4 +8,5 @@ struct Negate {
   using Source = std::int8_t;
   constexpr std::int8_t operator()(std::int8_t x, int) const { return -x; }
 };
-auto op = weft::conv::Convolution<weft::conv::WithSource<weft::conv::S4Mma64<>, Negate>>::Create({});
+auto op =
+    weft::conv::Convolution<weft::conv::WithSource<weft::conv::S4Mma64<>, Negate>>::Create({});
