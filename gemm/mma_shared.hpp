@@ -9,13 +9,13 @@
 
 #include "weft/gemm/share.hpp"
 #include "weft/gemm/warp_tile.hpp"
+#include "weft/layouts/register_tensor.hpp"
 #include "weft/layouts/swizzle.hpp"
 
 namespace weft::gemm {
 
-// Half `half` (16 bytes) of k group `group` of row `row` at Offset(row, group, half).
-// Fragment(address, group, row) is the address of group `group`, `row` rows further, from that of
-// group 0 (row: a multiple of 16).
+// Layout: (row, byte of k) -> byte. Half `half` (16 bytes) of k group `group` of row `row` is at
+// Offset(row, group, half).
 //
 // Groups of one k together, as NCxHWx<32> and CxRSKx<32> have them. The halves of every second set
 // of four rows are exchanged: the 8 rows that ldmatrix reads at once then lie in 8 different sets
@@ -23,11 +23,13 @@ namespace weft::gemm {
 template <int kRows, int kGroups>
 struct GroupMajor {
   static constexpr int kInnerGroups = 1;  // of a row, side by side
+  using Swizzle = layouts::Swizzle<1, 4, 3>;
+  using Lines = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
+                         Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
+  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
+  static_assert(kRows * 32 % Swizzle::kRepeat == 0);  // so that a group can be added at last
   static constexpr int Offset(int row, int group, int half) {
-    return group * (kRows * 32) + layouts::Swizzle<1, 4, 3>{}(row * 32 + half * 16);
-  }
-  static constexpr std::uint32_t Fragment(std::uint32_t address, int group, int row) {
-    return address + static_cast<std::uint32_t>((group * kRows + row) * 32);
+    return Lines()(0, group * 32) + Swizzle()(Lines()(row, half * 16));
   }
 };
 
@@ -45,14 +47,19 @@ struct LineMajor {
   static constexpr int kShift = kGroups <= 4 ? 3 : kGroups == 8 ? 4 : 5;
   static_assert(kGroups <= 16, "weft: config.threadblock.k of a GEMM is at most 512 bytes");
 
+  using Swizzle = layouts::Swizzle<kBits, 4, kShift>;
+  using Lines = LayoutOf<Ints<kRows, kGroups * 32>, Ints<kGroups * 32, 1>>;
+  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
   static constexpr int Offset(int row, int group, int half) {
-    return layouts::Swizzle<kBits, 4, kShift>{}(row * (kGroups * 32) + group * 32 + half * 16);
-  }
-  static constexpr std::uint32_t Fragment(std::uint32_t address, int group, int row) {
-    return (address ^ static_cast<std::uint32_t>(group * 32)) +
-           static_cast<std::uint32_t>(row * (kGroups * 32));
+    return Layout()(row, group * 32 + half * 16);
   }
 };
+
+// A k slice of a matrix of T in shared memory so, (row, k) -> element, for kernels of users' own;
+// the memory is aligned to 128 bytes.
+template <class T, int kRows, int kK>
+using SharedLines = decltype(layouts::RecastLayout<T, std::uint8_t>(
+    typename LineMajor<kRows, kK * static_cast<int>(sizeof(T)) / 32>::Layout()));
 
 // Groups of int4, 16 bytes (layouts/packed_int4.hpp), those of one k together.
 template <int kRows>

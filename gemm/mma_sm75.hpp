@@ -10,6 +10,7 @@
 #include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
+#include "weft/gemm/tiled_mma.hpp"
 
 namespace weft::gemm {
 
@@ -41,29 +42,28 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
     return kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
   }
 
+  // Who multiplies what; rows of B in shared memory are in the order of instructions.
+  using Tiled = TiledMma<MmaSm75Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
+                         Ints<T::kWarpsM, T::kWarpsN>, 8>;
+  using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 8 i and columns 8 j of the warp's tile.
-  using Sum = std::int32_t;
-  using Accumulators = Sum[T::kFragmentsM * T::kFragmentsN][2];
+  using Accumulators = typename Tiled::Sums;
 
-  // An instruction gives a lane row lane / 4 and two adjacent columns, which ChannelOrder makes 8
-  // adjacent channels of each 32. With wide stores, lanes 2i and 2i + 1, which hold the halves of
-  // 16 adjacent channels of the same pixels, have exchanged half of what they hold (Finish): the
-  // even one has all 16 channels of rows lane / 4 + 16 i, the odd one those of the rows 8 further
-  // down.
-  struct MapLayouts {
-    static constexpr bool kWide = kWideStores;
+  // With wide stores, lanes 2i and 2i + 1, which hold the halves of 16 adjacent channels of the same
+  // pixels, have exchanged half of what they hold (Finish): the even one has all 16 channels of rows
+  // lane / 4 + 16 i, the odd one those of the rows 8 further down.
+  struct WideLayouts {
     static constexpr int kFn2 = 2 * T::kFragmentsN;  // registers of eight rows
     using Accumulators = MmaSm75Mainloop::Accumulators;
     using Threads = Ints<2, 2, 8, T::kWarpsM, T::kWarpsN>;
-    using ThreadRow = LayoutOf<Threads, Ints<kWide ? 8 : 0, 0, 1, T::kWarpM, 0>>;
-    using ThreadColumn = LayoutOf<Threads, Ints<kWide ? 0 : 8, 16, 0, 0, T::kWarpN>>;
-    using ValueRow = LayoutOf<Ints<T::kFragmentsM / (kWide ? 2 : 1)>, Ints<kWide ? 16 : 8>>;
-    using ValueColumn = LayoutOf<Ints<kWide ? 16 : 8, T::kWarpN / 32>, Ints<1, 32>>;
-    using Register = LayoutOf<Nest<Ints<T::kFragmentsM / (kWide ? 2 : 1)>,
-                                   Nest<Ints<2, 4, kWide ? 2 : 1>, Ints<T::kWarpN / 32>>>,
-                              Nest<Ints<kWide ? 2 * kFn2 : kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
+    using ThreadRow = LayoutOf<Threads, Ints<8, 0, 1, T::kWarpM, 0>>;
+    using ThreadColumn = LayoutOf<Threads, Ints<0, 16, 0, 0, T::kWarpN>>;
+    using ValueRow = LayoutOf<Ints<T::kFragmentsM / 2>, Ints<16>>;
+    using ValueColumn = LayoutOf<Ints<16, T::kWarpN / 32>, Ints<1, 32>>;
+    using Register = LayoutOf<Nest<Ints<T::kFragmentsM / 2>, Nest<Ints<2, 4, 2>, Ints<T::kWarpN / 32>>>,
+                              Nest<Ints<2 * kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
   };
-  using Map = LayoutMap<MapLayouts>;
+  using Map = std::conditional_t<kWideStores, LayoutMap<WideLayouts>, typename Tiled::Map>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row.
   using ColumnsOfB = SharedRowsOfB<8>;
@@ -81,36 +81,33 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
 
   struct Scratch {};
 
+  template <class Operand, class Layout, int kRows>
+  using ReaderOf =
+      LdMatrixReader<typename Tiled::template Places<Operand, typename Layout::Lines, kRows, 4>,
+                     typename Layout::Swizzle, 1, true>;
+  using ReaderA =
+      ReaderOf<typename Tiled::template LayoutA<4>, typename T::LayoutA, T::kBlockM>;
+  using ReaderB =
+      ReaderOf<typename Tiled::template InstructionB<4>, typename T::LayoutB, T::kBlockN>;
+
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,
                                    const std::uint8_t* stage_b, Accumulators& acc) {
-    // Each lane names one row of 32, or with kFragmentsM = 2 one of 16: a matrix for each eight
-    // rows of one half of a group. Both operands alike. Exchanging the halves is exchanging bit 4.
-    const int lane_a = kRowsA == 32 ? t.lane() : t.lane() % 16;
-    const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
-    const std::uint32_t row_a =
-        t.SharedAddress(stage_a) + T::LayoutA::Offset(warp_m * T::kWarpM + lane_a, 0, 0);
-    const std::uint32_t row_b =
-        t.SharedAddress(stage_b) + T::LayoutB::Offset(warp_n * T::kWarpN + t.lane(), 0, 0);
+    const ReaderA reader_a(t, t.SharedAddress(stage_a));
+    const ReaderB reader_b(t, t.SharedAddress(stage_b));
     WEFT_UNROLL
-    for (int step = 0; step < 2 * T::kGroups; ++step) {
-      const int group = step / 2, half = step % 2;
-      std::uint32_t fragment_a[T::kFragmentsM];
-      LoadA(t, T::LayoutA::Fragment(row_a ^ half * 16, group, 0), fragment_a);
+    for (int step = 0; step < ReaderA::kSteps; ++step) {  // half a k group
+      std::uint32_t fragment_a[T::kFragmentsM][1];
+      reader_a.Load(t, 0, step, 0, fragment_a);
       WEFT_UNROLL
       for (int j = 0; j < T::kFragmentsN; j += 4) {
-        std::uint32_t fragment_b[4];
-        t.LdMatrixX4(fragment_b, T::LayoutB::Fragment(row_b ^ half * 16, group, j * 8));
+        std::uint32_t fragment_b[4][1];
+        reader_b.Load(t, 0, step, j, fragment_b);
         WEFT_UNROLL
         for (int i = 0; i < T::kFragmentsM; ++i) {
           WEFT_UNROLL
           for (int e = 0; e < 4; ++e) {
-            Sum(&sum)[2] = acc[i * T::kFragmentsN + j + e];
-            if constexpr (std::is_same_v<typename P::Element, std::uint8_t>) {
-              t.MmaM8N8K16U8S8(sum, fragment_a[i], fragment_b[e], sum);
-            } else {
-              t.MmaM8N8K16S8(sum, fragment_a[i], fragment_b[e], sum);
-            }
+            Tiled::Atom::Multiply(t, acc[i * T::kFragmentsN + j + e], fragment_a[i], fragment_b[e]);
           }
         }
       }
@@ -138,24 +135,6 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
     return true;
   }
 
- private:
-  static constexpr int kRowsA = T::kFragmentsM % 4 == 0 ? 32 : 16;  // brought by one ldmatrix
-
-  // Steps of 16 rows keep the swizzle's bit, so they are plain additions.
-  WEFT_DEVICE static void LoadA(arch::Thread t, std::uint32_t address,
-                                std::uint32_t (&fragment)[T::kFragmentsM]) {
-    WEFT_UNROLL
-    for (int i = 0; i < T::kFragmentsM; i += kRowsA / 8) {
-      std::uint32_t r[kRowsA / 8];
-      if constexpr (kRowsA == 32) {
-        t.LdMatrixX4(r, address + i * 8 * 32);
-      } else {
-        t.LdMatrixX2(r, address + i * 8 * 32);
-      }
-      WEFT_UNROLL
-      for (int e = 0; e < kRowsA / 8; ++e) fragment[i + e] = r[e];
-    }
-  }
 };
 
 }  // namespace WEFT_BACKEND
