@@ -19,42 +19,38 @@ namespace internal {
 
 using NoSwizzle = layouts::Swizzle<0, 0, 0>;
 
-// Whether all strides of a layout are multiples of n.
-template <layouts::IsLayout L>
-constexpr bool StridesAreMultiples(L layout, int n) {
-  const auto modes = layouts::detail::FlatModesOf(layout);
-  for (std::size_t i = 0; i < modes.kCount; ++i) {
-    if (modes.extent[i] != 1 && modes.stride[i] % n != 0) return false;
-  }
-  return true;
-}
-
 // Of whole words.
-template <class Places>
+template <class PlacesT>
 struct WordPlaces {
-  using Value = decltype(layouts::Get<1>(Places()));
+  using Value = decltype(layouts::Get<1>(PlacesT()));
   using Element = decltype(layouts::Get<0>(Value()));
   using Register = decltype(layouts::Get<1>(Value()));
   using Fragment = decltype(layouts::Get<2>(Value()));
-  using Lane = decltype(layouts::Get<0, 0>(Places()));
-  using Groups = decltype(layouts::Get<0, 1>(Places()));
-  using Step = decltype(layouts::Get<2>(Places()));
+  using Lane = decltype(layouts::Get<0, 0>(PlacesT()));
+  using Groups = decltype(layouts::Get<0, 1>(PlacesT()));
+  using Step = decltype(layouts::Get<2>(PlacesT()));
   static constexpr int kElements = layouts::Size(Element());  // of a word
   static constexpr int kRegisters = layouts::Size(Register());
   static constexpr int kFragments = layouts::Size(Fragment());
   static constexpr int kSteps = layouts::Size(Step());
+  static constexpr auto kModes = layouts::detail::FlatModesOf(PlacesT());
 
-  // Whether pieces of so many elements, which the threads of `lanes` read, begin at multiples of
-  // them.
-  template <class Lanes>
-  static constexpr bool WholePieces(int elements, Lanes lanes) {
-    return StridesAreMultiples(lanes, elements) && StridesAreMultiples(Groups(), elements) &&
-           StridesAreMultiples(Register(), elements) && StridesAreMultiples(Fragment(), elements) &&
-           StridesAreMultiples(Step(), elements);
-  }
   // Word w of fragments in a row, at `step`.
   static constexpr int Of(int w, int step) {
     return Register()(w % kRegisters) + Fragment()(w / kRegisters) + Step()(step);
+  }
+  // Whether pieces of `threads` words, one for each of the first lanes, lie together at multiples of
+  // their size.
+  static constexpr bool HasPieces(int threads) {
+    const int piece = threads * kElements;
+    int inside = 1;  // elements that are not whole pieces apart
+    for (std::size_t i = 0; i < kModes.kCount; ++i) {
+      if (kModes.stride[i] % piece != 0) inside *= static_cast<int>(kModes.extent[i]);
+    }
+    bool in_order = inside == piece;
+    for (int e = 0; e < kElements; ++e) in_order = in_order && Element()(e) == e;
+    for (int lane = 0; lane < threads; ++lane) in_order = in_order && Lane()(lane) == lane * kElements;
+    return in_order;
   }
 };
 
@@ -62,16 +58,11 @@ struct WordPlaces {
 template <class Places, class Sw, int kElementBytes>
 constexpr bool FitsLdMatrix() {
   using P = WordPlaces<Places>;
-  using Lane = typename P::Lane;
   constexpr int kPiece = 16 / kElementBytes;
-  if constexpr (layouts::Size(Lane()) != 32 || P::kElements * kElementBytes != 4) {
+  if constexpr (layouts::Size(typename P::Lane()) != 32 || P::kElements * kElementBytes != 4) {
     return false;
   } else {
-    using Row = decltype(layouts::Coalesce(
-        layouts::MakeLayout(typename P::Element(), layouts::Get<0>(Lane()))));
-    return std::is_same_v<Row, layouts::Layout<layouts::Int<kPiece>, layouts::Int<1>>> &&
-           layouts::Size<0>(Lane()) == 4 && Sw()(kPiece - 1) == kPiece - 1 &&
-           P::WholePieces(kPiece, layouts::Get<1>(Lane()));
+    return Sw()(kPiece - 1) == kPiece - 1 && P::HasPieces(4);
   }
 }
 
@@ -80,10 +71,9 @@ constexpr bool FitsLdMatrix() {
 inline namespace WEFT_BACKEND {
 
 // By ldmatrix. Sw: the swizzle of offsets; Offset: of the view, in elements before the swizzle,
-// known at compile time (Int) or not. kAligned: the operand begins at a multiple of 128 bytes in
-// shared memory, which saves an addition; it always begins at one of 16.
-template <class Places, class Sw, int kElementBytes, bool kAligned,
-          class Offset = layouts::Int<0>>
+// known at compile time (Int) or not. The operand begins at a multiple of kAlignment bytes, which
+// saves an addition where that is more than swizzled words are apart.
+template <class Places, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
 class LdMatrixReader {
   using P = internal::WordPlaces<Places>;
 
@@ -100,7 +90,7 @@ class LdMatrixReader {
 
   // address: of the operand in shared memory.
   WEFT_DEVICE LdMatrixReader(arch::Thread t, std::uint32_t address, Offset offset = {}) {
-    const int lane = Rows()(t.lane() % (8 * kMatrices)) + typename P::Groups()(t.warp());
+    const int lane = LanePlace(t.lane() % (8 * kMatrices)) + typename P::Groups()(t.warp());
     if constexpr (kApart) {
       lane_ = static_cast<std::uint32_t>(Sw()(lane) * kElementBytes);
     } else {
@@ -114,7 +104,7 @@ class LdMatrixReader {
   }
 
   // Fragments `first` to first + kCount - 1, both multiples of kAtOnce, of a step of k. `further`: bytes from
-  // the reader's operand to another of the same layout, a multiple of 128.
+  // the reader's operand to another of the same layout, a multiple of kAlignment.
   template <int kCount>
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragments)[kCount][kRegisters]) const {
@@ -151,34 +141,39 @@ class LdMatrixReader {
 
   // Lane 8 i + j names row j of matrix i, which becomes word i of all lanes: the first word of lane
   // 4 j's word i.
-  using Rows = decltype(layouts::Composition(
-      layouts::Coalesce(layouts::MakeLayout(layouts::Get<1>(typename P::Lane()),
-                                            typename P::Register(), typename P::Fragment())),
-      layouts::Int<8 * kMatrices>()));
+  static constexpr int LanePlace(int lane) {
+    return decltype(layouts::Get<1>(typename P::Lane()))()(lane % 8) + P::Of(lane / 8, 0);
+  }
 
   // A swizzle is linear in bits: where offsets x and y have no bits in common, that of their sum is
-  // the exclusive or of theirs; and offsets of whole kRepeat it leaves
-  // alone. If a lane's part and the words' have nothing in common, the lane's is swizzled once.
+  // the exclusive or of theirs; and offsets of whole kRepeat it leaves alone. If no two modes of the
+  // places have bits in common, a lane's part is swizzled once. kApart: the bits, or -1.
   static constexpr int Low(int offset) { return offset & (Sw::kRepeat - 1); }
-  static constexpr bool kApart = [] {
-    if constexpr (!std::is_same_v<Offset, layouts::Int<0>>) return false;
-    int lane_bits = 0, word_bits = 0, swizzled_bits = 0;
-    for (int lane = 0; lane < 8 * kMatrices; ++lane) {
-      for (int group = 0; group < layouts::Size(typename P::Groups()); ++group) {
-        lane_bits |= Low(Rows()(lane) + typename P::Groups()(group));
-      }
+  static constexpr int kBits = [] {
+    int all = 0;
+    for (std::size_t i = 0; i < P::kModes.kCount; ++i) {
+      const int stride = Low(static_cast<int>(P::kModes.stride[i]));
+      if (stride == 0 || P::kModes.extent[i] == 1) continue;
+      int bits = stride;
+      for (int n = 2; n < P::kModes.extent[i]; n *= 2) bits |= bits << 1;
+      bits = Low(bits);
+      if ((stride & (stride - 1)) != 0 || (all & bits) != 0) return -1;
+      all |= bits;
     }
-    for (int w = 0; w < kRegisters * kFragments; w += kMatrices) {
-      for (int step = 0; step < kSteps; ++step) {
-        word_bits |= Low(P::Of(w, step));
-        swizzled_bits |= Sw()(Low(P::Of(w, step))) * kElementBytes;
-      }
-    }
-    return (lane_bits & word_bits) == 0 && swizzled_bits < 128;
+    return all;
   }();
-
-  // Address and lane's part are one number.
-  static constexpr bool kOne = kApart && (kAligned || std::is_same_v<Sw, internal::NoSwizzle>);
+  static constexpr bool kApart = kBits >= 0 && std::is_same_v<Offset, layouts::Int<0>>;
+  // Address and lane's part are one number, as no word's bits reach beyond the alignment.
+  static constexpr bool kOne = kApart && [] {
+    int word_bits = 0;
+    for (int w = 0; w < kRegisters * kFragments; w += kMatrices) word_bits |= Low(P::Of(w, 0));
+    for (int step = 0; step < kSteps; ++step) word_bits |= Low(P::Of(0, step));
+    int swizzled = 0;
+    for (int bit = 1; bit < Sw::kRepeat; bit *= 2) {
+      if (word_bits & bit) swizzled |= Sw()(bit) * kElementBytes;
+    }
+    return swizzled < kAlignment;
+  }();
 
   WEFT_DEVICE std::uint32_t AddressOf(std::uint32_t further, int word) const {
     if constexpr (kApart) {
@@ -236,11 +231,7 @@ class WordReader {
 
  private:
   static constexpr bool kWhole = [] {
-    using Lane = typename P::Lane;
-    using Adjacent = layouts::Layout<layouts::Int<P::kElements>, layouts::Int<1>>;
-    if (P::kElements == 1) return true;
-    return std::is_same_v<decltype(layouts::Coalesce(typename P::Element())), Adjacent> &&
-           Sw()(P::kElements - 1) == P::kElements - 1 && P::WholePieces(P::kElements, Lane());
+    return Sw()(P::kElements - 1) == P::kElements - 1 && P::HasPieces(1);
   }();
 
   const Element* data_;

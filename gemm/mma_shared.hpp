@@ -15,7 +15,7 @@
 namespace weft::gemm {
 
 // Layout: (row, byte of k) -> byte. Half `half` (16 bytes) of k group `group` of row `row` is at
-// Offset(row, group, half).
+// Offset(row, group, half). A stage begins at a multiple of kAlignment bytes.
 //
 // Groups of one k together, as NCxHWx<32> and CxRSKx<32> have them. The halves of every second set
 // of four rows are exchanged: the 8 rows that ldmatrix reads at once then lie in 8 different sets
@@ -23,6 +23,7 @@ namespace weft::gemm {
 template <int kRows, int kGroups>
 struct GroupMajor {
   static constexpr int kInnerGroups = 1;  // of a row, side by side
+  static constexpr int kAlignment = 128;
   using Swizzle = layouts::Swizzle<1, 4, 3>;
   using Lines = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
                          Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
@@ -40,6 +41,7 @@ struct GroupMajor {
 template <int kRows, int kGroups>
 struct LineMajor {
   static constexpr int kInnerGroups = kGroups;
+  static constexpr int kAlignment = kGroups <= 4 ? 128 : kGroups * 32;
   static_assert((kGroups & (kGroups - 1)) == 0,
                 "weft: config.threadblock.k of a GEMM must be a power of two times 32 bytes");
   static constexpr int kBits = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 3;  // pieces change places

@@ -10,7 +10,7 @@
 #include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
-#include "weft/gemm/tiled_mma.hpp"
+#include "weft/gemm/mma_tile.hpp"
 
 namespace weft::gemm {
 
@@ -43,7 +43,7 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   }
 
   // Who multiplies what; rows of B in shared memory are in the order of instructions.
-  using Tiled = TiledMma<MmaSm75Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
+  using Tiled = MmaTile<MmaSm75Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
                          Ints<T::kWarpsM, T::kWarpsN>, 8>;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 8 i and columns 8 j of the warp's tile.
@@ -84,11 +84,11 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   template <class Operand, class Layout, int kRows>
   using ReaderOf =
       LdMatrixReader<typename Tiled::template Places<Operand, typename Layout::Lines, kRows, 4>,
-                     typename Layout::Swizzle, 1, true>;
+                     typename Layout::Swizzle, 1, Layout::kAlignment>;
   using ReaderA =
-      ReaderOf<typename Tiled::template LayoutA<4>, typename T::LayoutA, T::kBlockM>;
+      ReaderOf<typename Tiled::template WordsA<4>, typename T::LayoutA, T::kBlockM>;
   using ReaderB =
-      ReaderOf<typename Tiled::template InstructionB<4>, typename T::LayoutB, T::kBlockN>;
+      ReaderOf<typename Tiled::template WordsB<4>, typename T::LayoutB, T::kBlockN>;
 
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,

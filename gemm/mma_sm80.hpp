@@ -13,7 +13,7 @@
 #include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
-#include "weft/gemm/tiled_mma.hpp"
+#include "weft/gemm/mma_tile.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
@@ -55,7 +55,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
 
   // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
   // ChannelOrder makes kRun adjacent channels of each 4 kRun.
-  using Tiled = TiledMma<MmaSm80Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
+  using Tiled = MmaTile<MmaSm80Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
                          Ints<T::kWarpsM, T::kWarpsN>, kRun>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
@@ -93,10 +93,10 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   };
 
   // A stage's A as a warp reads it; a group is a step of its k.
-  using ReaderA = LdMatrixReader<typename Tiled::template Places<typename Tiled::template LayoutA<4>,
+  using ReaderA = LdMatrixReader<typename Tiled::template Places<typename Tiled::template WordsA<4>,
                                                                  typename T::LayoutA::Lines,
                                                                  T::kBlockM, 4>,
-                                 typename T::LayoutA::Swizzle, 1, true>;
+                                 typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
 
  private:
   using FragmentsB = std::uint32_t[T::kFragmentsN][2];
@@ -105,9 +105,9 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   struct BytesB {
     using Words = FragmentsB;  // of a group as they lie in shared memory
     using Reader =
-        LdMatrixReader<typename Tiled::template Places<typename Tiled::template InstructionB<4>,
+        LdMatrixReader<typename Tiled::template Places<typename Tiled::template WordsB<4>,
                                                        typename T::LayoutB::Lines, T::kBlockN, 4>,
-                       typename T::LayoutB::Swizzle, 1, true>;
+                       typename T::LayoutB::Swizzle, 1, T::LayoutB::kAlignment>;
     Reader reader;
 
     WEFT_DEVICE BytesB(arch::Thread t, std::uint32_t address) : reader(t, address) {}

@@ -1,6 +1,6 @@
-// TiledMma: an atom (mma_atom.hpp) repeated over a tile by groups of threads. It says, as
-// thread-value layouts of layouts/, which elements of A, B and C each thread has; from these come a
-// mainloop's map and reads as well as what users write (docs/tiled.md):
+// TiledMma: an atom (mma_atom.hpp) repeated over a tile by groups of threads, for views of tensors.
+// It says, as thread-value layouts of layouts/, which elements of A, B and C each thread has
+// (docs/tiled.md):
 //
 //     using Mma = gemm::TiledMma<gemm::MmaSm80Atom<std::int8_t>, Ints<64, 64>, Ints<2, 2>>;
 //     auto sums = Mma::MakeFragmentC();             // 0
@@ -11,10 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/gemm/accumulators.hpp"
-#include "weft/gemm/channel_order.hpp"
-#include "weft/gemm/fragment_reader.hpp"
-#include "weft/gemm/mma_atom.hpp"
+#include "weft/gemm/mma_tile.hpp"
 #include "weft/layouts/partition.hpp"
 #include "weft/layouts/register_tensor.hpp"
 
@@ -22,20 +19,43 @@ namespace weft::gemm {
 
 namespace internal {
 
-// `layout` sends to indices of a kRows x kColumns matrix, rows first: to those of the same place in
-// a matrix of rows kTo apart, whose columns are kEach columns.
-template <int kRows, int kColumns, int kTo, int kEach, class L>
-constexpr auto InTile(L layout) {
-  return layouts::Composition(LayoutOf<Ints<kRows, kColumns>, Ints<1, kTo * kEach>>(), layout);
+// An operand layout with its kRows rows in another order.
+template <class Atom, int kRows, class Order, class L>
+constexpr auto RowsInOrder(L layout) {
+  if constexpr (Order::kPeriod == 1) {
+    return layout;
+  } else {
+    const auto rows = layouts::MakeLayout(
+        typename Order::L(),
+        LayoutOf<layouts::Int<kRows / Order::kPeriod>, layouts::Int<Order::kPeriod>>());
+    return layouts::Composition(
+        layouts::MakeLayout(rows, LayoutOf<layouts::Int<Atom::kK>, layouts::Int<kRows>>()), layout);
+  }
 }
 
-// `layout` with every index i of a matrix of kRows rows as that of column columns(i / kRows).
-template <int kRows, class L, class Columns>
-constexpr auto WithColumns(L layout, Columns columns) {
-  const auto scaled = layouts::Composition(
-      layouts::MakeLayout(layouts::Size(columns), layouts::Int<kRows>()), columns);
-  return layouts::Composition(
-      layouts::MakeLayout(LayoutOf<layouts::Int<kRows>, layouts::Int<1>>(), scaled), layout);
+// Columns as indices of a tile of kRows rows; rows and columns of the same shape as one index.
+template <int kRows, class L>
+constexpr auto TimesRows(L columns) {
+  return layouts::MakeLayout(columns.shape(),
+                             layouts::TransformLeaves(
+                                 columns.stride(), [](const auto& d) constexpr {
+                                   return d * layouts::Int<kRows>();
+                                 }));
+}
+template <int kRows, class R, class C>
+constexpr auto SumOfStrides(R rows, C columns) {
+  if constexpr (layouts::IsTuple<R>) {
+    return layouts::Transform(
+        rows, columns,
+        [](const auto& r, const auto& c) constexpr { return SumOfStrides<kRows>(r, c); });
+  } else {
+    return rows + columns * layouts::Int<kRows>();
+  }
+}
+template <int kRows, class R, class C>
+constexpr auto PlusColumns(R rows, C columns) {
+  return layouts::MakeLayout(rows.shape(),
+                             SumOfStrides<kRows>(rows.stride(), columns.stride()));
 }
 
 // A view's layout is known but for where it begins.
@@ -84,146 +104,37 @@ struct RegisterReader {
 // adjacent rows and columns. kRun: adjacent columns that a thread holds, 2, 4 or 8 with tensor
 // cores, for wider stores (channel_order.hpp); 0: as the instruction has them.
 template <class AtomT, class Tile, class GroupsT, int kRunOf = 0>
-struct TiledMma {
-  using Atom = AtomT;
-  using Element = typename Atom::Element;
-  using ElementB = typename Atom::ElementB;
-  using Sum = typename Atom::Sum;
-  using Word = typename Atom::Word;
-  static constexpr int kM = layouts::Get<0>(Tile()), kN = layouts::Get<1>(Tile());
-  static constexpr int kGroupsM = layouts::Get<0>(GroupsT()), kGroupsN = layouts::Get<1>(GroupsT());
-  static constexpr int kThreads = Atom::kThreads * kGroupsM * kGroupsN;
-  static constexpr int kGroupM = kM / kGroupsM, kGroupN = kN / kGroupsN;
-  static_assert(kGroupM % Atom::kM == 0 && kGroupM * kGroupsM == kM && kGroupN % Atom::kN == 0 &&
-                    kGroupN * kGroupsN == kN,
-                "weft: TiledMma<Atom, Tile, Groups>: the tile must be a multiple of (groups x the "
-                "atom's extents) in m and in n");
-  static constexpr int kFragmentsM = kGroupM / Atom::kM, kFragmentsN = kGroupN / Atom::kN;
-  static constexpr int kPerWord = sizeof(Word) / sizeof(Element);
-  static constexpr int kStepK = Atom::kK;  // of k, that one atom multiplies
+struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
+  using Base = MmaTile<AtomT, Tile, GroupsT, kRunOf>;
+  using typename Base::Atom, typename Base::Element, typename Base::ElementB, typename Base::Sum,
+      typename Base::Word, typename Base::Sums;
+  // Those of Base by their own names: g++ 12 fails over some that are brought in by `using`.
+  static constexpr int kM = Base::kM, kN = Base::kN, kThreads = Base::kThreads;
+  static constexpr int kFragmentsM = Base::kFragmentsM, kFragmentsN = Base::kFragmentsN;
+  static constexpr int kRegistersA = Base::kRegistersA, kRegistersB = Base::kRegistersB;
+  using L = typename Base::MapLayouts;
 
- private:
-  using AtomColumns = decltype(layouts::Get<1, 0>(typename Atom::C()));
-  using AtomRows = decltype(layouts::Get<1, 1>(typename Atom::C()));
-  static constexpr int kAtomColumns = layouts::Size(AtomColumns());
-  static constexpr int kAtomSums = kAtomColumns * layouts::Size(AtomRows());
-  static_assert(kRunOf == 0 || (kRunOf == 2 && kAtomColumns == 2) ||
-                    (Atom::kThreads == 32 && (kRunOf == 4 || kRunOf == 8) &&
-                     kGroupN % (4 * kRunOf) == 0),
-                "weft: TiledMma's kRun is 0, or with tensor cores 2, 4 or 8 where a warp has a "
-                "multiple of 4 kRun columns");
-
-  // Column of an instruction -> column of the tile.
-  static constexpr auto Columns() {
-    if constexpr (kRunOf <= 2) {
-      return layouts::MakeLayout(layouts::Int<kN>());
-    } else {
-      return typename internal::ChannelOrder<kRunOf, kN>::Inverse();
-    }
-  }
-
-  template <int kRows, int kFragments, int kAtomRowsOf, int kElements, class AtomTv, class Strides>
-  static constexpr auto OperandLayout() {
-    constexpr auto kAtom =
-        internal::InTile<kAtomRowsOf, Atom::kK / kPerWord, kRows, kElements>(AtomTv());
-    return layouts::MakeLayout(
-        layouts::MakeLayout(layouts::Get<0>(kAtom), LayoutOf<GroupsT, Strides>()),
-        layouts::MakeLayout(LayoutOf<layouts::Int<kElements>, layouts::Int<kRows>>(),
-                            layouts::Get<1>(kAtom),
-                            LayoutOf<layouts::Int<kFragments>, layouts::Int<kAtomRowsOf>>()));
-  }
-
- public:
   // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
-  // + kM k, n + kN k. kElements: in which a word is counted. InstructionB: rows of B in the order in
-  // which instructions have them.
-  template <int kElements = kPerWord>
-  using LayoutA = decltype(OperandLayout<kM, kFragmentsM, Atom::kM, kElements, typename Atom::A,
-                                         Ints<kGroupM, 0>>());
-  template <int kElements = kPerWord>
-  using InstructionB = decltype(OperandLayout<kN, kFragmentsN, Atom::kN, kElements,
-                                              typename Atom::B, Ints<0, kGroupN>>());
-
- private:
-  template <class L>
-  static constexpr auto InColumnsOfB(L layout) {
-    if constexpr (kRunOf <= 2) {
-      return layout;
-    } else {
-      return layouts::Composition(
-          layouts::MakeLayout(Columns(), LayoutOf<layouts::Int<Atom::kK>, layouts::Int<kN>>()),
-          layout);
-    }
-  }
-  template <class L>
-  static constexpr auto InColumnsOfC(L layout) {
-    if constexpr (kRunOf <= 2) {
-      return layout;
-    } else {
-      return internal::WithColumns<kM>(layout, Columns());
-    }
-  }
-
-  using AtomC = decltype(internal::InTile<Atom::kM, Atom::kN, kM, 1>(typename Atom::C()));
-  // (0 to kRun - 1, group) of the columns of a thread, in the order of its registers.
-  static constexpr int kOwnColumns = kAtomColumns * kFragmentsN;
-  static constexpr int kRun = kRunOf > 0              ? kRunOf
-                              : Atom::kThreads == 1 ? kOwnColumns
-                                                      : kAtomColumns;
-  using Runs = LayoutOf<Ints<kRun, kOwnColumns / kRun>, Ints<1, kRun>>;
-  using ThreadC = decltype(InColumnsOfC(layouts::MakeLayout(
-      layouts::Get<0>(AtomC()), LayoutOf<GroupsT, Ints<kGroupM, kGroupN * kM>>())));
-  using ColumnsC = decltype(layouts::Composition(
-      InColumnsOfC(layouts::MakeLayout(
-          layouts::Get<1, 0>(AtomC()),
-          LayoutOf<layouts::Int<kFragmentsN>, layouts::Int<Atom::kN * kM>>())),
-      Runs()));
-  using RowsC = decltype(layouts::MakeLayout(
-      layouts::Get<1, 1>(AtomC()),
-      LayoutOf<layouts::Int<kFragmentsM>, layouts::Int<Atom::kM>>()));
-  // The same to registers: sums of one atom next to each other, then atoms along n.
-  using ColumnRegisters = decltype(layouts::Composition(
-      LayoutOf<Ints<kAtomColumns, kFragmentsN>, Ints<1, kAtomSums>>(), Runs()));
-  using RowRegisters =
-      LayoutOf<Ints<kAtomSums / kAtomColumns, kFragmentsM>, Ints<kAtomColumns, kAtomSums * kFragmentsN>>;
-
-  template <class L>
-  static constexpr auto RowOf(L layout) {
-    return layouts::Composition(LayoutOf<Ints<kM, kN>, Ints<1, 0>>(), layout);
-  }
-  template <class L>
-  static constexpr auto ColumnOf(L layout) {
-    return layouts::Composition(LayoutOf<Ints<kM, kN>, Ints<0, 1>>(), layout);
-  }
-
- public:
-  using LayoutB = decltype(InColumnsOfB(InstructionB<>()));
+  // + kM k, n + kN k, with n the column of C.
+  using LayoutA = typename Base::template WordsA<>;
+  using LayoutB = decltype(internal::RowsInOrder<Atom, kN, typename Base::Order>(
+      typename Base::template WordsB<>()));
   // Of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
-  using LayoutC = decltype(layouts::MakeLayout(ThreadC(), layouts::MakeLayout(ColumnsC(), RowsC())));
-
-  // Which sums a thread holds, for epilogues (accumulators.hpp).
-  struct MapLayouts {
-    using Accumulators = Sum[kFragmentsM * kFragmentsN][kAtomSums];
-    using ThreadRow = decltype(RowOf(ThreadC()));
-    using ThreadColumn = decltype(ColumnOf(ThreadC()));
-    using ValueRow = decltype(RowOf(RowsC()));
-    using ValueColumn = decltype(ColumnOf(ColumnsC()));
-    using Register = decltype(layouts::MakeLayout(RowRegisters(), ColumnRegisters()));
-  };
-  using Map = LayoutMap<MapLayouts>;
+  using LayoutC = decltype(layouts::MakeLayout(
+      internal::PlusColumns<kM>(typename L::ThreadRow(), typename L::ThreadColumn()),
+      layouts::MakeLayout(internal::TimesRows<kM>(typename L::ValueColumn()),
+                          typename L::ValueRow())));
 
   // --- Registers. An operand's: (register, fragment, step of k). C's: as LayoutC's values.
 
-  static constexpr int kRegistersA = layouts::Size(layouts::Get<1>(typename Atom::A()));
-  static constexpr int kRegistersB = layouts::Size(layouts::Get<1>(typename Atom::B()));
   template <int kSteps>
   using FragmentA = layouts::RegisterTensor<
-      Word, decltype(layouts::MakeLayout(Ints<kRegistersA, kFragmentsM, kSteps>()))>;
+      Word, decltype(layouts::MakeLayout(Ints<Base::kRegistersA, Base::kFragmentsM, kSteps>()))>;
   template <int kSteps>
   using FragmentB = layouts::RegisterTensor<
-      Word, decltype(layouts::MakeLayout(Ints<kRegistersB, kFragmentsN, kSteps>()))>;
-  using FragmentC =
-      layouts::RegisterTensor<Sum, decltype(layouts::MakeLayout(ColumnRegisters(), RowRegisters()))>;
+      Word, decltype(layouts::MakeLayout(Ints<Base::kRegistersB, Base::kFragmentsN, kSteps>()))>;
+  using FragmentC = layouts::RegisterTensor<
+      Sum, decltype(layouts::MakeLayout(typename L::ColumnRegister(), typename L::RowRegister()))>;
   static constexpr FragmentC MakeFragmentC() { return {}; }
 
   // --- Partitions: a thread's elements of a view of a tile, A (m, k), B (n, k), C (m, n), for any k
@@ -232,7 +143,7 @@ struct TiledMma {
 
   template <class View>
   WEFT_DEVICE static auto PartitionA(arch::Thread t, View view) {
-    return ByThread<View, kM, LayoutA<>>(view)(t.tid(), layouts::_, layouts::_);
+    return ByThread<View, kM, LayoutA>(view)(t.tid(), layouts::_, layouts::_);
   }
   template <class View>
   WEFT_DEVICE static auto PartitionB(arch::Thread t, View view) {
@@ -249,18 +160,10 @@ struct TiledMma {
 
   // --- Reads.
 
-  // Where the threads of LayoutX find a view's elements, with L the view's layout.
-  template <class LayoutX, class L, int kRows, int kElements = kPerWord>
-  using Places = decltype(layouts::Composition(
-      L(), layouts::MakeLayout(layouts::Get<0>(LayoutX()), layouts::Get<1>(LayoutX()),
-                               LayoutOf<layouts::Int<layouts::Size<1>(L()) /
-                                                     (Atom::kK / kPerWord * kElements)>,
-                                        layouts::Int<kRows * Atom::kK / kPerWord * kElements>>())));
-
   // What brings A or B from a view of shared memory, or of FragmentA or FragmentB, to an atom.
   template <class Operand>
   WEFT_DEVICE static auto ReadA(arch::Thread t, const Operand& a) {
-    return Read<LayoutA<>, Element, kM, kRegistersA, kFragmentsM>(t, a);
+    return Read<LayoutA, Element, kM, kRegistersA, kFragmentsM>(t, a);
   }
   template <class Operand>
   WEFT_DEVICE static auto ReadB(arch::Thread t, const Operand& b) {
@@ -277,43 +180,12 @@ struct TiledMma {
 
   // --- Products.
 
-  using Sums = typename MapLayouts::Accumulators;
-
-  // The sums of fragment i of rows += a b.
-  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const Word (&a)[kRegistersA],
-                                      const Word (&b)[kFragmentsN][kRegistersB], int i,
-                                      Sums& sums) {
-    WEFT_UNROLL
-    for (int j = 0; j < kFragmentsN; ++j) Atom::Multiply(t, sums[i * kFragmentsN + j], a, b[j]);
-  }
-
   // c += a b. a, b: views (m, k) and (n, k) of shared memory, or fragments in registers. Whole warps
   // call it; threads from kThreads on do nothing. No barriers.
   template <class A, class B>
   WEFT_DEVICE static void Multiply(arch::Thread t, const A& a, const B& b, FragmentC& c) {
     if (t.tid() >= kThreads) return;
-    MultiplyRead(t, ReadA(t, a), ReadB(t, b), reinterpret_cast<Sums&>(c.value));
-  }
-
-  // sums += a b, of what ReadA and ReadB give, or of a mainloop's own readers.
-  template <class A, class B>
-  WEFT_DEVICE static void MultiplyRead(arch::Thread t, const A& a, const B& b, Sums& sums) {
-    static_assert(A::kSteps == B::kSteps,
-                  "weft: A (m, k) and B (n, k) of TiledMma::Multiply must have the same k");
-    WEFT_UNROLL
-    for (int step = 0; step < A::kSteps; ++step) {
-      Word fragments_b[kFragmentsN][kRegistersB];
-      b.Load(t, 0, step, 0, fragments_b);
-      WEFT_UNROLL
-      for (int i = 0; i < kFragmentsM; i += A::kAtOnce) {
-        Word fragments_a[A::kAtOnce][kRegistersA];
-        a.Load(t, 0, step, i, fragments_a);
-        WEFT_UNROLL
-        for (int e = 0; e < A::kAtOnce; ++e) {
-          MultiplyRow(t, fragments_a[e], fragments_b, i + e, sums);
-        }
-      }
-    }
+    Base::MultiplyRead(t, ReadA(t, a), ReadB(t, b), reinterpret_cast<Sums&>(c.value));
   }
 
  private:
@@ -357,11 +229,11 @@ struct TiledMma {
       static_assert(V::kOk,
                     "weft: TiledMma::Multiply reads views of shared memory whose layouts are known at compile "
                     "time: shapes and strides of kInt<...>");
-      using P = Places<LayoutX, typename V::Layout, kRows>;
+      using P = typename Base::template Places<LayoutX, typename V::Layout, kRows>;
       const auto offset = V::OffsetOf(operand.layout());
       if constexpr (Atom::kThreads == 32 &&
                     internal::FitsLdMatrix<P, typename V::Swizzle, sizeof(E)>()) {
-        return LdMatrixReader<P, typename V::Swizzle, sizeof(E), false, typename V::Offset>(
+        return LdMatrixReader<P, typename V::Swizzle, sizeof(E), 16, typename V::Offset>(
             t, t.SharedAddress(operand.data()), offset);
       } else {
         return WordReader<P, typename V::Swizzle, E, Word, typename V::Offset>(t, operand.data(),

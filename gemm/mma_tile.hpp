@@ -1,0 +1,183 @@
+// Which threads have what of a tile of a product: an atom (mma_atom.hpp) repeated over the tile by
+// groups of threads. What a mainloop needs of a TiledMma (tiled_mma.hpp), whose arguments MmaTile
+// has too; they are apart as the algebra of layouts takes time to compile.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/accumulators.hpp"
+#include "weft/gemm/channel_order.hpp"
+#include "weft/gemm/fragment_reader.hpp"
+#include "weft/gemm/mma_atom.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+// Of one step of k of an operand (MmaTile). Tv: the atom's, of kAtomRows x kWords.
+template <int kRows, int kFragments, int kAtomRows, int kWords, int kElements, class Groups,
+          class GroupStrides, class Tv>
+constexpr auto OperandLayout(Tv) {
+  using layouts::Int;
+  constexpr auto kAtom =
+      layouts::Composition(LayoutOf<Ints<kAtomRows, kWords>, Ints<1, kRows * kElements>>(), Tv());
+  return layouts::MakeLayout(
+      layouts::MakeLayout(layouts::Get<0>(kAtom), LayoutOf<Groups, GroupStrides>()),
+      layouts::MakeLayout(LayoutOf<Int<kElements>, Int<kRows>>(), layouts::Get<1>(kAtom),
+                          LayoutOf<Int<kFragments>, Int<kAtomRows>>()));
+}
+
+// Rows and columns of an atom's C.
+template <class Atom>
+using RowsOf = decltype(
+    layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<1, 0>>(), typename Atom::C()));
+template <class Atom>
+using ColumnsOf = decltype(
+    layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<0, 1>>(), typename Atom::C()));
+
+// Column of an instruction -> column of the tile, for the first 4 kRun; it goes on likewise.
+template <int kRun, int kAtomColumns>
+struct RunOrder {
+  static constexpr int kPeriod = 1;
+  using L = layouts::Layout<layouts::Int<1>, layouts::Int<0>>;
+};
+template <int kRun>
+requires(kRun > 2) struct RunOrder<kRun, 2> {
+  static constexpr int kPeriod = 4 * kRun;
+  using L = typename ChannelOrder<kRun, kPeriod>::Inverse;
+  // The columns 2 x and 2 x + 1 of instruction i, a lane's, become 2 i and 2 i + 1 of its kRun.
+  static_assert([] {
+    for (int n = 0; n < kPeriod; ++n) {
+      if (L()(n) != n % 8 / 2 * kRun + n / 8 * 2 + n % 2) return false;
+    }
+    return true;
+  }());
+};
+
+template <class Order, class Columns>
+constexpr auto LanesInOrder() {
+  if constexpr (Order::kPeriod == 1) {
+    return layouts::Get<0>(Columns());
+  } else {
+    return layouts::Composition(typename Order::L(), layouts::Get<0>(Columns()));
+  }
+}
+
+}  // namespace internal
+
+inline namespace WEFT_BACKEND {
+
+template <class AtomT, class Tile, class GroupsT, int kRunOf>
+struct MmaTile {
+  using Atom = AtomT;
+  using Element = typename Atom::Element;
+  using ElementB = typename Atom::ElementB;
+  using Sum = typename Atom::Sum;
+  using Word = typename Atom::Word;
+  static constexpr int kM = layouts::Get<0>(Tile()), kN = layouts::Get<1>(Tile());
+  static constexpr int kGroupsM = layouts::Get<0>(GroupsT()), kGroupsN = layouts::Get<1>(GroupsT());
+  static constexpr int kThreads = Atom::kThreads * kGroupsM * kGroupsN;
+  static constexpr int kGroupM = kM / kGroupsM, kGroupN = kN / kGroupsN;
+  static_assert(kGroupM % Atom::kM == 0 && kGroupM * kGroupsM == kM && kGroupN % Atom::kN == 0 &&
+                    kGroupN * kGroupsN == kN,
+                "weft: TiledMma<Atom, Tile, Groups>: the tile must be a multiple of (groups x the "
+                "atom's extents) in m and in n");
+  static constexpr int kFragmentsM = kGroupM / Atom::kM, kFragmentsN = kGroupN / Atom::kN;
+  static constexpr int kPerWord = sizeof(Word) / sizeof(Element);
+  static constexpr int kRegistersA = layouts::Size<1>(typename Atom::A());
+  static constexpr int kRegistersB = layouts::Size<1>(typename Atom::B());
+
+  // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
+  // + kM k, n + kN k. kElements: in which a word is counted. Rows of B are in the order in which
+  // instructions have them.
+  template <int kElements = kPerWord>
+  using WordsA = decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord,
+                                                   kElements, GroupsT, Ints<kGroupM, 0>>(
+      typename Atom::A()));
+  template <int kElements = kPerWord>
+  using WordsB = decltype(internal::OperandLayout<kN, kFragmentsN, Atom::kN,
+                                                        Atom::kK / kPerWord, kElements, GroupsT,
+                                                        Ints<0, kGroupN>>(typename Atom::B()));
+
+  // Where the threads of LayoutX find a view's elements, with L the view's layout, of kRows rows.
+  template <class LayoutX, class L, int kRows, int kElements = kPerWord>
+  using Places = decltype(layouts::Composition(
+      L(), layouts::MakeLayout(layouts::Get<0>(LayoutX()), layouts::Get<1>(LayoutX()),
+                               LayoutOf<layouts::Int<layouts::Size<1>(L()) /
+                                                     (Atom::kK / kPerWord * kElements)>,
+                                        layouts::Int<kRows * (Atom::kK / kPerWord) * kElements>>())));
+
+ protected:
+  using RowsOfC = internal::RowsOf<Atom>;
+  using ColumnsOfC = internal::ColumnsOf<Atom>;
+  static constexpr int kAtomColumns = layouts::Size<1, 0>(typename Atom::C());
+  static constexpr int kAtomSums = layouts::Size<1>(typename Atom::C());
+  static constexpr int kOwnColumns = kAtomColumns * kFragmentsN;
+  static_assert(kRunOf == 0 || (kRunOf == 2 && kAtomColumns == 2) ||
+                    (kAtomColumns == 2 && (kRunOf == 4 || kRunOf == 8) &&
+                     kGroupN % (4 * kRunOf) == 0),
+                "weft: TiledMma's kRun is 0, or with tensor cores 2, 4 or 8 where a warp has a "
+                "multiple of 4 kRun columns");
+  // Adjacent columns of a thread, and how far apart they begin. The order of columns repeats itself
+  // with these groups (channel_order.hpp).
+  static constexpr int kRun = kRunOf > 0            ? kRunOf
+                              : Atom::kThreads == 1 ? kOwnColumns
+                                                    : kAtomColumns;
+  static constexpr int kRunStep = Atom::kN * kRun / kAtomColumns;
+  using Order = internal::RunOrder<kRun, kAtomColumns>;
+
+ public:
+  // Which sums a thread holds (accumulators.hpp): those of one atom next to each other, then the
+  // atoms along n.
+  struct MapLayouts {
+    using Accumulators = Sum[kFragmentsM * kFragmentsN][kAtomSums];
+    using ThreadRow = decltype(layouts::MakeLayout(layouts::Get<0>(RowsOfC()),
+                                                   LayoutOf<GroupsT, Ints<kGroupM, 0>>()));
+    using ThreadColumn = decltype(layouts::MakeLayout(
+        internal::LanesInOrder<Order, ColumnsOfC>(), LayoutOf<GroupsT, Ints<0, kGroupN>>()));
+    using ValueRow = LayoutOf<Ints<kAtomSums / kAtomColumns, kFragmentsM>,
+                              Ints<layouts::Get<1, 1>(RowsOfC())(1), Atom::kM>>;
+    using ValueColumn = LayoutOf<Ints<kRun, kOwnColumns / kRun>, Ints<1, kRunStep>>;
+    using RowRegister = LayoutOf<Ints<kAtomSums / kAtomColumns, kFragmentsM>,
+                                 Ints<kAtomColumns, kAtomSums * kFragmentsN>>;
+    using ColumnRegister =
+        LayoutOf<Nest<Ints<kAtomColumns, kRun / kAtomColumns>, layouts::Int<kOwnColumns / kRun>>,
+                 Nest<Ints<1, kAtomSums>, layouts::Int<kAtomSums * kRun / kAtomColumns>>>;
+    using Register = decltype(layouts::MakeLayout(RowRegister(), ColumnRegister()));
+  };
+  using Map = LayoutMap<MapLayouts>;
+  using Sums = typename MapLayouts::Accumulators;
+
+  // The sums of fragment i of rows += a b.
+  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const Word (&a)[kRegistersA],
+                                      const Word (&b)[kFragmentsN][kRegistersB], int i,
+                                      Sums& sums) {
+    WEFT_UNROLL
+    for (int j = 0; j < kFragmentsN; ++j) Atom::Multiply(t, sums[i * kFragmentsN + j], a, b[j]);
+  }
+
+  // sums += a b, of readers (fragment_reader.hpp, or what else loads fragments).
+  template <class A, class B>
+  WEFT_DEVICE static void MultiplyRead(arch::Thread t, const A& a, const B& b, Sums& sums) {
+    static_assert(A::kSteps == B::kSteps,
+                  "weft: A (m, k) and B (n, k) of TiledMma::Multiply must have the same k");
+    WEFT_UNROLL
+    for (int step = 0; step < A::kSteps; ++step) {
+      Word fragments_b[kFragmentsN][kRegistersB];
+      b.Load(t, 0, step, 0, fragments_b);
+      WEFT_UNROLL
+      for (int i = 0; i < kFragmentsM; i += A::kAtOnce) {
+        Word fragments_a[A::kAtOnce][kRegistersA];
+        a.Load(t, 0, step, i, fragments_a);
+        WEFT_UNROLL
+        for (int e = 0; e < A::kAtOnce; ++e) {
+          MultiplyRow(t, fragments_a[e], fragments_b, i + e, sums);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
