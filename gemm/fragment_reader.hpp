@@ -1,8 +1,9 @@
 // How the threads of a product read one operand from shared memory into the registers of an atom.
 //
-// Places say where: a static layout ((lane, groups of threads), (element, register, fragment),
-// step of k) -> offset of an element, before the swizzle: an operand's layout in shared memory
-// composed with the thread-value layout of a TiledMma (tiled_mma.hpp).
+// Places say where, in elements before the swizzle; the sum of
+//     OfLane(lane), OfGroup(group of threads)
+//     Of(w, step)     word w, register w % kRegisters of fragment w / kRegisters, at a step of k
+// kModes are the strides of the numbers that these are made of.
 #pragma once
 
 #include <cstdint>
@@ -19,50 +20,97 @@ namespace internal {
 
 using NoSwizzle = layouts::Swizzle<0, 0, 0>;
 
-// Of whole words.
-template <class PlacesT>
-struct WordPlaces {
-  using Value = decltype(layouts::Get<1>(PlacesT()));
+// Of a static layout ((lane, groups), (element of a word, register, fragment), step) -> offset: a
+// view's, composed with the thread-value layout of a TiledMma (tiled_mma.hpp).
+template <class L>
+struct ViewPlaces {
+  using Value = decltype(layouts::Get<1>(L()));
   using Element = decltype(layouts::Get<0>(Value()));
   using Register = decltype(layouts::Get<1>(Value()));
   using Fragment = decltype(layouts::Get<2>(Value()));
-  using Lane = decltype(layouts::Get<0, 0>(PlacesT()));
-  using Groups = decltype(layouts::Get<0, 1>(PlacesT()));
-  using Step = decltype(layouts::Get<2>(PlacesT()));
+  using Lane = decltype(layouts::Get<0, 0>(L()));
+  using Groups = decltype(layouts::Get<0, 1>(L()));
+  using Step = decltype(layouts::Get<2>(L()));
+  static constexpr int kLanes = layouts::Size(Lane());
   static constexpr int kElements = layouts::Size(Element());  // of a word
   static constexpr int kRegisters = layouts::Size(Register());
   static constexpr int kFragments = layouts::Size(Fragment());
   static constexpr int kSteps = layouts::Size(Step());
-  static constexpr auto kModes = layouts::detail::FlatModesOf(PlacesT());
+  static constexpr auto kModes = layouts::detail::FlatModesOf(L());
 
-  // Word w of fragments in a row, at `step`.
+  static constexpr int OfLane(int lane) { return Lane()(lane); }
+  static constexpr int OfGroup(int group) { return Groups()(group); }
+  static constexpr int OfElement(int e) { return Element()(e); }
   static constexpr int Of(int w, int step) {
     return Register()(w % kRegisters) + Fragment()(w / kRegisters) + Step()(step);
   }
-  // Whether pieces of `threads` words, one for each of the first lanes, lie together at multiples of
-  // their size.
-  static constexpr bool HasPieces(int threads) {
-    const int piece = threads * kElements;
-    int inside = 1;  // elements that are not whole pieces apart
-    for (std::size_t i = 0; i < kModes.kCount; ++i) {
-      if (kModes.stride[i] % piece != 0) inside *= static_cast<int>(kModes.extent[i]);
-    }
-    bool in_order = inside == piece;
-    for (int e = 0; e < kElements; ++e) in_order = in_order && Element()(e) == e;
-    for (int lane = 0; lane < threads; ++lane) in_order = in_order && Lane()(lane) == lane * kElements;
-    return in_order;
-  }
 };
 
+// Of lines of a mainloop's stage (mma_shared.hpp), (row, byte of k) -> byte, which the operand Tv of
+// an atom reads, kAtomRows x kWords at a time. A group's rows are kGroupRows from GroupOf(group) on.
+// The same as ViewPlaces has, of numbers instead of types: a program has many mainloops.
+template <class Tv, int kAtomRows, int kWords, class Lines, int kFragmentsOf, class Groups>
+struct LinePlaces {
+  using Row = decltype(layouts::Composition(
+      layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<1, 0>>(), Tv()));
+  using Word = decltype(layouts::Composition(
+      layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<0, 1>>(), Tv()));
+  static constexpr int kLanes = 32, kElements = 4, kRegisters = layouts::Size<1>(Tv());
+  static constexpr int kFragments = kFragmentsOf;
+  static constexpr int kSteps = layouts::Size<1>(Lines()) / (kWords * 4);
+
+  static constexpr int OfLane(int lane) { return Lines()(Row()(lane, 0), 4 * Word()(lane, 0)); }
+  static constexpr int OfGroup(int group) { return Lines()(Groups::Row(group), 0); }
+  static constexpr int OfElement(int e) { return e; }
+  static constexpr int Of(int w, int step) {
+    const int r = w % kRegisters;
+    return Lines()(Row()(0, r) + w / kRegisters * kAtomRows, 4 * Word()(0, r)) +
+           Lines()(0, step * (kWords * 4));
+  }
+
+  struct Modes {
+    static constexpr int kMost = 24;
+    int kCount = 0;
+    int extent[kMost] = {}, stride[kMost] = {};
+    constexpr void Add(int place) { extent[kCount] = 2, stride[kCount++] = place; }
+  };
+  // One for each bit of a number.
+  static constexpr Modes kModes = [] {
+    Modes modes;
+    modes.Add(1), modes.Add(2);
+    for (int bit = 1; bit < kLanes; bit *= 2) modes.Add(OfLane(bit));
+    for (int bit = 1; bit < Groups::kCount; bit *= 2) modes.Add(OfGroup(bit));
+    for (int bit = 1; bit < kRegisters * kFragments; bit *= 2) modes.Add(Of(bit, 0));
+    for (int bit = 1; bit < kSteps; bit *= 2) modes.Add(Of(0, bit));
+    return modes;
+  }();
+};
+
+// Whether pieces of `threads` words, one for each of the first lanes, lie together at multiples of
+// their size.
+template <class P>
+constexpr bool HasPieces(int threads) {
+  const int piece = threads * P::kElements;
+  int inside = 1;  // elements that are not whole pieces apart
+  for (int i = 0; i < static_cast<int>(P::kModes.kCount); ++i) {
+    if (P::kModes.stride[i] % piece != 0) inside *= static_cast<int>(P::kModes.extent[i]);
+  }
+  bool in_order = inside == piece;
+  for (int e = 0; e < P::kElements; ++e) in_order = in_order && P::OfElement(e) == e;
+  for (int lane = 0; lane < threads; ++lane) {
+    in_order = in_order && P::OfLane(lane) == lane * P::kElements;
+  }
+  return in_order;
+}
+
 // Whether ldmatrix can read them: 16 bytes of each row lie together, in the order of lanes.
-template <class Places, class Sw, int kElementBytes>
+template <class P, class Sw, int kElementBytes>
 constexpr bool FitsLdMatrix() {
-  using P = WordPlaces<Places>;
   constexpr int kPiece = 16 / kElementBytes;
-  if constexpr (layouts::Size(typename P::Lane()) != 32 || P::kElements * kElementBytes != 4) {
+  if constexpr (P::kLanes != 32 || P::kElements * kElementBytes != 4) {
     return false;
   } else {
-    return Sw()(kPiece - 1) == kPiece - 1 && P::HasPieces(4);
+    return Sw()(kPiece - 1) == kPiece - 1 && HasPieces<P>(4);
   }
 }
 
@@ -73,10 +121,8 @@ inline namespace WEFT_BACKEND {
 // By ldmatrix. Sw: the swizzle of offsets; Offset: of the view, in elements before the swizzle,
 // known at compile time (Int) or not. The operand begins at a multiple of kAlignment bytes, which
 // saves an addition where that is more than swizzled words are apart.
-template <class Places, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
+template <class P, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
 class LdMatrixReader {
-  using P = internal::WordPlaces<Places>;
-
  public:
   static constexpr int kRegisters = P::kRegisters, kFragments = P::kFragments, kSteps = P::kSteps;
   // Words of a lane that one ldmatrix brings, and the fragments that these are at least.
@@ -86,11 +132,11 @@ class LdMatrixReader {
   static constexpr int kAtOnce = kMatrices > kRegisters ? kMatrices / kRegisters : 1;
   using Word = std::uint32_t;
 
-  static_assert(internal::FitsLdMatrix<Places, Sw, kElementBytes>());
+  static_assert(internal::FitsLdMatrix<P, Sw, kElementBytes>());
 
   // address: of the operand in shared memory.
   WEFT_DEVICE LdMatrixReader(arch::Thread t, std::uint32_t address, Offset offset = {}) {
-    const int lane = LanePlace(t.lane() % (8 * kMatrices)) + typename P::Groups()(t.warp());
+    const int lane = LanePlace(t.lane() % (8 * kMatrices)) + P::OfGroup(t.warp());
     if constexpr (kApart) {
       lane_ = static_cast<std::uint32_t>(Sw()(lane) * kElementBytes);
     } else {
@@ -141,17 +187,31 @@ class LdMatrixReader {
 
   // Lane 8 i + j names row j of matrix i, which becomes word i of all lanes: the first word of lane
   // 4 j's word i.
-  static constexpr int LanePlace(int lane) {
-    return decltype(layouts::Get<1>(typename P::Lane()))()(lane % 8) + P::Of(lane / 8, 0);
+  static constexpr int PlaceOf(int lane) {
+    return P::OfLane(lane % 8 * 4) + P::Of(lane / 8, 0);
   }
-
+  // The same, from bit kBit of the lane on, with bits whose places double in one product.
+  template <int kBit = 1>
+  static constexpr int LanePlace(int lane) {
+    constexpr int kEnd = [] {
+      int end = 2 * kBit;
+      while (end < 8 * kMatrices && PlaceOf(end) == end / kBit * PlaceOf(kBit)) end *= 2;
+      return end;
+    }();
+    const int part = lane / kBit % (kEnd / kBit) * PlaceOf(kBit);
+    if constexpr (kEnd < 8 * kMatrices) {
+      return part + LanePlace<kEnd>(lane);
+    } else {
+      return part;
+    }
+  }
   // A swizzle is linear in bits: where offsets x and y have no bits in common, that of their sum is
   // the exclusive or of theirs; and offsets of whole kRepeat it leaves alone. If no two modes of the
   // places have bits in common, a lane's part is swizzled once. kApart: the bits, or -1.
   static constexpr int Low(int offset) { return offset & (Sw::kRepeat - 1); }
   static constexpr int kBits = [] {
     int all = 0;
-    for (std::size_t i = 0; i < P::kModes.kCount; ++i) {
+    for (int i = 0; i < static_cast<int>(P::kModes.kCount); ++i) {
       const int stride = Low(static_cast<int>(P::kModes.stride[i]));
       if (stride == 0 || P::kModes.extent[i] == 1) continue;
       int bits = stride;
@@ -196,10 +256,8 @@ class LdMatrixReader {
 };
 
 // Word by word, or element by element where those of a word are apart.
-template <class Places, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
+template <class P, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
 class WordReader {
-  using P = internal::WordPlaces<Places>;
-
  public:
   static constexpr int kRegisters = P::kRegisters, kFragments = P::kFragments, kSteps = P::kSteps;
   static constexpr int kAtOnce = 1;
@@ -207,7 +265,8 @@ class WordReader {
 
   WEFT_DEVICE WordReader(arch::Thread t, const Element* data, Offset offset = {})
       : data_(data),
-        at_(decltype(layouts::Get<0>(Places()))()(t.tid()) + static_cast<int>(offset)) {}
+        at_(P::OfLane(t.tid() % P::kLanes) + P::OfGroup(t.tid() / P::kLanes) +
+            static_cast<int>(offset)) {}
 
   template <int kCount>
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t, int step, int first,
@@ -222,7 +281,7 @@ class WordReader {
         Element elements[P::kElements];
         WEFT_UNROLL
         for (int e = 0; e < P::kElements; ++e) {
-          elements[e] = t.LoadShared(data_ + Sw()(from + typename P::Element()(e)));
+          elements[e] = t.LoadShared(data_ + Sw()(from + P::OfElement(e)));
         }
         memcpy(&word, elements, sizeof(word));
       }
@@ -231,7 +290,7 @@ class WordReader {
 
  private:
   static constexpr bool kWhole = [] {
-    return Sw()(P::kElements - 1) == P::kElements - 1 && P::HasPieces(1);
+    return Sw()(P::kElements - 1) == P::kElements - 1 && internal::HasPieces<P>(1);
   }();
 
   const Element* data_;

@@ -81,14 +81,11 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
 
   struct Scratch {};
 
-  template <class Operand, class Layout, int kRows>
-  using ReaderOf =
-      LdMatrixReader<typename Tiled::template Places<Operand, typename Layout::Lines, kRows, 4>,
-                     typename Layout::Swizzle, 1, Layout::kAlignment>;
-  using ReaderA =
-      ReaderOf<typename Tiled::template WordsA<4>, typename T::LayoutA, T::kBlockM>;
-  using ReaderB =
-      ReaderOf<typename Tiled::template WordsB<4>, typename T::LayoutB, T::kBlockN>;
+  template <template <class> class Places, class Layout>
+  using ReaderOf = LdMatrixReader<Places<typename Layout::Lines>, typename Layout::Swizzle, 1,
+                                  Layout::kAlignment>;
+  using ReaderA = ReaderOf<Tiled::template LinesA, typename T::LayoutA>;
+  using ReaderB = ReaderOf<Tiled::template LinesB, typename T::LayoutB>;
 
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,

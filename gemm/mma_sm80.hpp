@@ -93,10 +93,9 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   };
 
   // A stage's A as a warp reads it; a group is a step of its k.
-  using ReaderA = LdMatrixReader<typename Tiled::template Places<typename Tiled::template WordsA<4>,
-                                                                 typename T::LayoutA::Lines,
-                                                                 T::kBlockM, 4>,
-                                 typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
+  using ReaderA =
+      LdMatrixReader<typename Tiled::template LinesA<typename T::LayoutA::Lines>,
+                     typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
 
  private:
   using FragmentsB = std::uint32_t[T::kFragmentsN][2];
@@ -104,10 +103,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   // B likewise.
   struct BytesB {
     using Words = FragmentsB;  // of a group as they lie in shared memory
-    using Reader =
-        LdMatrixReader<typename Tiled::template Places<typename Tiled::template WordsB<4>,
-                                                       typename T::LayoutB::Lines, T::kBlockN, 4>,
-                       typename T::LayoutB::Swizzle, 1, T::LayoutB::kAlignment>;
+    using Reader = LdMatrixReader<typename Tiled::template LinesB<typename T::LayoutB::Lines>,
+                                  typename T::LayoutB::Swizzle, 1, T::LayoutB::kAlignment>;
     Reader reader;
 
     WEFT_DEVICE BytesB(arch::Thread t, std::uint32_t address) : reader(t, address) {}

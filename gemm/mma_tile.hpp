@@ -15,19 +15,6 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Of one step of k of an operand (MmaTile). Tv: the atom's, of kAtomRows x kWords.
-template <int kRows, int kFragments, int kAtomRows, int kWords, int kElements, class Groups,
-          class GroupStrides, class Tv>
-constexpr auto OperandLayout(Tv) {
-  using layouts::Int;
-  constexpr auto kAtom =
-      layouts::Composition(LayoutOf<Ints<kAtomRows, kWords>, Ints<1, kRows * kElements>>(), Tv());
-  return layouts::MakeLayout(
-      layouts::MakeLayout(layouts::Get<0>(kAtom), LayoutOf<Groups, GroupStrides>()),
-      layouts::MakeLayout(LayoutOf<Int<kElements>, Int<kRows>>(), layouts::Get<1>(kAtom),
-                          LayoutOf<Int<kFragments>, Int<kAtomRows>>()));
-}
-
 // Rows and columns of an atom's C.
 template <class Atom>
 using RowsOf = decltype(
@@ -55,15 +42,6 @@ requires(kRun > 2) struct RunOrder<kRun, 2> {
   }());
 };
 
-template <class Order, class Columns>
-constexpr auto LanesInOrder() {
-  if constexpr (Order::kPeriod == 1) {
-    return layouts::Get<0>(Columns());
-  } else {
-    return layouts::Composition(typename Order::L(), layouts::Get<0>(Columns()));
-  }
-}
-
 }  // namespace internal
 
 inline namespace WEFT_BACKEND {
@@ -88,25 +66,20 @@ struct MmaTile {
   static constexpr int kRegistersA = layouts::Size<1>(typename Atom::A());
   static constexpr int kRegistersB = layouts::Size<1>(typename Atom::B());
 
-  // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
-  // + kM k, n + kN k. kElements: in which a word is counted. Rows of B are in the order in which
-  // instructions have them.
-  template <int kElements = kPerWord>
-  using WordsA = decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord,
-                                                   kElements, GroupsT, Ints<kGroupM, 0>>(
-      typename Atom::A()));
-  template <int kElements = kPerWord>
-  using WordsB = decltype(internal::OperandLayout<kN, kFragmentsN, Atom::kN,
-                                                        Atom::kK / kPerWord, kElements, GroupsT,
-                                                        Ints<0, kGroupN>>(typename Atom::B()));
-
-  // Where the threads of LayoutX find a view's elements, with L the view's layout, of kRows rows.
-  template <class LayoutX, class L, int kRows, int kElements = kPerWord>
-  using Places = decltype(layouts::Composition(
-      L(), layouts::MakeLayout(layouts::Get<0>(LayoutX()), layouts::Get<1>(LayoutX()),
-                               LayoutOf<layouts::Int<layouts::Size<1>(L()) /
-                                                     (Atom::kK / kPerWord * kElements)>,
-                                        layouts::Int<kRows * (Atom::kK / kPerWord) * kElements>>())));
+  // Where a thread finds A or B in a stage of a mainloop whose lines these are (fragment_reader.hpp).
+  struct GroupsOfA {
+    static constexpr int kCount = kGroupsM * kGroupsN;
+    static constexpr int Row(int group) { return group % kGroupsM * kGroupM; }
+  };
+  struct GroupsOfB : GroupsOfA {
+    static constexpr int Row(int group) { return group / kGroupsM * kGroupN; }
+  };
+  template <class Lines>
+  using LinesA = internal::LinePlaces<typename Atom::A, Atom::kM, Atom::kK / kPerWord, Lines,
+                                      kFragmentsM, GroupsOfA>;
+  template <class Lines>
+  using LinesB = internal::LinePlaces<typename Atom::B, Atom::kN, Atom::kK / kPerWord, Lines,
+                                      kFragmentsN, GroupsOfB>;
 
  protected:
   using RowsOfC = internal::RowsOf<Atom>;
@@ -126,16 +99,22 @@ struct MmaTile {
                                                     : kAtomColumns;
   static constexpr int kRunStep = Atom::kN * kRun / kAtomColumns;
   using Order = internal::RunOrder<kRun, kAtomColumns>;
+  static constexpr int InOrder(int column) {
+    return Order::kPeriod == 1 ? column : static_cast<int>(typename Order::L()(column));
+  }
+  static constexpr int kLanes0 = layouts::Size<0, 0>(typename Atom::C());
 
  public:
   // Which sums a thread holds (accumulators.hpp): those of one atom next to each other, then the
   // atoms along n.
   struct MapLayouts {
     using Accumulators = Sum[kFragmentsM * kFragmentsN][kAtomSums];
-    using ThreadRow = decltype(layouts::MakeLayout(layouts::Get<0>(RowsOfC()),
-                                                   LayoutOf<GroupsT, Ints<kGroupM, 0>>()));
-    using ThreadColumn = decltype(layouts::MakeLayout(
-        internal::LanesInOrder<Order, ColumnsOfC>(), LayoutOf<GroupsT, Ints<0, kGroupN>>()));
+    using Threads = Ints<kLanes0, Atom::kThreads / kLanes0, kGroupsM, kGroupsN>;
+    using ThreadRow =
+        LayoutOf<Threads, Ints<RowsOfC()(1, 0), RowsOfC()(kLanes0, 0), kGroupM, 0>>;
+    using ThreadColumn =
+        LayoutOf<Threads, Ints<InOrder(ColumnsOfC()(1, 0)), InOrder(ColumnsOfC()(kLanes0, 0)), 0,
+                               kGroupN>>;
     using ValueRow = LayoutOf<Ints<kAtomSums / kAtomColumns, kFragmentsM>,
                               Ints<layouts::Get<1, 1>(RowsOfC())(1), Atom::kM>>;
     using ValueColumn = LayoutOf<Ints<kRun, kOwnColumns / kRun>, Ints<1, kRunStep>>;

@@ -19,6 +19,19 @@ namespace weft::gemm {
 
 namespace internal {
 
+// Of one step of k of an operand (TiledMma). Tv: the atom's, of kAtomRows x kWords.
+template <int kRows, int kFragments, int kAtomRows, int kWords, int kElements, class Groups,
+          class GroupStrides, class Tv>
+constexpr auto OperandLayout(Tv) {
+  using layouts::Int;
+  constexpr auto kAtom =
+      layouts::Composition(LayoutOf<Ints<kAtomRows, kWords>, Ints<1, kRows * kElements>>(), Tv());
+  return layouts::MakeLayout(
+      layouts::MakeLayout(layouts::Get<0>(kAtom), LayoutOf<Groups, GroupStrides>()),
+      layouts::MakeLayout(LayoutOf<Int<kElements>, Int<kRows>>(), layouts::Get<1>(kAtom),
+                          LayoutOf<Int<kFragments>, Int<kAtomRows>>()));
+}
+
 // An operand layout with its kRows rows in another order.
 template <class Atom, int kRows, class Order, class L>
 constexpr auto RowsInOrder(L layout) {
@@ -112,13 +125,17 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   static constexpr int kM = Base::kM, kN = Base::kN, kThreads = Base::kThreads;
   static constexpr int kFragmentsM = Base::kFragmentsM, kFragmentsN = Base::kFragmentsN;
   static constexpr int kRegistersA = Base::kRegistersA, kRegistersB = Base::kRegistersB;
+  static constexpr int kPerWord = Base::kPerWord;
   using L = typename Base::MapLayouts;
 
   // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
   // + kM k, n + kN k, with n the column of C.
-  using LayoutA = typename Base::template WordsA<>;
+  using LayoutA =
+      decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord, kPerWord,
+                                       GroupsT, Ints<Base::kGroupM, 0>>(typename Atom::A()));
   using LayoutB = decltype(internal::RowsInOrder<Atom, kN, typename Base::Order>(
-      typename Base::template WordsB<>()));
+      internal::OperandLayout<kN, kFragmentsN, Atom::kN, Atom::kK / kPerWord, kPerWord, GroupsT,
+                              Ints<0, Base::kGroupN>>(typename Atom::B())));
   // Of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
   using LayoutC = decltype(layouts::MakeLayout(
       internal::PlusColumns<kM>(typename L::ThreadRow(), typename L::ThreadColumn()),
@@ -207,11 +224,17 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   template <class View, int kRows, class LayoutX>
   WEFT_DEVICE static auto ByThread(const View& view) {
     CheckOperand<View, kRows, LayoutX>();
+    return OfSteps<LayoutX, kRows>(view);
+  }
+
+  // A view or its layout, (row, k), by thread, value and step of k.
+  template <class LayoutX, int kRows, class V>
+  static constexpr auto OfSteps(V view) {
     constexpr int kDepth = decltype(layouts::Size<1>(view))::value;
     return layouts::Composition(
-        view, layouts::MakeLayout(layouts::Get<0>(LayoutX()), layouts::Get<1>(LayoutX()),
-                                  LayoutOf<layouts::Int<kDepth / Atom::kK>,
-                                           layouts::Int<kRows * Atom::kK>>()));
+        view, layouts::MakeLayout(
+                  layouts::Get<0>(LayoutX()), layouts::Get<1>(LayoutX()),
+                  LayoutOf<layouts::Int<kDepth / Atom::kK>, layouts::Int<kRows * Atom::kK>>()));
   }
 
   template <class LayoutX, class E, int kRows, int kRegisters, int kFragments, class Operand>
@@ -229,7 +252,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
       static_assert(V::kOk,
                     "weft: TiledMma::Multiply reads views of shared memory whose layouts are known at compile "
                     "time: shapes and strides of kInt<...>");
-      using P = typename Base::template Places<LayoutX, typename V::Layout, kRows>;
+      using P = internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename V::Layout()))>;
       const auto offset = V::OffsetOf(operand.layout());
       if constexpr (Atom::kThreads == 32 &&
                     internal::FitsLdMatrix<P, typename V::Swizzle, sizeof(E)>()) {
