@@ -11,8 +11,8 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/matrix_operand.hpp"
+#include "weft/gemm/mma_shared.hpp"
 #include "weft/layouts/matrix.hpp"
-#include "weft/layouts/register_tensor.hpp"
 #include "weft/layouts/tensor_view.hpp"
 
 namespace weft::gemm {
@@ -29,21 +29,13 @@ constexpr auto BlockLayout() {
   constexpr int kRows = Rows::template kExtent<M>;
   constexpr layouts::Int<(Rows::kIsA ? M::kBytesA : M::kBytesB) / kElementBytes> kSlice{};
   if constexpr (requires { typename M::LayoutA; }) {  // tensor cores: mma_shared.hpp
-    using Lines = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
-    constexpr auto kStage = layouts::RecastLayout<typename M::Tiled::Element, std::uint8_t>(
-        typename Lines::Layout());
-    constexpr auto kLine = kStage.layout();
-    const auto rows = [=] {
-      if constexpr (Rows::kIsA || M::kRun == 2) {
-        return layouts::Get<0>(kLine);
-      } else {
-        return Composition(layouts::Get<0>(kLine), typename ChannelOrder<M::kRun, kRows>::L());
-      }
-    }();
-    const auto k = MakeLayout(layouts::Get<1>(kLine),
-                              MakeLayout(layouts::Int<kSlices>{}, kSlice));
+    constexpr auto kStage = LinesOf < typename M::Tiled::Element,
+                   std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>, kRows,
+                   Rows::kIsA ? 0 : M::kRun > ();
+    constexpr auto kLines = kStage.layout();
+    const auto k = MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kSlices>{}, kSlice));
     return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
-                                       MakeLayout(rows, k));
+                                       MakeLayout(layouts::Get<0>(kLines), k));
   } else {  // simt: packets [group][row]
     constexpr layouts::Int<M::kGroupBytes / kElementBytes> kGroup{};
     const auto rows = [=] {

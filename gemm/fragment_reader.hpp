@@ -187,9 +187,7 @@ class LdMatrixReader {
 
   // Lane 8 i + j names row j of matrix i, which becomes word i of all lanes: the first word of lane
   // 4 j's word i.
-  static constexpr int PlaceOf(int lane) {
-    return P::OfLane(lane % 8 * 4) + P::Of(lane / 8, 0);
-  }
+  static constexpr int PlaceOf(int lane) { return P::OfLane(lane % 8 * 4) + P::Of(lane / 8, 0); }
   // The same, from bit kBit of the lane on, with bits whose places double in one product.
   template <int kBit = 1>
   static constexpr int LanePlace(int lane) {

@@ -55,8 +55,7 @@ struct ThreadAtom {
 };
 
 template <class E>
-inline constexpr bool kIsByte =
-    std::is_same_v<E, std::int8_t> || std::is_same_v<E, std::uint8_t>;
+inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v<E, std::uint8_t>;
 
 }  // namespace internal
 
@@ -88,7 +87,8 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
 // m8n8k16 of bytes.
 template <class E>
 struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, E> {
-  static_assert(internal::kIsByte<E>, "weft: MmaSm75Atom<E> multiplies std::int8_t or std::uint8_t");
+  static_assert(internal::kIsByte<E>,
+                "weft: MmaSm75Atom<E> multiplies std::int8_t or std::uint8_t");
   static constexpr arch::Requires kRequires = {.min = 75};
 
   WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[2],

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/share.hpp"
 #include "weft/gemm/warp_tile.hpp"
 #include "weft/layouts/register_tensor.hpp"
@@ -57,11 +58,22 @@ struct LineMajor {
   }
 };
 
-// A k slice of a matrix of T in shared memory so, (row, k) -> element, for kernels of users' own;
-// the memory is aligned to 128 bytes.
-template <class T, int kRows, int kK>
-using SharedLines = decltype(layouts::RecastLayout<T, std::uint8_t>(
-    typename LineMajor<kRows, kK * static_cast<int>(sizeof(T)) / 32>::Layout()));
+// LineMajor or GroupMajor of kRows rows as a layout (row, k) -> element of T. kRun > 2: rows are
+// channels, ChannelRow<kRun> of which is the line.
+template <class T, class Stage, int kRows, int kRun = 0>
+constexpr auto LinesOf() {
+  constexpr auto kBytes = layouts::RecastLayout<T, std::uint8_t>(typename Stage::Layout());
+  if constexpr (kRun <= 2) {
+    return kBytes;
+  } else {
+    constexpr auto kLines = kBytes.layout();
+    return layouts::MakeComposedLayout(
+        typename decltype(kBytes)::Swizzle{}, layouts::Int<0>{},
+        layouts::MakeLayout(layouts::Composition(layouts::Get<0>(kLines),
+                                                 typename internal::ChannelOrder<kRun, kRows>::L()),
+                            layouts::Get<1>(kLines)));
+  }
+}
 
 // Groups of int4, 16 bytes (layouts/packed_int4.hpp), those of one k together.
 template <int kRows>

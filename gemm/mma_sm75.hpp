@@ -8,9 +8,9 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/mma_tile.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
-#include "weft/gemm/mma_tile.hpp"
 
 namespace weft::gemm {
 
@@ -44,7 +44,7 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
 
   // Who multiplies what; rows of B in shared memory are in the order of instructions.
   using Tiled = MmaTile<MmaSm75Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
-                         Ints<T::kWarpsM, T::kWarpsN>, 8>;
+                        Ints<T::kWarpsM, T::kWarpsN>, 8>;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 8 i and columns 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
@@ -60,8 +60,9 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
     using ThreadColumn = LayoutOf<Threads, Ints<0, 16, 0, 0, T::kWarpN>>;
     using ValueRow = LayoutOf<Ints<T::kFragmentsM / 2>, Ints<16>>;
     using ValueColumn = LayoutOf<Ints<16, T::kWarpN / 32>, Ints<1, 32>>;
-    using Register = LayoutOf<Nest<Ints<T::kFragmentsM / 2>, Nest<Ints<2, 4, 2>, Ints<T::kWarpN / 32>>>,
-                              Nest<Ints<2 * kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
+    using Register =
+        LayoutOf<Nest<Ints<T::kFragmentsM / 2>, Nest<Ints<2, 4, 2>, Ints<T::kWarpN / 32>>>,
+                 Nest<Ints<2 * kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
   };
   using Map = std::conditional_t<kWideStores, LayoutMap<WideLayouts>, typename Tiled::Map>;
 
@@ -131,7 +132,6 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
     }
     return true;
   }
-
 };
 
 }  // namespace WEFT_BACKEND

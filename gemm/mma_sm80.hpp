@@ -11,9 +11,9 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/mma_tile.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
-#include "weft/gemm/mma_tile.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
@@ -56,7 +56,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
   // ChannelOrder makes kRun adjacent channels of each 4 kRun.
   using Tiled = MmaTile<MmaSm80Atom<typename P::Element>, Ints<T::kBlockM, T::kBlockN>,
-                         Ints<T::kWarpsM, T::kWarpsN>, kRun>;
+                        Ints<T::kWarpsM, T::kWarpsN>, kRun>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
@@ -93,9 +93,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   };
 
   // A stage's A as a warp reads it; a group is a step of its k.
-  using ReaderA =
-      LdMatrixReader<typename Tiled::template LinesA<typename T::LayoutA::Lines>,
-                     typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
+  using ReaderA = LdMatrixReader<typename Tiled::template LinesA<typename T::LayoutA::Lines>,
+                                 typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
 
  private:
   using FragmentsB = std::uint32_t[T::kFragmentsN][2];

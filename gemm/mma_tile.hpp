@@ -17,11 +17,11 @@ namespace internal {
 
 // Rows and columns of an atom's C.
 template <class Atom>
-using RowsOf = decltype(
-    layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<1, 0>>(), typename Atom::C()));
+using RowsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<1, 0>>(),
+                                             typename Atom::C()));
 template <class Atom>
-using ColumnsOf = decltype(
-    layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<0, 1>>(), typename Atom::C()));
+using ColumnsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<0, 1>>(),
+                                                typename Atom::C()));
 
 // Column of an instruction -> column of the tile, for the first 4 kRun; it goes on likewise.
 template <int kRun, int kAtomColumns>
@@ -63,6 +63,7 @@ struct MmaTile {
                 "atom's extents) in m and in n");
   static constexpr int kFragmentsM = kGroupM / Atom::kM, kFragmentsN = kGroupN / Atom::kN;
   static constexpr int kPerWord = sizeof(Word) / sizeof(Element);
+  static constexpr int kStepK = Atom::kK;  // of k, that one atom multiplies
   static constexpr int kRegistersA = layouts::Size<1>(typename Atom::A());
   static constexpr int kRegistersB = layouts::Size<1>(typename Atom::B());
 
@@ -110,11 +111,10 @@ struct MmaTile {
   struct MapLayouts {
     using Accumulators = Sum[kFragmentsM * kFragmentsN][kAtomSums];
     using Threads = Ints<kLanes0, Atom::kThreads / kLanes0, kGroupsM, kGroupsN>;
-    using ThreadRow =
-        LayoutOf<Threads, Ints<RowsOfC()(1, 0), RowsOfC()(kLanes0, 0), kGroupM, 0>>;
+    using ThreadRow = LayoutOf<Threads, Ints<RowsOfC()(1, 0), RowsOfC()(kLanes0, 0), kGroupM, 0>>;
     using ThreadColumn =
-        LayoutOf<Threads, Ints<InOrder(ColumnsOfC()(1, 0)), InOrder(ColumnsOfC()(kLanes0, 0)), 0,
-                               kGroupN>>;
+        LayoutOf<Threads,
+                 Ints<InOrder(ColumnsOfC()(1, 0)), InOrder(ColumnsOfC()(kLanes0, 0)), 0, kGroupN>>;
     using ValueRow = LayoutOf<Ints<kAtomSums / kAtomColumns, kFragmentsM>,
                               Ints<layouts::Get<1, 1>(RowsOfC())(1), Atom::kM>>;
     using ValueColumn = LayoutOf<Ints<kRun, kOwnColumns / kRun>, Ints<1, kRunStep>>;

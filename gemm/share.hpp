@@ -103,10 +103,10 @@ struct Share {
   // (thread, (element, i, j)) -> index of a tile whose rows are kRow and k kK apart, of pieces of
   // kElements along k.
   template <int kElements, int kRow, int kK>
-  using Elements = LayoutOf<
-      Nest<Ints<kInner, kExtent / kRows, kStep>, Ints<kElements, kRows, kSteps>>,
-      Nest<Ints<kElements * kK, kRow, kInner * kElements * kK>,
-           Ints<kK, kLanes * kRow, kStep * kInner * kElements * kK>>>;
+  using Elements =
+      LayoutOf<Nest<Ints<kInner, kExtent / kRows, kStep>, Ints<kElements, kRows, kSteps>>,
+               Nest<Ints<kElements * kK, kRow, kInner * kElements * kK>,
+                    Ints<kK, kLanes * kRow, kStep * kInner * kElements * kK>>>;
 
   // Outer pieces from number j of a slice to the next, which may be the first of the next slice.
   static constexpr int StepAfter(int j) {

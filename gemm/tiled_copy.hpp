@@ -79,8 +79,9 @@ struct TiledCopy {
   // A thread's elements of a view of the tile: (element of an access, access).
   template <int kCount, class View>
   WEFT_DEVICE static auto Partition(arch::Thread t, const View& view) {
-    static_assert(layouts::IsTensorView<View>,
-                  "weft: Copy takes views of the tile in memory, and a RegisterTensor for registers");
+    static_assert(
+        layouts::IsTensorView<View>,
+        "weft: Copy takes views of the tile in memory, and a RegisterTensor for registers");
     static_assert(layouts::StaticInteger<decltype(layouts::Size(view))>,
                   "weft: Copy takes tiles whose extents are known at compile time: LocalTile(view, "
                   "Ints<64, 32>(), ...)");
@@ -112,8 +113,8 @@ struct TileCopyOf {
   static constexpr int kInner = kPieces < kThreads ? kPieces : kThreads;
   using Share = gemm::Share<internal::SharedLines<kAcross, kThreads>, RowsOfA,
                             Pieces<kInner, 1, kPieces / kInner>>;
-  using Layout = typename Share::template Elements<kElements, kRows ? 1 : kTileRows,
-                                                   kRows ? kTileRows : 1>;
+  using Layout =
+      typename Share::template Elements<kElements, kRows ? 1 : kTileRows, kRows ? kTileRows : 1>;
   using Type = TiledCopy<Access, Layout>;
 };
 template <class Access, class T, class Tile, class Order, int kThreads>
@@ -155,9 +156,8 @@ class CopyRun {
   // size as far as it is known.
   template <class L>
   static constexpr bool IsAdjacent(const L&) {
-    return kCount == 1 ||
-           std::is_same_v<decltype(layouts::Coalesce(layouts::Get<0>(L()))),
-                          layouts::Layout<layouts::Int<kCount>, layouts::Int<1>>>;
+    return kCount == 1 || std::is_same_v<decltype(layouts::Coalesce(layouts::Get<0>(L()))),
+                                         layouts::Layout<layouts::Int<kCount>, layouts::Int<1>>>;
   }
   template <class Sw, class O, class L>
   static constexpr bool IsAdjacent(const layouts::ComposedLayout<Sw, O, L>&) {
@@ -167,10 +167,10 @@ class CopyRun {
   template <class Tensor>
   WEFT_DEVICE static auto Own(arch::Thread t, Tensor& tensor) {
     if constexpr (layouts::IsRegisterTensor<Tensor>) {
-      static_assert(static_cast<int>(layouts::Size(typename Tensor::Layout())) ==
-                        kAccesses * kCount,
-                    "weft: Copy: a thread's registers must be as many as its values in the "
-                    "TiledCopy's layout");
+      static_assert(
+          static_cast<int>(layouts::Size(typename Tensor::Layout())) == kAccesses * kCount,
+          "weft: Copy: a thread's registers must be as many as its values in the "
+          "TiledCopy's layout");
       return &tensor;
     } else {
       const auto own = C::template Partition<kCount>(t, tensor);
@@ -248,7 +248,7 @@ class CopyRun {
   WEFT_DEVICE static void Store(arch::Thread t, const Own& to, int access, int inside,
                                 const Vector& vector) {
     T elements[kCount];
-    memcpy(elements, &vector, sizeof(vector));
+    memcpy(static_cast<void*>(elements), &vector, sizeof(vector));
     if constexpr (kToRegisters) {
       WEFT_UNROLL
       for (int e = 0; e < kCount; ++e) (*to)[access * kCount + e] = elements[e];

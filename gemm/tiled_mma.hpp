@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/mma_tile.hpp"
 #include "weft/layouts/partition.hpp"
 #include "weft/layouts/register_tensor.hpp"
@@ -49,11 +50,10 @@ constexpr auto RowsInOrder(L layout) {
 // Columns as indices of a tile of kRows rows; rows and columns of the same shape as one index.
 template <int kRows, class L>
 constexpr auto TimesRows(L columns) {
-  return layouts::MakeLayout(columns.shape(),
-                             layouts::TransformLeaves(
-                                 columns.stride(), [](const auto& d) constexpr {
-                                   return d * layouts::Int<kRows>();
-                                 }));
+  return layouts::MakeLayout(columns.shape(), layouts::TransformLeaves(
+                                                  columns.stride(), [](const auto& d) constexpr {
+                                                    return d * layouts::Int<kRows>();
+                                                  }));
 }
 template <int kRows, class R, class C>
 constexpr auto SumOfStrides(R rows, C columns) {
@@ -67,8 +67,7 @@ constexpr auto SumOfStrides(R rows, C columns) {
 }
 template <int kRows, class R, class C>
 constexpr auto PlusColumns(R rows, C columns) {
-  return layouts::MakeLayout(rows.shape(),
-                             SumOfStrides<kRows>(rows.stride(), columns.stride()));
+  return layouts::MakeLayout(rows.shape(), SumOfStrides<kRows>(rows.stride(), columns.stride()));
 }
 
 // A view's layout is known but for where it begins.
@@ -97,8 +96,8 @@ inline namespace WEFT_BACKEND {
 template <class Fragment, int kRegistersOf, int kFragmentsOf>
 struct RegisterReader {
   static constexpr int kAtOnce = 1;
-  static constexpr int kSteps = static_cast<int>(layouts::Size(typename Fragment::Layout())) /
-                                (kRegistersOf * kFragmentsOf);
+  static constexpr int kSteps =
+      static_cast<int>(layouts::Size(typename Fragment::Layout())) / (kRegistersOf * kFragmentsOf);
   const Fragment& from;
 
   template <int kCount>
@@ -142,16 +141,30 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
       layouts::MakeLayout(internal::TimesRows<kM>(typename L::ValueColumn()),
                           typename L::ValueRow())));
 
+  // --- Shared memory: layouts of a k slice of A, (m, k) -> element, and of B, (n, k), which lie as in
+  // the library's own stages, without bank conflicts. kK: whole 32 bytes; tensor cores.
+  template <int kK>
+  using SharedA =
+      decltype(LinesOf<Element, LineMajor<Base::kM, kK* static_cast<int>(sizeof(Element)) / 32>,
+                       Base::kM>());
+  template <int kK>
+  using SharedB =
+      decltype(LinesOf<ElementB, LineMajor<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
+                       Base::kN, kRunOf>());
+
   // --- Registers. An operand's: (register, fragment, step of k). C's: as LayoutC's values.
 
   template <int kSteps>
-  using FragmentA = layouts::RegisterTensor<
-      Word, decltype(layouts::MakeLayout(Ints<Base::kRegistersA, Base::kFragmentsM, kSteps>()))>;
+  using FragmentA =
+      layouts::RegisterTensor<Word, decltype(layouts::MakeLayout(
+                                        Ints<Base::kRegistersA, Base::kFragmentsM, kSteps>()))>;
   template <int kSteps>
-  using FragmentB = layouts::RegisterTensor<
-      Word, decltype(layouts::MakeLayout(Ints<Base::kRegistersB, Base::kFragmentsN, kSteps>()))>;
-  using FragmentC = layouts::RegisterTensor<
-      Sum, decltype(layouts::MakeLayout(typename L::ColumnRegister(), typename L::RowRegister()))>;
+  using FragmentB =
+      layouts::RegisterTensor<Word, decltype(layouts::MakeLayout(
+                                        Ints<Base::kRegistersB, Base::kFragmentsN, kSteps>()))>;
+  using FragmentC =
+      layouts::RegisterTensor<Sum, decltype(layouts::MakeLayout(typename L::ColumnRegister(),
+                                                                typename L::RowRegister()))>;
   static constexpr FragmentC MakeFragmentC() { return {}; }
 
   // --- Partitions: a thread's elements of a view of a tile, A (m, k), B (n, k), C (m, n), for any k
@@ -214,10 +227,10 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
                   "with m and n known at compile time: LocalTile(a, Ints<m, k>(), ...)");
     if constexpr (layouts::IsInt<decltype(layouts::Size<0>(View_())), kRows>) {
       constexpr auto kDepth = decltype(layouts::Size<1>(View_()))();
-      static_assert(layouts::StaticInteger<decltype(layouts::Size<1>(View_()))> &&
-                        kDepth % Atom::kK == 0,
-                    "weft: k of a TiledMma's operands is known at compile time, a multiple of the "
-                    "atom's kK");
+      static_assert(
+          layouts::StaticInteger<decltype(layouts::Size<1>(View_()))> && kDepth % Atom::kK == 0,
+          "weft: k of a TiledMma's operands is known at compile time, a multiple of the "
+          "atom's kK");
     }
   }
 
@@ -242,15 +255,18 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
     if constexpr (layouts::IsRegisterTensor<Operand>) {
       return RegisterReader<Operand, kRegisters, kFragments>{operand};
     } else {
-      static_assert(layouts::IsTensorView<Operand>,
-                    "weft: TiledMma::Multiply multiplies views of shared memory, or fragments in registers "
-                    "(LoadA, LoadB)");
-      static_assert(std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, E>,
-                    "weft: an operand of TiledMma::Multiply has other elements than the TiledMma's atom");
+      static_assert(
+          layouts::IsTensorView<Operand>,
+          "weft: TiledMma::Multiply multiplies views of shared memory, or fragments in registers "
+          "(LoadA, LoadB)");
+      static_assert(
+          std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, E>,
+          "weft: an operand of TiledMma::Multiply has other elements than the TiledMma's atom");
       CheckOperand<Operand, kRows, LayoutX>();
       using V = internal::StaticView<std::remove_cvref_t<decltype(operand.layout())>>;
       static_assert(V::kOk,
-                    "weft: TiledMma::Multiply reads views of shared memory whose layouts are known at compile "
+                    "weft: TiledMma::Multiply reads views of shared memory whose layouts are known "
+                    "at compile "
                     "time: shapes and strides of kInt<...>");
       using P = internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename V::Layout()))>;
       const auto offset = V::OffsetOf(operand.layout());

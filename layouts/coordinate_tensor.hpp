@@ -36,9 +36,9 @@ struct CoordinateIterator {
 template <Integer Rows, Integer Columns>
 constexpr auto CoordinateTensor(Rows rows, Columns columns) {
   return MakeTensorView(
-      CoordinateIterator{
-          0, {static_cast<std::int32_t>(rows), static_cast<std::int32_t>(columns)}},
-      MakeLayout(MakeTuple(rows, columns), MakeTuple(Int<1>{}, Int<CoordinateIterator::kColumn>{})));
+      CoordinateIterator{0, {static_cast<std::int32_t>(rows), static_cast<std::int32_t>(columns)}},
+      MakeLayout(MakeTuple(rows, columns),
+                 MakeTuple(Int<1>{}, Int<CoordinateIterator::kColumn>{})));
 }
 
 // T is a view of coordinates.

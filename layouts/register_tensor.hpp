@@ -118,9 +118,10 @@ constexpr auto RecastLayout(L layout) {
   if constexpr (kUp == 1 && kDown == 1) {
     return layout;
   } else {
-    static_assert(detail::HasAdjacent<kUp>(typename L::Shape(), typename L::Stride()),
-                  "layouts: Recast: a mode of the layout must have stride 1, known at compile time, "
-                  "and whole elements of the larger type");
+    static_assert(
+        detail::HasAdjacent<kUp>(typename L::Shape(), typename L::Stride()),
+        "layouts: Recast: a mode of the layout must have stride 1, known at compile time, "
+        "and whole elements of the larger type");
     return detail::RecastMode<kUp, kDown>(layout.shape(), layout.stride());
   }
 }

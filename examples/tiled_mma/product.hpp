@@ -1,7 +1,6 @@
 // C = A B of int8 in a kernel of one's own, from tiled copies and a tiled mma: blocks of 64 x 64, any
 // extents. A is m x k and B k x n; k runs along memory in both, in lines a multiple of 16 bytes.
 #pragma once
-#include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/tiled_copy.hpp"
 #include "weft/gemm/tiled_mma.hpp"
 
@@ -20,7 +19,6 @@ struct ProductKernel {  // grid: m / 64, n / 64
   using Bring = weft::gemm::TileCopy<weft::gemm::CpAsync<16>, std::int8_t, Tile,
                                      weft::layouts::RowMajor, Mma::kThreads>;
   using Store = weft::gemm::TiledCopy<weft::gemm::RegistersToGlobal<4>, Mma::LayoutC>;
-  using Lines = weft::gemm::SharedLines<std::int8_t, 64, 64>;
 
   using Params = ProductParams;
   struct SharedStorage {
@@ -42,8 +40,8 @@ struct ProductKernel {  // grid: m / 64, n / 64
     const auto b = along_k(view(p.b, p.n, p.k, p.pitch), j);
     const auto where_a = along_k(CoordinateTensor(p.m, p.k), i);
     const auto where_b = along_k(CoordinateTensor(p.n, p.k), j);
-    const auto shared_a = MakeTensorView(&s.a[0], Lines());
-    const auto shared_b = MakeTensorView(&s.b[0], Lines());
+    const auto shared_a = MakeTensorView(&s.a[0], Mma::SharedA<64>());
+    const auto shared_b = MakeTensorView(&s.b[0], Mma::SharedB<64>());
     auto sums = Mma::MakeFragmentC();
     for (int slice = 0; slice * 64 < p.k; ++slice) {
       const auto at = [&](auto tiles) { return tiles(Underscore(), Underscore(), slice); };

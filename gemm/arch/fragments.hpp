@@ -56,9 +56,8 @@ constexpr Fragment<kRows, kWords> FragmentOf() {
 }  // namespace internal
 
 // One 8x8 matrix of ldmatrix (register i of an .xN belongs to matrix i, this being its place).
-using LdMatrixLayout =
-    internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<1>>,
-                       internal::Nest<internal::Ints<8, 1>, internal::Ints<0>>>;
+using LdMatrixLayout = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<1>>,
+                                          internal::Nest<internal::Ints<8, 1>, internal::Ints<0>>>;
 
 // mma.m8n8k16, s8 x s8 -> s32. In layouts of C a lane's registers are (columns, rows).
 struct MmaM8N8 {

@@ -106,7 +106,8 @@ constexpr std::uint32_t WgmmaMnMajorAddress(std::uint32_t start, WgmmaLayout lay
 // 2 registers. Register 4j + 2h + e of lane l is row 8h + l / 4, column 8j + 2 * (l % 4) + e.
 template <int N>
 inline constexpr auto kWgmmaAccumulator = internal::FragmentOf<
-    16, N, internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2, N / 8>>,
-                              internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8, 128>>>>();
+    16, N,
+    internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2, N / 8>>,
+                       internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8, 128>>>>();
 
 }  // namespace weft::arch
