@@ -15,6 +15,11 @@ if(WEFT_HAVE_CUDA)
   target_sources(tiled_mma PRIVATE examples/tiled_mma/launch.cu)
 endif()
 
+# And the ladder's.
+if(WEFT_HAVE_CUDA)
+  target_sources(ladder PRIVATE examples/ladder/launch.cu)
+endif()
+
 weft_add_operators(deconvolution weft/conv/ready_made.hpp "weft::conv::S8Deconv4<>")
 
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 6

@@ -61,7 +61,8 @@ struct GroupedTileGrid {
     FastDivmod rows, last_rows;  // of a group, of the last one
     std::int32_t last_group = 0;
   };
-  // group: rows of tiles; at least 1.
+  // All at least 1. group: rows of tiles. tiles_n times the rows of a group fits 32 bits, and so
+  // does the number of tiles.
   static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t group) {
     const std::int32_t rows = group < tiles_m ? group : tiles_m;
     Params p;
@@ -207,7 +208,7 @@ struct TileKernel {
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) {
+      if (Pipeline::Copies(t, producer, p.ring)) {
         if constexpr (kMaps) {
           if (producer > 0) {
             typename Parts::OperandA a(p.a, Parts::Scheduler::At(p.schedule, first));
