@@ -149,8 +149,8 @@ class LdMatrixReader {
     }
   }
 
-  // Fragments `first` to first + kCount - 1, both multiples of kAtOnce, of a step of k. `further`: bytes from
-  // the reader's operand to another of the same layout, a multiple of kAlignment.
+  // Fragments `first` to first + kCount - 1, both multiples of kAtOnce, of a step of k. `further`:
+  // bytes from the reader's operand to another of the same layout, a multiple of kAlignment.
   template <int kCount>
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragments)[kCount][kRegisters]) const {
@@ -203,9 +203,11 @@ class LdMatrixReader {
       return part;
     }
   }
+
   // A swizzle is linear in bits: where offsets x and y have no bits in common, that of their sum is
   // the exclusive or of theirs; and offsets of whole kRepeat it leaves alone. If no two modes of the
-  // places have bits in common, a lane's part is swizzled once. kApart: the bits, or -1.
+  // places have bits in common below kRepeat, a lane's part is swizzled once. kBits: these bits, or
+  // -1.
   static constexpr int Low(int offset) { return offset & (Sw::kRepeat - 1); }
   static constexpr int kBits = [] {
     int all = 0;

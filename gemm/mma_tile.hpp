@@ -90,7 +90,7 @@ struct MmaTile {
   static constexpr int kOwnColumns = kAtomColumns * kFragmentsN;
   static_assert(kRunOf == 0 || (kRunOf == 2 && kAtomColumns == 2) ||
                     (kAtomColumns == 2 && (kRunOf == 4 || kRunOf == 8) &&
-                     kGroupN % (4 * kRunOf) == 0),
+                     kGroupN % (kRunOf > 0 ? 4 * kRunOf : 1) == 0),
                 "weft: TiledMma's kRun is 0, or with tensor cores 2, 4 or 8 where a warp has a "
                 "multiple of 4 kRun columns");
   // Adjacent columns of a thread, and how far apart they begin. The order of columns repeats itself

@@ -285,7 +285,8 @@ class CopyRun {
 
 // dst = src, views of one tile; in registers, RegisterTensors of what a thread has of it. With
 // `where`, the coordinate tensor of the side in global memory: what lies outside of the matrix is
-// not read, but zeros, and not written in global memory. CpAsync: addresses of whole accesses are
+// not read, but zeros, and not written in global memory. Loads of global memory take the
+// read-only path. CpAsync: addresses of whole accesses are
 // formed for all, and copies arrive when the caller has waited. No barriers.
 template <class C, class Src, class Dst, class Where = internal::Everywhere>
 WEFT_DEVICE void Copy(arch::Thread t, C, const Src& src, Dst&& dst, const Where& where = {}) {

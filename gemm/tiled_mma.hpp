@@ -219,7 +219,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   }
 
  private:
-  template <class View, int kRows, class LayoutX>
+  template <class View, int kRows>
   static constexpr void CheckOperand() {
     using View_ = std::remove_cvref_t<View>;
     static_assert(layouts::IsInt<decltype(layouts::Size<0>(View_())), kRows>,
@@ -236,7 +236,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
 
   template <class View, int kRows, class LayoutX>
   WEFT_DEVICE static auto ByThread(const View& view) {
-    CheckOperand<View, kRows, LayoutX>();
+    CheckOperand<View, kRows>();
     return OfSteps<LayoutX, kRows>(view);
   }
 
@@ -262,12 +262,11 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
       static_assert(
           std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, E>,
           "weft: an operand of TiledMma::Multiply has other elements than the TiledMma's atom");
-      CheckOperand<Operand, kRows, LayoutX>();
+      CheckOperand<Operand, kRows>();
       using V = internal::StaticView<std::remove_cvref_t<decltype(operand.layout())>>;
       static_assert(V::kOk,
                     "weft: TiledMma::Multiply reads views of shared memory whose layouts are known "
-                    "at compile "
-                    "time: shapes and strides of kInt<...>");
+                    "at compile time: shapes and strides of kInt<...>");
       using P = internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename V::Layout()))>;
       const auto offset = V::OffsetOf(operand.layout());
       if constexpr (Atom::kThreads == 32 &&

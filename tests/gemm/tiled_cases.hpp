@@ -138,5 +138,31 @@ TEST(Tiled, Float) {
   TestTiled<FloatTiles>(64, 32, 16, 5);
 }
 
+// Each element is its place, row + 1000 k.
+TEST(Tiled, PartitionsOfViews) {
+  using M = S8Tiles::Mma;
+  constexpr int kDepth = 2 * M::kStepK;
+  using Kernel = PartitionKernel<M, kDepth>;
+  std::vector<std::int32_t> places(64 * kDepth);
+  for (int i = 0; i < 64 * kDepth; ++i) places[i] = i / kDepth + 1000 * (i % kDepth);
+  const OperatorMemory<std::int32_t> in(places);
+  constexpr int kSize = Kernel::kSizeA + Kernel::kSizeB;
+  const OperatorMemory<std::int32_t> out(std::vector<std::int32_t>(M::kThreads * kSize, -1));
+  RunTiled<Kernel>({1}, {in.get(), in.get(), out.get()}, 0);
+  std::vector<std::int32_t> expected;
+  const auto add = [&](auto layout, int thread, int size) {
+    constexpr int kValues = layouts::Size<1>(layout);
+    for (int v = 0; v < size; ++v) {
+      const int index = layout(thread, v % kValues), k = index / 64 + v / kValues * M::kStepK;
+      expected.push_back(index % 64 + 1000 * k);
+    }
+  };
+  for (int thread = 0; thread < M::kThreads; ++thread) {
+    add(M::LayoutA(), thread, Kernel::kSizeA);
+    add(M::LayoutB(), thread, Kernel::kSizeB);
+  }
+  EXPECT_EQ(out.Read(), expected);
+}
+
 }  // namespace
 }  // namespace weft::gemm

@@ -87,8 +87,10 @@ struct TiledKernel {
     const auto tiles_b = [&](auto matrix) {
       return LocalTile(matrix, Ints<kN, kDepth>(), MakeTuple(j, layouts::Underscore()));
     };
-    const auto a = tiles_a(view(p.a, p.m)), where_a = tiles_a(CoordinateTensor(p.m, p.k));
-    const auto b = tiles_b(view(p.b, p.n)), where_b = tiles_b(CoordinateTensor(p.n, p.k));
+    const auto a = tiles_a(view(p.a, p.m));
+    const auto b = tiles_b(view(p.b, p.n));
+    const auto where_a = tiles_a(CoordinateTensor(p.m, p.k));
+    const auto where_b = tiles_b(CoordinateTensor(p.n, p.k));
     const auto compact = [&](auto* data) {
       return LocalTile(
           MakeTensorView(data, layouts::MakeLayout(MakeTuple(p.m, p.n), layouts::RowMajor())),
@@ -137,6 +139,32 @@ struct TiledKernel {
     Copy(t, StoreC(), sums, shared_c);
     t.SyncThreads();
     Copy(t, WriteC(), shared_c, compact(p.c), where_c);
+  }
+};
+
+// The elements of each thread of views of A and B: a (kM, k), b (kN, k), out [thread][value] of both.
+template <class M, int kDepth>
+struct PartitionKernel {
+  struct Params {
+    const std::int32_t *a, *b;
+    std::int32_t* out;
+  };
+  struct SharedStorage {};
+  static constexpr int kThreads = M::kThreads;
+  static constexpr arch::Requires kRequires = {.min = 75};
+  static constexpr int kSizeA = layouts::Size<1>(typename M::LayoutA()) * (kDepth / M::kStepK);
+  static constexpr int kSizeB = layouts::Size<1>(typename M::LayoutB()) * (kDepth / M::kStepK);
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
+    const auto view = [](const std::int32_t* data, auto rows) {
+      return layouts::MakeTensorView(
+          data, layouts::MakeLayout(layouts::MakeTuple(rows, Int<kDepth>()), layouts::RowMajor()));
+    };
+    const auto own_a = M::PartitionA(t, view(p.a, Int<M::kM>()));
+    const auto own_b = M::PartitionB(t, view(p.b, Int<M::kN>()));
+    std::int32_t* const out = p.out + t.tid() * (kSizeA + kSizeB);
+    for (int v = 0; v < kSizeA; ++v) t.StoreGlobal(out + v, own_a[v]);
+    for (int v = 0; v < kSizeB; ++v) t.StoreGlobal(out + kSizeA + v, own_b[v]);
   }
 };
 
