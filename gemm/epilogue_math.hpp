@@ -83,29 +83,39 @@ struct EpilogueMath {
     return terms;
   }
 
-  // end: the tile's channels end there.
+  // Where the biases, scales and values of the tile's channels begin.
+  template <class Tile>
+  WEFT_DEVICE static std::int32_t FirstValue(const Output& p, const Tile& tile) {
+    if constexpr (requires { p.rows.FirstValue(tile); }) {
+      return p.rows.FirstValue(tile);
+    } else {
+      return 0;
+    }
+  }
+
+  // end: the tile's channels end there. values: FirstValue.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
-                               Channels& c) {
-    Fetch(t, p, k, end, c);
+                               Channels& c, std::int32_t values = 0) {
+    Fetch(t, p, k, end, c, values);
     Finish(p, c);
   }
   // In two steps: what takes time, and what needs its outcome.
   WEFT_DEVICE static void Fetch(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
-                                Channels& c) {
+                                Channels& c, std::int32_t values = 0) {
     c.k = k;
     c.count = end - k;
     const bool per_channel = HasChannelAlpha(p);
     WEFT_UNROLL
     for (int j = 0; j < kChannels; ++j) {
       const bool inside = k + j < end;
-      const float* alpha_address = per_channel ? p.channel_alpha + k + j : nullptr;
+      const float* alpha_address = per_channel ? p.channel_alpha + (values + k) + j : nullptr;
       c.alpha[j] = LoadOr0(t, alpha_address, per_channel && inside);
       c.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
-        c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
+        c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + (values + k) + j, inside));
       }
       if constexpr (Epilogue::kHasChannelValues) {
-        c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + k + j, inside);
+        c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + (values + k) + j, inside);
       }
       if constexpr (kSourceZeroPoint) {
         c.correction[j] = LoadOr0(t, p.correction + k + j, inside);

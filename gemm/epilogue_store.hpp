@@ -54,7 +54,7 @@ class DirectStore {
     Part parts[Map::kGroups];
     WEFT_UNROLL
     for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
+      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g], Math::FirstValue(p, tile));
       parts[g] = MakePart(p, channels[g].k, channels[g].count);
     }
     const std::int64_t image = Dst::ImageStride(p.extents);

@@ -20,15 +20,17 @@ struct MatrixParams {
   std::int32_t extent = 0;
   std::int32_t k = 0;
   std::int32_t first_k = 0;  // 0, or less: the first slice begins before the matrix does
+  std::int64_t step = 0;     // elements from a product's matrix to the next one's
 };
 
-// C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
-// the leading dimension.
+// C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, "images" the products of a
+// batch; extents.h carries the leading dimension, extents.w how far a product's C lies from the next
+// one's.
 template <class Major>
 struct MatrixFormat {
   static constexpr bool kRowMajor = std::is_same_v<Major, layouts::RowMajor>;
   static constexpr int kChannelRun = kRowMajor ? 0 : 1;
-  static constexpr std::int64_t ImageStride(const TensorExtents&) { return 0; }
+  static constexpr std::int64_t ImageStride(const TensorExtents& e) { return e.w; }
   static constexpr std::int64_t ChannelOffset(const TensorExtents& e, std::int64_t n) {
     return kRowMajor ? n : n * e.h;
   }

@@ -17,22 +17,32 @@ struct OutputPixel {
   bool inside = false;
 };
 
-// Rows that are one matrix: a single image of one row of pixels.
+// Rows of a matrix: an image of one row of pixels for each product of a batch.
 struct MatrixRows {
   std::int32_t rows = 0;
+  std::int32_t value_step = 0;  // from a product's biases and scales to the next one's
 
   // Whether a tile's first channel may begin within a run of adjacent channels.
   template <class Tile>
   static constexpr bool kUnaligned = false;
 
   template <class Tile>
-  constexpr OutputPixel Pixel(const Tile&, std::int32_t m) const {
-    return {0, m, m < rows};
+  constexpr OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    if constexpr (requires { tile.first_row; }) {
+      return {tile.product, tile.first_row + m, m < tile.rows};
+    } else {
+      return {tile.product, m, m < rows};
+    }
   }
   template <class Tile>
   constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& q) const {
     q = pq;
     return 0;
+  }
+  // Where the tile's product's values of channels begin.
+  template <class Tile>
+  constexpr std::int32_t FirstValue(const Tile& tile) const {
+    return tile.product * value_step;
   }
   // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
   template <class Tile>

@@ -67,7 +67,7 @@ class StagedStore {
   struct Kept {
     // Whose channels these are: a group's columns reach past its last channel only where the
     // destination has zero channels there, fewer than a tile, so that no two groups share it.
-    std::int32_t first_k = -1;
+    std::int32_t first = -1;
     typename Math::Channels channels[Map::kGroups];
   };
 
@@ -122,12 +122,13 @@ class StagedStore {
       }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    if (first_k != kept.first_k) {
-      kept.first_k = first_k;
+    const std::int32_t values = Math::FirstValue(p, tile);
+    if (values + first_k != kept.first) {
+      kept.first = values + first_k;
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
         Math::Fetch(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
-                    kept.channels[g]);
+                    kept.channels[g], values);
       }
     }
   }

@@ -1,5 +1,5 @@
 #include "weft/gemm/fast_divmod.hpp"
-#include "weft/gemm/tile_kernel.hpp"
+#include "weft/gemm/tile_grid.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,17 +49,17 @@ TEST(FastDivmod, DivisorOneAndLargest) {
   }
 }
 
-// Every tile once, and no more than `group` rows of tiles together.
-TEST(GroupedTileGrid, TakesEveryTileOnce) {
+// Every tile once, and no more than `band` rows of tiles together.
+TEST(BandedTileGrid, TakesEveryTileOnce) {
   for (const int tiles_m : {1, 2, 7, 8, 9, 31}) {
     for (const int tiles_n : {1, 3, 16}) {
-      for (const int group : {1, 4, 8, 100}) {
-        const auto p = GroupedTileGrid::Make(tiles_m, tiles_n, group);
+      for (const int band : {1, 4, 8, 100}) {
+        const auto p = BandedTileGrid::Make(tiles_m, tiles_n, band);
         std::set<std::pair<int, int>> seen;
         for (int block = 0; block < tiles_m * tiles_n; ++block) {
-          const Tile tile = GroupedTileGrid::At(p, block);
+          const Tile tile = BandedTileGrid::At(p, block);
           ASSERT_TRUE(tile.m >= 0 && tile.m < tiles_m && tile.n >= 0 && tile.n < tiles_n);
-          ASSERT_EQ(tile.m / group, block / (group * tiles_n));
+          ASSERT_EQ(tile.m / band, block / (band * tiles_n));
           seen.insert({tile.m, tile.n});
         }
         ASSERT_EQ(static_cast<int>(seen.size()), tiles_m * tiles_n);
