@@ -73,7 +73,7 @@ struct GemmParts {
   using Epilogue = DirectStore<Destination, decltype(Params::output), typename Mainloop::Map>;
 
   // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
-  // does looking where lines end.
+  // does looking where lines end, or groups.
   static constexpr int kRegisters = [] {
     constexpr bool kLines = kLinesOfA<P> && kLinesOfB<P>, kCross = !kLinesOfA<P> && !kLinesOfB<P>;
     constexpr int kOwn = Mainloop::Registers(0);
@@ -81,7 +81,7 @@ struct GemmParts {
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
       return kLines ? kOwn : kOwn * 5 / 4;
     }
-    return kOwn == 128 && (kCross || !kWhole) ? 168 : kOwn;
+    return kOwn == 128 && (kCross || !kWhole || kGrouped<P>) ? 168 : kOwn;
   }();
 };
 
