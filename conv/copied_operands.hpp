@@ -53,6 +53,7 @@ struct SourceCopies {
   // Copies of one block of channels: rows and columns of them, and where they begin, in pixels from
   // the walk's corner.
   std::int32_t taps_h = 1, taps_w = 1;
+  gemm::FastDivmod taps, taps_of_row;  // taps_h * taps_w, taps_w
   std::int32_t first_h = 0, first_w = 0, step_h = 0, step_w = 0;
   SliceCopies copies;
   std::int32_t copy_bytes = 0;      // in shared memory
@@ -65,7 +66,7 @@ struct CopiedSourceParams : SourceCopies {
 };
 
 struct FilterCopies {
-  std::int32_t taps = 1;  // KRSC: copies of one block of channels
+  gemm::FastDivmod taps;  // KRSC: copies of one block of channels
   SliceCopies copies;
   std::int32_t copy_bytes = 0;   // in shared memory
   std::int32_t span = 0;         // KRSC: channels of a chunk
@@ -109,9 +110,9 @@ class CopiedSource {
 
   // Copies of `slice` come next; at first those of slice 0 do.
   WEFT_DEVICE void Seek(int slice) {
-    const std::int32_t taps = p_.taps_h * p_.taps_w, copy = slice * p_.copies.of_slice;
-    const std::int32_t block = copy / taps, tap = copy - block * taps;
-    row_ = tap / p_.taps_w, column_ = tap - row_ * p_.taps_w;
+    std::int32_t tap = 0;
+    const std::int32_t block = p_.taps.Divmod(slice * p_.copies.of_slice, tap);
+    row_ = p_.taps_of_row.Divmod(tap, column_);
     tap_h_ = p_.first_h + row_ * p_.step_h, tap_w_ = p_.first_w + column_ * p_.step_w;
     channel_ += block * p_.span;
   }
@@ -175,9 +176,7 @@ class CopiedFilter {
 
   WEFT_DEVICE void Seek(int slice) {
     if constexpr (kNhwc) {
-      const std::int32_t copy = slice * p_.copies.of_slice, block = copy / p_.taps;
-      tap_ = copy - block * p_.taps;
-      channel_ += block * p_.span;
+      channel_ += p_.taps.Divmod(slice * p_.copies.of_slice, tap_) * p_.span;
     }
   }
 
@@ -192,7 +191,7 @@ class CopiedFilter {
       for (int left = p_.copies.Count(slice); left > 0; --left) {
         t.TmaLoad(to, p_.map, bar, {channel_, k_, tap_, filter_});
         to += p_.copy_bytes;
-        if (++tap_ == p_.taps) tap_ = 0, channel_ += p_.span;
+        if (++tap_ == p_.taps.divisor()) tap_ = 0, channel_ += p_.span;
       }
     } else {
       t.TmaLoad(to, p_.map, bar, {0, k_, slice * p_.slice_steps, filter_});

@@ -230,6 +230,8 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   // With a patch, copies begin one pixel apart, else a tap.
   a.taps_h = Int32(s.patch ? s.copies_h : p.r);
   a.taps_w = Int32(s.patch ? s.copies_w : p.s);
+  a.taps = gemm::FastDivmod(a.taps_h * a.taps_w);
+  a.taps_of_row = gemm::FastDivmod(a.taps_w);
   a.step_h = s.patch ? 1 : Int32(p.dilation_h);
   a.step_w = s.patch ? 1 : Int32(p.dilation_w);
   if (p.mode == Mode::kConvolution && !s.patch) {
@@ -252,7 +254,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   spec.rank = 4;
   spec.dim[3] = 1;  // the bank's count comes with its address
   spec.box[3] = 1;
-  b.taps = s.patch ? 1 : Int32(p.r * p.s);
+  b.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
   b.slice_steps = Int32(s.steps());
   if (f.nhwc) {
     const auto c = static_cast<std::uint64_t>(e.c);

@@ -105,10 +105,11 @@ struct MbarRing {
   }
 
   static_assert(32 * (1 + Params::kMostRowThreads) <= kProducerThreads);
-  // Whether a producer copies, by its number: the first threads of warps, of the first one those of
-  // operand B.
-  WEFT_DEVICE static bool Copies(int producer, const Params& p) {
-    return producer % 32 == 0 && producer / 32 <= p.row_threads;
+  // Whether a thread copies, by its warp's number among the producers: one of each warp, of the first
+  // one operand B. Elected, since ptxas then knows that it is alone and need not make sure of it at
+  // every copy, which took as long as some of the copies.
+  WEFT_DEVICE static bool Copies(arch::Thread t, int producer, const Params& p) {
+    return producer <= p.row_threads && t.ElectOne();
   }
 
   // By the threads that copy A, before the block's first tile and before earlier kernels are waited for:

@@ -48,7 +48,7 @@ struct ResidentRing : MbarRing<M> {
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
     Base::Begin(t, shared, p, kCopyThreads / 32);
   }
-  WEFT_DEVICE static bool Copies(int /*producer*/, const Params&) { return true; }
+  WEFT_DEVICE static bool Copies(arch::Thread, int /*producer*/, const Params&) { return true; }
 
   // By all threads that copy. early > 0 in the first tile: operand B is fetched before earlier
   // kernels are waited for.

@@ -172,7 +172,7 @@ struct TileKernel {
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
-      if (Pipeline::Copies(t.tid() - Mainloop::kThreads, p.ring)) {
+      if (Pipeline::Copies(t, producer, p.ring)) {
         if constexpr (kReads) t.WaitForEarlierGrids();
         if constexpr (kMaps) {
           if (producer > 0) {
