@@ -83,17 +83,31 @@ struct EpilogueMath {
     return terms;
   }
 
-  // Where the biases, scales and values of the tile's channels begin.
+  // From the number of a tile's channel to that of its bias, scale and value.
   template <class Tile>
-  WEFT_DEVICE static std::int32_t FirstValue(const Output& p, const Tile& tile) {
-    if constexpr (requires { p.rows.FirstValue(tile); }) {
-      return p.rows.FirstValue(tile);
+  WEFT_DEVICE static std::int32_t ValueOffset(const Output& p, const Tile& tile) {
+    if constexpr (requires { p.rows.ValueOffset(tile); }) {
+      return p.rows.ValueOffset(tile);
     } else {
       return 0;
     }
   }
+  // A pixel's coordinates; those of its channels follow k.
+  template <class Tile>
+  WEFT_DEVICE static epilogues::OutputCoord CoordOf(const Output& p, const Tile& tile,
+                                                    const OutputPixel& pixel) {
+    epilogues::OutputCoord at{pixel.n, 0, 0, 0};
+    if constexpr (Epilogue::kNeedsCoordinate) {
+      at.p = p.rows.Row(tile, pixel.pq, at.q);
+      if constexpr (requires { p.rows.Product(tile); }) {
+        at.n = p.rows.Product(tile);
+        at.k = -p.rows.FirstChannel(tile);
+      }
+    }
+    return at;
+  }
 
-  // end: the tile's channels end there. values: FirstValue.
+  // end: the tile's channels end there. values: ValueOffset.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
                                Channels& c, std::int32_t values = 0) {
     Fetch(t, p, k, end, c, values);
@@ -132,7 +146,7 @@ struct EpilogueMath {
     for (int j = 0; j < kChannels; ++j) c.alpha[j] = HasChannelAlpha(p) ? c.alpha[j] : p.alpha;
   }
 
-  // The outputs of one pixel; at: its coordinates, if Epilogue::kNeedsCoordinate. sum(j): the sum
+  // The outputs of one pixel; at: CoordOf. sum(j): the sum
   // of channel k + j. Outside (!wanted) nothing is read, and the outputs mean nothing.
   //
   // Also beyond the last channel, whose scale and bias are 0: a condition here would become a
@@ -148,6 +162,7 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
+    const std::int32_t first = at.k + c.k;
     Seen<kChannels> seen;
     if constexpr (kPacked) {
       WEFT_UNROLL
@@ -156,7 +171,7 @@ struct EpilogueMath {
         float values[4];
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
-          at.k = c.k + j + e;
+          at.k = first + j + e;
           const auto in = Inputs(p, c, residual, shift.value[e], j + e, sum(j + e));
           values[e] = p.epilogue.template Unrounded<kShift>(in, at);
           See(p, in, at, j + e, seen);
@@ -168,7 +183,7 @@ struct EpilogueMath {
       const Shifts<kChannels> shift = ShiftsOf<kChannels>(t, p, c, terms, 0);
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        at.k = c.k + j;
+        at.k = first + j;
         const auto in = Inputs(p, c, residual, shift.value[j], j, sum(j));
         outputs[j] = p.epilogue(in, at);
         See(p, in, at, j, seen);

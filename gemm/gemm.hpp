@@ -265,9 +265,13 @@ class Gemm {
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);
+    // The Cs as places in one matrix of all their lines (gemm/gemm_checks.cpp bounds them).
+    const auto lines = static_cast<std::int32_t>(problem().stride_c / problem().ldc);
+    const auto along = static_cast<std::int32_t>(problem().stride_c % problem().ldc);
+    p->output.rows.row_step = kRowMajorC ? lines : along;
+    p->output.rows.column_step = kRowMajorC ? along : lines;
     p->output.rows.value_step = problem().own_bias ? p->output.k : 0;
-    p->output.extents = {
-        .n = problem().batch, .c = problem().n, .h = problem().ldc, .w = problem().stride_c};
+    p->output.extents = {.n = 1, .c = problem().n, .h = problem().ldc, .w = problem().m};
   }
 
   GemmPlan plan_;

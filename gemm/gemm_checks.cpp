@@ -108,8 +108,15 @@ std::int64_t LeastPitch(const Lines& c, const GemmProblem& p) {
   return stride > most ? kInt64Max : (p.batch - 1) * stride + c.extent;
 }
 
-// Whether the Cs of a batch have no element in common.
+// Whether the Cs of a batch have no element in common, and places that kernels can count.
 absl::Status CheckApart(const Lines& c, const GemmProblem& p) {
+  // Kernels count in lines and elements of one matrix in which all Cs lie.
+  if (p.stride_c / p.ldc > (kMaxExtent - c.lines) / p.batch ||
+      p.stride_c % p.ldc > (kMaxExtent - c.extent) / p.batch) {
+    return absl::OutOfRangeError(
+        absl::StrCat("gemm: stride_c=", p.stride_c, " times batch=", p.batch, " are more than ",
+                     kMaxExtent, " times ldc=", p.ldc, "; split the batch"));
+  }
   const std::int64_t behind = (c.lines - 1) * p.ldc + c.extent;
   if (p.batch == 1 || p.stride_c >= behind) return absl::OkStatus();
   if (p.stride_c >= c.extent && p.stride_c <= (p.ldc - c.extent) / (p.batch - 1)) {

@@ -83,6 +83,10 @@ struct GemmParts {
     }
     return kOwn == 128 && (kCross || !kWhole || kGrouped<P>) ? 168 : kOwn;
   }();
+  // For a residual ptxas takes more before sm_90; blocks of few threads find room for it.
+  static constexpr int kRegistersBefore90 =
+      P::Epilogue::kHasResidual && kRegisters == 128 && Mainloop::kThreads <= 128 ? 160
+                                                                                  : kRegisters;
 };
 
 template <class Element>

@@ -23,14 +23,13 @@ struct MatrixParams {
   std::int64_t step = 0;     // elements from a product's matrix to the next one's
 };
 
-// C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, "images" the products of a
-// batch; extents.h carries the leading dimension, extents.w how far a product's C lies from the next
-// one's.
+// C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
+// the leading dimension.
 template <class Major>
 struct MatrixFormat {
   static constexpr bool kRowMajor = std::is_same_v<Major, layouts::RowMajor>;
   static constexpr int kChannelRun = kRowMajor ? 0 : 1;
-  static constexpr std::int64_t ImageStride(const TensorExtents& e) { return e.w; }
+  static constexpr std::int64_t ImageStride(const TensorExtents&) { return 0; }
   static constexpr std::int64_t ChannelOffset(const TensorExtents& e, std::int64_t n) {
     return kRowMajor ? n : n * e.h;
   }

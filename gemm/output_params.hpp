@@ -17,9 +17,12 @@ struct OutputPixel {
   bool inside = false;
 };
 
-// Rows of a matrix: an image of one row of pixels for each product of a batch.
+// Rows of the Cs of a batch, as places in one matrix in which all of them lie: a single image of one row
+// of pixels. That of a product begins row_step rows and column_step columns behind that of the one
+// before, so that a thread keeps no offset of 64 bits.
 struct MatrixRows {
-  std::int32_t rows = 0;
+  std::int32_t rows = 0;  // of a product
+  std::int32_t row_step = 0, column_step = 0;
   std::int32_t value_step = 0;  // from a product's biases and scales to the next one's
 
   // Whether a tile's first channel may begin within a run of adjacent channels.
@@ -29,29 +32,34 @@ struct MatrixRows {
   template <class Tile>
   constexpr OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
     if constexpr (requires { tile.first_row; }) {
-      return {tile.product, tile.first_row + m, m < tile.rows};
+      return {0, tile.first_row + m, m < tile.rows};
     } else {
-      return {tile.product, m, m < rows};
+      return {0, tile.product * row_step + m, m < rows};
     }
   }
   template <class Tile>
-  constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& q) const {
-    q = pq;
+  constexpr std::int32_t Row(const Tile& tile, std::int32_t pq, std::int32_t& q) const {
+    q = pq - tile.product * row_step;
     return 0;
   }
-  // Where the tile's product's values of channels begin.
+  // Of a tile, what coordinates say beside the row: the product, and where its columns begin.
   template <class Tile>
-  constexpr std::int32_t FirstValue(const Tile& tile) const {
-    return tile.product * value_step;
+  constexpr std::int32_t Product(const Tile& tile) const {
+    return tile.product;
   }
   // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
   template <class Tile>
-  constexpr std::int32_t FirstChannel(const Tile&) const {
-    return 0;
+  constexpr std::int32_t FirstChannel(const Tile& tile) const {
+    return tile.product * column_step;
   }
   template <class Tile>
-  constexpr std::int32_t EndChannel(const Tile&, std::int32_t k) const {
-    return k;
+  constexpr std::int32_t EndChannel(const Tile& tile, std::int32_t k) const {
+    return tile.product * column_step + k;
+  }
+  // From a channel to its bias, scale and other values.
+  template <class Tile>
+  constexpr std::int32_t ValueOffset(const Tile& tile) const {
+    return tile.product * (value_step - column_step);
   }
 };
 

@@ -97,6 +97,40 @@ TEST(GemmBatch, Wgmma) {
   ExpectBatches<WgmmaSplitProducts>(800);
 }
 
+// Where it is, in seven bits.
+struct Place {
+  constexpr float operator()(float, const epilogues::OutputCoord& at) const {
+    return static_cast<float>((at.n * 29 + at.q * 5 + at.k + 64 * at.p) % 128);
+  }
+};
+template <class C, class Tile>
+void ExpectPlaces() {
+  using P = TypedGemm<std::int8_t, RowMajor, ColumnMajor, C,
+                      Chain<Scale, Place, ClampTo<std::int8_t>>, Tile>;
+  constexpr bool kRowMajor = std::is_same_v<C, RowMajor>;
+  const GemmProblem p = {.m = 20, .n = 24, .k = 16, .ldc = 72, .batch = 3, .stride_c = 24};
+  const std::vector<std::int8_t> a(3 * 24 * 16), before(kRowMajor ? 20 * 72 : 24 * 72, 7);
+  const OperatorMemory<std::int8_t> memory(a), c(before);
+  const auto op = Gemm<P>::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  Launch(*op, {.a = memory.get(), .b = memory.get(), .c = c.get()}, 0);
+  std::vector<std::int8_t> want = before;
+  for (int b = 0; b < 3; ++b) {
+    for (int i = 0; i < 20; ++i) {
+      for (int j = 0; j < 24; ++j) {
+        want[24 * b + (kRowMajor ? 72 * i + j : 72 * j + i)] =
+            static_cast<std::int8_t>((b * 29 + i * 5 + j) % 128);
+      }
+    }
+  }
+  EXPECT_EQ(c.Read(), want);
+}
+TEST(GemmBatch, Coordinates) {
+  ExpectPlaces<RowMajor, Dp4aTile<4, 4>>();
+  ExpectPlaces<ColumnMajor, Dp4aTile<4, 1>>();
+  ExpectPlaces<RowMajor, BatchWgmmaTile<64, 64, 128, 32, 8>>();
+}
+
 // Groups of any number of rows, of none too, and rows that belong to no group.
 template <class P>
 void ExpectGroups(std::uint32_t seed) {
@@ -160,8 +194,12 @@ TEST(GemmBatch, BadInput) {
               testing::HasSubstr("exceeds 549755813880, the reach of the copy engine"));
   EXPECT_THAT(Refusal<P>({.m = 8, .n = 1 << 20, .k = 8, .batch = 1 << 20, .own_bias = true}),
               testing::HasSubstr("the most biases of own_bias; split the batch"));
-  EXPECT_THAT(Refusal<P>({.m = 1 << 20, .n = 1 << 20, .k = 8, .batch = 1 << 20}),
+  EXPECT_THAT(Refusal<P>({.m = 1 << 15, .n = 1 << 20, .k = 8, .batch = 1 << 15}),
               testing::HasSubstr("gemm: blocks="));
+  EXPECT_EQ(
+      Refusal<P>({.m = 1 << 20, .n = 8, .k = 8, .batch = 1 << 20}),
+      "gemm: stride_c=8388608 times batch=1048576 are more than 2147482623 times ldc=8; split "
+      "the batch");
 
   // C is compared with all that a batch reads.
   const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 8, .batch = 4});
