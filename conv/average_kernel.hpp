@@ -25,6 +25,16 @@ struct AverageParams {
   gemm::FastDivmod padded_k;
 };
 
+// The output stage that makes a T of an average.
+template <class T>
+struct AverageStage {
+  using type = epilogues::ClampTo<T>;
+};
+template <>
+struct AverageStage<float> {
+  using type = epilogues::ToFloat;
+};
+
 inline namespace WEFT_BACKEND {
 
 template <class T>
@@ -39,9 +49,6 @@ struct AverageKernel {
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
     using namespace epilogues;  // NOLINT: the numerics contract, as every epilogue has it
-    using OutputStage =
-        typename std::conditional_t<std::is_same_v<T, float>, std::type_identity<ToFloat>,
-                                    std::type_identity<RoundedBytes>>::type;
     t.LetLaterGridsStart();
     t.WaitForEarlierGrids();
     const std::int32_t i = t.block_x() * kThreads + t.tid();
@@ -55,15 +62,11 @@ struct AverageKernel {
       in.accumulator = t.LoadGlobalCoherent(sum);
       in.alpha = p.alpha;
       in.zero_point = p.zero_point;
-      average = Chain<Scale, OutputStage>{}(in, OutputCoord{});
+      average = Chain<Scale, typename AverageStage<T>::type>{}(in, OutputCoord{});
       t.StoreGlobal(sum, 0);
     }
     t.StoreGlobal(static_cast<T*>(p.dst) + i, average);
   }
-
- private:
-  using RoundedBytes =
-      epilogues::ClampTo<std::conditional_t<std::is_same_v<T, float>, std::int8_t, T>>;
 };
 
 }  // namespace WEFT_BACKEND

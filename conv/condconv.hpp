@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -24,33 +25,18 @@
 
 namespace weft::conv {
 
-namespace internal {
-
-template <class P>
-struct PerSampleOperator {
-  static_assert(CheckedPolicy<P>::kValid);
-  static_assert(std::is_same_v<typename P::Prologue, prologues::PerSample>,
-                "weft: CondConv writes one filter for each image, so its policy has the Prologue "
-                "weft::prologues::PerSample");
-  static_assert(!kConvertsSource<P>, "weft: CondConv takes no policy with a SourceFunctor");
-  using First = P;
-  using type = Convolution<P>;
-};
-template <class P, class... Others>
-struct PerSampleOperator<Family<P, Others...>> : PerSampleOperator<P> {
-  using type = Dispatch<Family<P, Others...>>;
-};
-
-}  // namespace internal
-
 // An immutable operator for one problem and number of experts; cheap to copy, safe to share between
 // threads. Holds no memory of its own.
 template <class P>
 class CondConv {
-  using Policy = typename internal::PerSampleOperator<P>::First;
-  using Op = typename internal::PerSampleOperator<P>::type;
+  using Policy = typename internal::OperatorFor<P>::First;
+  using Op = typename internal::OperatorFor<P>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
+  static_assert(std::is_same_v<typename Policy::Prologue, prologues::PerSample>,
+                "weft: CondConv writes one filter for each image, so its policy has the Prologue "
+                "weft::prologues::PerSample");
+  static_assert(!kConvertsSource<Policy>, "weft: CondConv takes no policy with a SourceFunctor");
   static_assert(!kIsInt4<FilterLayout>,
                 "weft: CondConv mixes experts of int8; give its policy a FilterLayout that is no "
                 "PackedInt4");
@@ -222,15 +208,7 @@ class CondConv {
     typename Op::Arguments rest;
     rest.src = args.src;
     rest.filter = Mixed(args.workspace);
-    rest.bias = args.bias;
-    rest.residual = args.residual;
-    rest.dst = args.dst;
-    rest.alpha = args.alpha;
-    rest.channel_alpha = args.channel_alpha;
-    rest.beta = args.beta;
-    rest.gamma = args.gamma;
-    rest.zero_point = args.zero_point;
-    rest.epilogue = args.epilogue;
+    gemm::FillOutput(args, args.dst, &rest);
     return rest;
   }
 

@@ -27,37 +27,23 @@
 
 namespace weft::conv {
 
-namespace internal {
-
-template <class P>
-struct PhaseOperator {
-  static_assert(CheckedPolicy<P>::kValid);
-  static_assert(
-      kPerPhase<typename P::Prologue>,
-      "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
-      "has the Prologue weft::prologues::PerPhase");
-  static_assert(!kConvertsSource<P>, "weft: Deconvolution takes no policy with a SourceFunctor");
-  static_assert(!kIsInt4<typename P::FilterLayout>,
-                "weft: Deconvolution takes filters of int8; give its policy a FilterLayout that is "
-                "no PackedInt4");
-  using First = P;
-  using type = Convolution<P>;
-};
-template <class P, class... Others>
-struct PhaseOperator<Family<P, Others...>> : PhaseOperator<P> {
-  using type = Dispatch<Family<P, Others...>>;
-};
-
-}  // namespace internal
-
 // An immutable operator for one problem, safe to share between threads. Holds no GPU memory and
 // needs no workspace.
 template <class P>
 class Deconvolution {
-  using Policy = typename internal::PhaseOperator<P>::First;
-  using Op = typename internal::PhaseOperator<P>::type;
+  using Policy = typename internal::OperatorFor<P>::First;
+  using Op = typename internal::OperatorFor<P>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
+  static_assert(
+      kPerPhase<typename Policy::Prologue>,
+      "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
+      "has the Prologue weft::prologues::PerPhase");
+  static_assert(!kConvertsSource<Policy>,
+                "weft: Deconvolution takes no policy with a SourceFunctor");
+  static_assert(!kIsInt4<FilterLayout>,
+                "weft: Deconvolution takes filters of int8; give its policy a FilterLayout that is "
+                "no PackedInt4");
 
  public:
   using Problem = DeconvolutionProblem;
@@ -159,7 +145,8 @@ class Deconvolution {
         phases_(PhasesOf(problem)),
         offsets_(PartOffsets<FilterLayout>(PartsOf(problem))) {}
 
-  // run(op, arguments) for each of them.
+  // run(op, arguments) for each of them, once all phases' arguments are found to be right: a run
+  // that is refused has written nothing.
   template <class RunFunction>
   absl::Status ForEachPhase(const Arguments& args, const RunFunction& run) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
@@ -176,16 +163,8 @@ class Deconvolution {
     of.filter =
         typename Op::Filter(phase.problem.filter(), 1, args.filter.data() + offsets_[phase.part]);
     of.prologue = phase.place;
-    of.bias = args.bias;
-    of.residual = args.residual;
-    of.dst = args.dst;
-    of.alpha = args.alpha;
-    of.channel_alpha = args.channel_alpha;
-    of.beta = args.beta;
-    of.gamma = args.gamma;
-    of.zero_point = args.zero_point;
     of.filter_is_constant = args.filter_is_constant;
-    of.epilogue = args.epilogue;
+    gemm::FillOutput(args, args.dst, &of);
     return of;
   }
 

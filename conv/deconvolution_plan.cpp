@@ -73,28 +73,24 @@ Line LineOf(const Axis& a, std::int64_t phase, std::int64_t first_tap) {
 }
 
 absl::Status CheckAxis(const Axis& a, std::int64_t pad_after, std::int64_t output_pad,
-                       const char* outputs, const char* what, const char* letters) {
-  const std::string hr(letters, 2);  // "hr"
-  const char h = letters[0], r = letters[1];
+                       const char* outputs, const char* what, const char* h, const char* r) {
   if (output_pad >= std::max(a.stride, a.dilation)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "conv: output_pad_", std::string(1, h), "=", output_pad, " is not below stride_",
-        std::string(1, h), "=", a.stride, " or dilation_", std::string(1, h), "=", a.dilation,
-        "; give 0 to ", std::max(a.stride, a.dilation) - 1));
+        "conv: output_pad_", h, "=", output_pad, " is not below stride_", h, "=", a.stride,
+        " or dilation_", h, "=", a.dilation, "; give 0 to ", std::max(a.stride, a.dilation) - 1));
   }
   const Wide all = Wide{a.extent - 1} * a.stride + Wide{a.taps - 1} * a.dilation + 1 + output_pad;
   if (all > kMaxExtent) {
     const std::string name =
-        absl::StrCat("(", std::string(1, h), "-1)*stride_", std::string(1, h), "+(",
-                     std::string(1, r), "-1)*dilation_", std::string(1, h), "+1");
+        absl::StrCat("(", h, "-1)*stride_", h, "+(", r, "-1)*dilation_", h, "+1+output_pad_", h);
     return TooLarge(name.c_str(), all, kMaxExtent, "use a smaller image, stride or filter");
   }
   if (a.outputs < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("conv: ", outputs, "=", a.outputs, " ", what, " are left of the ",
-                     static_cast<std::int64_t>(all), " that ", std::string(1, h), ", stride, ",
-                     std::string(1, r), ", dilation and output_pad give, less padding ", a.pad,
-                     " and ", pad_after, "; use less padding"));
+                     static_cast<std::int64_t>(all), " that ", h, ", stride, ", r,
+                     ", dilation and output_pad give, less padding ", a.pad, " and ", pad_after,
+                     "; use less padding"));
   }
   return absl::OkStatus();
 }
@@ -118,9 +114,9 @@ absl::Status CheckDeconvolution(const DeconvolutionProblem& p) {
                         {"output_pad_h", p.output_pad_h}, {"output_pad_w", p.output_pad_w}};
   absl::Status s = internal::CheckFields(positive, pads);
   if (!s.ok()) return s;
-  s = CheckAxis(Rows(p), p.pad_bottom, p.output_pad_h, "p", "rows", "hr");
+  s = CheckAxis(Rows(p), p.pad_bottom, p.output_pad_h, "p", "rows", "h", "r");
   if (!s.ok()) return s;
-  s = CheckAxis(Columns(p), p.pad_right, p.output_pad_w, "q", "columns", "ws");
+  s = CheckAxis(Columns(p), p.pad_right, p.output_pad_w, "q", "columns", "w", "s");
   if (!s.ok()) return s;
   if (Wide{p.stride_h} * p.stride_w > kMostPhases) {
     return TooLarge("stride_h*stride_w", Wide{p.stride_h} * p.stride_w, kMostPhases,
@@ -157,8 +153,7 @@ FilterExtents FilterParts::At(std::int64_t i) const {
 }
 
 FilterParts PartsOf(const DeconvolutionProblem& p) {
-  return {p.filter(), p.stride_h, p.stride_w, p.r == 1 ? 1 : p.dilation_h,
-          p.s == 1 ? 1 : p.dilation_w};
+  return {p.filter(), p.stride_h, p.stride_w, Rows(p).dilation, Columns(p).dilation};
 }
 
 std::vector<Phase> PhasesOf(const DeconvolutionProblem& p) {

@@ -38,12 +38,10 @@ struct DeconvolutionProblem {
 
   // Output rows and columns.
   constexpr std::int64_t p() const {
-    return (h - 1) * stride_h - pad_top - pad_bottom + (r == 1 ? 0 : (r - 1) * dilation_h) + 1 +
-           output_pad_h;
+    return (h - 1) * stride_h - pad_top - pad_bottom + (r - 1) * dilation_h + 1 + output_pad_h;
   }
   constexpr std::int64_t q() const {
-    return (w - 1) * stride_w - pad_left - pad_right + (s == 1 ? 0 : (s - 1) * dilation_w) + 1 +
-           output_pad_w;
+    return (w - 1) * stride_w - pad_left - pad_right + (s - 1) * dilation_w + 1 + output_pad_w;
   }
 
   constexpr TensorExtents src() const { return {n, c, h, w}; }

@@ -75,14 +75,10 @@ struct DepthwiseKernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
     constexpr int kTiles = kThreads / config.lanes;  // of a block, of the same channels
     const int lane = t.tid() % config.lanes;
-    std::int32_t channels = 0, column = 0, row_tile = 0;
+    std::int32_t channels = 0;
     const std::int32_t block = p.walk.channel_tiles.Divmod(t.block_x(), channels);
     const std::int32_t index = block * kTiles + t.tid() / config.lanes;
-    DepthwiseTile tile;
-    const std::int32_t row = p.walk.columns.Divmod(index, column);
-    tile.n = p.walk.row_tiles.Divmod(row, row_tile);
-    tile.p = row_tile * Window::kRows;
-    tile.q = column * DepthwiseConfig::kColumns;
+    DepthwiseTile tile = p.walk.Tile(index, Window::kRows);
     tile.k = (channels * config.lanes + lane) * 4;
     if (index >= p.walk.tiles || tile.k >= p.output.padded_k) return;
     typename Window::Accumulators acc;

@@ -53,6 +53,14 @@ struct DepthwiseWalk {
   gemm::FastDivmod columns, row_tiles;  // by the threads that share a row, those below one another
   gemm::FastDivmod multiplier;          // by K / C
   std::int32_t tiles = 0;               // threads that have outputs of the same channels
+
+  // Number `index` of those threads: its outputs, of channel 0, in `rows` rows.
+  constexpr DepthwiseTile Tile(std::int32_t index, std::int32_t rows) const {
+    std::int32_t column = 0, row_tile = 0;
+    const std::int32_t row = columns.Divmod(index, column);
+    const std::int32_t n = row_tiles.Divmod(row, row_tile);
+    return {n, row_tile * rows, column * DepthwiseConfig::kColumns};
+  }
 };
 
 template <class P>

@@ -223,7 +223,7 @@ class DepthwisePointwise {
     output.k = static_cast<std::int32_t>(pointwise().k);
     output.padded_k = plan_.padded_k;
     output.extents = pointwise().dst();
-    output.rows = {plan_.middle_rows.p, plan_.middle_rows.q};
+    output.rows = {plan_.middle_rows};
     gemm::FillOutput(args, args.dst, &output);
     return params;
   }

@@ -23,34 +23,22 @@ namespace weft::conv {
 // Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
 inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
 
-// A patch of a block; false: there are fewer.
-struct Patch {
-  DepthwiseTile at;
+// A patch of a block, all of its channels; false: there are fewer.
+struct Patch : DepthwiseTile {
   bool inside = false;
 };
 
 // The rows of a block's product: pixel m / 4 of patch m % 4. Patches take turns so that the bytes that
 // a warp writes at once fill a row of banks. A thread's rows are all of one patch; for the epilogue m
 // counts from its first, and `patch` begins there, so that what is added to it are constants.
-struct PatchRows {
+struct PatchRows : DepthwiseRows {
   static constexpr int kPatches = 4;
-  std::int32_t p = 0, q = 0;  // output rows and columns
-
-  template <class Tile>
-  static constexpr bool kUnaligned = false;
 
   constexpr gemm::OutputPixel Pixel(const Patch& patch, std::int32_t m) const {
-    constexpr int kColumns = DepthwiseConfig::kColumns;
-    const std::int32_t pixel = m / kPatches;
-    const std::int32_t row = patch.at.p + pixel / kColumns, column = patch.at.q + pixel % kColumns;
-    return {patch.at.n, row * q + column, patch.inside && row < p && column < q};
+    gemm::OutputPixel pixel = DepthwiseRows::Pixel(patch, m / kPatches);
+    pixel.inside = pixel.inside && patch.inside;
+    return pixel;
   }
-  constexpr std::int32_t Row(const Patch&, std::int32_t pq, std::int32_t& column) const {
-    column = pq % q;
-    return pq / q;
-  }
-  constexpr std::int32_t FirstChannel(const Patch&) const { return 0; }
-  constexpr std::int32_t EndChannel(const Patch&, std::int32_t k) const { return k; }
 };
 
 // What a DepthwisePointwiseKernel is launched with.
@@ -124,14 +112,7 @@ struct DepthwisePointwiseKernel {
   // Patch i of the block.
   WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseWalk& walk, int i) {
     const std::int32_t index = t.block_x() * kPatches + i;
-    std::int32_t column = 0, row_tile = 0;
-    const std::int32_t row = walk.columns.Divmod(index, column);
-    Patch patch;
-    patch.at.n = walk.row_tiles.Divmod(row, row_tile);
-    patch.at.p = row_tile * Window::kRows;
-    patch.at.q = column * DepthwiseConfig::kColumns;
-    patch.inside = index < walk.tiles;
-    return patch;
+    return {walk.Tile(index, Window::kRows), index < walk.tiles};
   }
 
   // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
@@ -141,7 +122,7 @@ struct DepthwisePointwiseKernel {
     const Patch patch = PatchOf(t, p.walk, number);
     WEFT_NO_UNROLL
     for (int slice = t.warp(); slice < p.slices; slice += kWarps) {
-      DepthwiseTile tile = patch.at;
+      DepthwiseTile tile = patch;
       tile.k = slice * 32 + word * 4;
       typename Math::Channels channels;
       Math::Load(t, p.middle, tile.k, p.middle.k, channels);
@@ -235,7 +216,7 @@ struct DepthwisePointwiseKernel {
     t.SyncThreads();
     Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
-    patch.at.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
+    patch.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
     const std::uint32_t a =
         middle + static_cast<std::uint32_t>(LayoutA::Offset(lane % 16, 0, lane / 16));
     WEFT_NO_UNROLL

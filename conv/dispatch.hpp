@@ -31,4 +31,20 @@ using gemm::DispatchOptions;
 std::string AccessNote(const Problem& problem, const std::vector<Candidate>& candidates,
                        int chosen);
 
+namespace internal {
+
+// What runs the convolutions of an operator of P, a policy or a Family, and its (first) policy.
+template <class P>
+struct OperatorFor {
+  static_assert(CheckedPolicy<P>::kValid);
+  using First = P;
+  using type = Convolution<P>;
+};
+template <class P, class... Others>
+struct OperatorFor<Family<P, Others...>> : OperatorFor<P> {
+  using type = Dispatch<Family<P, Others...>>;
+};
+
+}  // namespace internal
+
 }  // namespace weft::conv

@@ -13,8 +13,8 @@
 #include "weft/gemm/mma_sm75.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
-#include "weft/gemm/staged_store.hpp"
 #include "weft/gemm/tile_kernel.hpp"
+#include "weft/gemm/wgmma_store.hpp"
 
 namespace weft::conv {
 

@@ -134,12 +134,10 @@ struct ChannelRange {
 // integers, as ClampTo makes them; exact, whatever the order of blocks. For global average pooling:
 // conv::PooledAverage makes averages of the sums, and zeros for the next run. Convolutions only.
 struct ImageSums : internal::SumsTag {
-  static constexpr bool kWritesOutput = true;
   std::int32_t* to = nullptr;  // n times k; memory that the run can write, zero before it
 };
 // The same instead of the output, which is not written: args.dst stays null.
 struct OnlyImageSums : internal::SumsTag {
-  static constexpr bool kWritesOutput = false;
   std::int32_t* to = nullptr;
 };
 

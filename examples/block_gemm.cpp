@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <iostream>
 #include <vector>
 
@@ -143,11 +142,7 @@ double Newton(bool on_gpu) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr const char* kFlag = "--backend=";
-  if (argc > 2 || (argc == 2 && std::strncmp(argv[1], kFlag, std::strlen(kFlag)) != 0)) {
-    return std::cerr << "usage: block_gemm [--backend=cpu|cuda]\n", 1;
-  }
-  const auto choice = examples::ChooseBackend(argc == 2 ? argv[1] + std::strlen(kFlag) : "");
+  const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
   const bool on_gpu = choice->backend == examples::Backend::kCuda;
   const double attention = Attention(on_gpu), newton = Newton(on_gpu);

@@ -2,7 +2,6 @@
 // CondConv convolves each image with its mixture. Runs on the GPU, or on the CPU where there is
 // none or with --backend=cpu; checked against the plain reference.
 #include <cstdint>
-#include <cstring>
 #include <iostream>
 #include <vector>
 
@@ -115,11 +114,7 @@ absl::Status Run(bool on_gpu) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr const char* kFlag = "--backend=";
-  if (argc > 2 || (argc == 2 && std::strncmp(argv[1], kFlag, std::strlen(kFlag)) != 0)) {
-    return std::cerr << "usage: condconv [--backend=cpu|cuda]\n", 1;
-  }
-  const auto choice = examples::ChooseBackend(argc == 2 ? argv[1] + std::strlen(kFlag) : "");
+  const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
   const absl::Status status = Run(choice->backend == examples::Backend::kCuda);
   if (!status.ok()) return std::cerr << status << "\n", 1;

@@ -1,5 +1,5 @@
 // A transposed convolution that doubles rows and columns, as a generator's layer does. Runs on the GPU,
-// or on the CPU where there is none or as `deconvolution cpu`; checked against the reference.
+// or on the CPU where there is none or with --backend=cpu; checked against the reference.
 #include <cstdint>
 #include <iostream>
 #include <vector>
@@ -53,7 +53,7 @@ absl::Status Run(bool on_gpu) {
 }
 
 int main(int argc, char** argv) {
-  const auto choice = examples::ChooseBackend(argc > 1 ? argv[1] : "");
+  const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
   const absl::Status s = Run(choice->backend == examples::Backend::kCuda);
   return s.ok() ? 0 : (std::cerr << s << "\n", 1);

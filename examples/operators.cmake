@@ -14,6 +14,11 @@ if(WEFT_HAVE_CUDA)
   target_sources(block_gemm PRIVATE examples/block_gemm/launch.cu)
 endif()
 
+# And the ladder's.
+if(WEFT_HAVE_CUDA)
+  target_sources(ladder PRIVATE examples/ladder/launch.cu)
+endif()
+
 weft_add_operators(deconvolution weft/conv/ready_made.hpp "weft::conv::S8Deconv4<>")
 
 weft_add_family(weft_demo examples/weft_demo/operators.hpp 6

@@ -54,8 +54,6 @@ struct LayoutMap {
   WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
     return typename L::ThreadRow()(t.tid()) + typename L::ValueRow()(i);
   }
-  // The first column of a thread of warp 0: which lanes share rows.
-  static constexpr int FirstColumn(int lane) { return typename L::ThreadColumn()(lane); }
   WEFT_DEVICE static int Channel(arch::Thread t, int g) {
     return typename L::ThreadColumn()(t.tid()) + typename L::ValueColumn()(0, g);
   }

@@ -21,7 +21,8 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // Every function is called by whole warps, in the order of the kernel's text; threads from kThreads
-// on may call it too and do nothing. Barriers are the caller's, but for WaitForCopies.
+// on may call it too and do nothing. Two have barriers of the whole block, and every thread of it
+// calls them: WaitForCopies, and MultiplyGlobal. All other barriers are the caller's.
 template <class D>
 struct Block {
   using Desc = D;
@@ -140,11 +141,11 @@ struct Block {
     return acc;
   }
 
-  // acc += A B of matrices in global memory, m x k and k x n for any k: slices of config.shape.k or
-  // less travel through the stages of the mainloop's pipeline while others are multiplied. Alignment
-  // and what lies around the matrices as for CopyA and CopyB. The block has as many threads as hold
-  // sums, and all of them call it. Ends without a barrier: before the stages are used again there is
-  // to be one.
+  // acc += A B of matrices in global memory, m x k and k x n: slices of config.shape.k or less travel
+  // through the stages of the mainloop's pipeline while others are multiplied. k is a.cols, from 1 up
+  // to 2^31 - 1025 bytes of elements, and b.rows, which is not read, the same. Alignment and what lies
+  // around the matrices as for CopyA and CopyB. The block has as many threads as hold sums, and all
+  // of them call it. Ends without a barrier: before the stages are used again there is to be one.
   using SharedStages = typename Mainloop::Pipeline::Stages;
   WEFT_DEVICE static void MultiplyGlobal(arch::Thread t, SharedStages& stages,
                                          const layouts::Matrix<const ElementA>& a,
@@ -185,14 +186,9 @@ struct Block {
   // --- Chains: sums of an earlier product of this block as operand A, without shared memory.
 
   struct NoRegistersA {};
-  static auto RegistersOfA() {
-    if constexpr (CheckedBlock<D>::kMma) {
-      return std::type_identity<BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>>();
-    } else {
-      return std::type_identity<NoRegistersA>();
-    }
-  }
-  using RegistersA = typename decltype(RegistersOfA())::type;
+  using RegistersA =
+      std::conditional_t<CheckedBlock<D>::kMma,
+                         BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>, NoRegistersA>;
 
   // `First` is the earlier product's Block. convert(sum) is an ElementA.
   template <class First, class Convert>

@@ -83,14 +83,14 @@ class BlockAccumulators {
   }
 
   // f(sum, place) for every sum of the thread's that is one of C: rows in turn, columns ascending.
+  // Of a constant object the sums are values.
   template <class F>
   WEFT_DEVICE void ForEach(arch::Thread t, const F& f) {
-    if (!IsActive(t)) return;
-    WEFT_UNROLL
-    for (int e = 0; e < kSize; ++e) {
-      const BlockPlace at = At(t, e);
-      if (InBounds(at)) f((*this)[e], at);
-    }
+    Visit(*this, t, f);
+  }
+  template <class F>
+  WEFT_DEVICE void ForEach(arch::Thread t, const F& f) const {
+    Visit(*this, t, f);
   }
 
   WEFT_DEVICE void Fill(Sum value) {
@@ -139,7 +139,7 @@ class BlockAccumulators {
   // combine(a, b) is associative and commutative but for rounding, and first its neutral element.
   template <class T, class Value, class Combine>
   WEFT_DEVICE RowValues<T> ReduceRows(arch::Thread t, T first, const Value& value,
-                                      const Combine& combine) {
+                                      const Combine& combine) const {
     static_assert(kWholeRows,
                   "weft: ReduceRows needs a block's product with config.whole_rows = true, where a "
                   "warp holds whole rows");
@@ -147,7 +147,7 @@ class BlockAccumulators {
     WEFT_UNROLL
     for (int i = 0; i < kRows; ++i) result[i] = first;
     if (!IsActive(t)) return result;
-    ForEach(t, [&](Sum& sum, const BlockPlace& at) {
+    ForEach(t, [&](Sum sum, const BlockPlace& at) {
       result[at.own_row] = combine(result[at.own_row], value(sum, at));
     });
     WEFT_UNROLL
@@ -161,12 +161,12 @@ class BlockAccumulators {
   }
 
   // Each row's largest sum, and what its sums add up to.
-  WEFT_DEVICE RowValues<Sum> RowMax(arch::Thread t) {
+  WEFT_DEVICE RowValues<Sum> RowMax(arch::Thread t) const {
     return ReduceRows(
         t, std::numeric_limits<Sum>::lowest(), [](Sum x, const BlockPlace&) { return x; },
         [](Sum x, Sum y) { return x > y ? x : y; });
   }
-  WEFT_DEVICE RowValues<Sum> RowSum(arch::Thread t) {
+  WEFT_DEVICE RowValues<Sum> RowSum(arch::Thread t) const {
     return ReduceRows(
         t, Sum{0}, [](Sum x, const BlockPlace&) { return x; }, [](Sum x, Sum y) { return x + y; });
   }
@@ -186,11 +186,17 @@ class BlockAccumulators {
  private:
   static constexpr bool kWholeM = M::kBlockM == kRowCount, kWholeN = M::kBlockN == kColumnCount;
   // The bits of a lane's number that tell apart the lanes of a row.
-  static constexpr int kColumnLanes = [] {
-    int bits = 0;
-    for (int bit = 1; bit < 32; bit *= 2) bits |= Map::FirstColumn(bit) != 0 ? bit : 0;
-    return bits;
-  }();
+  static constexpr int kColumnLanes = 31 & ~Map::kSharingLanes;
+
+  template <class Self, class F>
+  WEFT_DEVICE static void Visit(Self& self, arch::Thread t, const F& f) {
+    if (!IsActive(t)) return;
+    WEFT_UNROLL
+    for (int e = 0; e < kSize; ++e) {
+      const BlockPlace at = At(t, e);
+      if (InBounds(at)) f(self[e], at);
+    }
+  }
 
   static constexpr int Row(int e) { return e / (Map::kGroups * Map::kChannels); }
   static constexpr int Group(int e) { return e / Map::kChannels % Map::kGroups; }

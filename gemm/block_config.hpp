@@ -11,9 +11,11 @@
 //
 //     ElementA, ElementB                 Sum      mainloop         ElementC
 //     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float
-//     std::uint8_t, std::int8_t          int32    simt, mma_sm80   int32, float
+//     std::uint8_t, std::int8_t          int32    simt, mma_sm80   int32, float     (1)
 //     Half or Bfloat16, twice the same   float    mma_sm80         float, Half, Bfloat16
 //     float or double, likewise          same     simt             the same
+//
+// (1) BlockTypes<std::int8_t, ...> with `using ElementA = std::uint8_t;` beside the config.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +28,13 @@ namespace weft::gemm {
 
 // An aggregate: every number is named where it is given.
 struct BlockConfig {
-  TileShape shape;          // A is m x k, B k x n and C m x n elements; any extents from 1 on
+  // A is m x k, B k x n and C m x n elements: m and n 1 to 1024, k 1 to 65536, no multiples of
+  // anything. At most 128 sums of a thread (64 with kSimt), and A and B at most 227 KB.
+  TileShape shape;
   Mainloop mainloop;        // kSimt or kMmaSm80
   int threads = 0;          // of the user's block, or fewer; whole warps. 0: as many as suggested
-  int alignment = 0;        // bytes: addresses and pitches in global memory are multiples of it;
-                            // 16, 8, 4, or one element, which is slow
+  int alignment = 0;        // to be given. Bytes: addresses and pitches in global memory are
+                            // multiples of it; 16, 8, 4, or one element, which is slow
   bool whole_rows = false;  // a warp holds whole rows of C: products in a chain, reductions
 };
 
@@ -66,10 +70,6 @@ struct BlockTiles {
   int warps = 0;                  // that multiply; 0: there is no such division
   int sums = 0;                   // of a thread
 };
-
-constexpr int RoundUp(int x, int step) {
-  return CeilDiv(x, step) * step;
-}
 
 // Slices of 128, 64 or 32 bytes of k (LineMajor): the longest that divide it.
 constexpr int MmaSliceBytes(int k_bytes) {
@@ -185,15 +185,16 @@ struct CheckedBlock {
                 "weft: float and double of a block's product take config.mainloop = kSimt");
   static_assert(internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
                     config.shape.n <= 1024 && config.shape.k <= 65536,
-                "weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k");
+                "weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k; "
+                "take tiles of a larger one, and MultiplyGlobal for a longer k");
   static_assert(config.threads >= 0 && config.threads <= 1024 && config.threads % 32 == 0,
                 "weft: config.threads of a block's product is a multiple of 32 up to 1024, or 0 "
                 "for the suggested number");
   static_assert(config.alignment == sizeof(A) ||
                     ((config.alignment == 4 || config.alignment == 8 || config.alignment == 16) &&
                      config.alignment >= static_cast<int>(sizeof(A))),
-                "weft: config.alignment of a block's product is 16, 8 or 4 bytes, at least one "
-                "element, or one element");
+                "weft: config.alignment of a block's product is to be given: 16, 8 or 4 bytes, at "
+                "least one element, or one element");
   static constexpr bool kOk = true;
 };
 

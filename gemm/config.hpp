@@ -110,10 +110,11 @@ struct MmaSm80Config {
   }
 };
 
-// Mainloop wgmma_sm90: int8, and of matrix products 8-bit and 16-bit floats and tf32, through the warpgroup products of
-// sm_90a, a ring of stages that the copy engine fills. warp is one warpgroup's share: m a legal N of
-// wgmma (arch::IsWgmmaN), n a multiple of 64; threadblock.k, and warp.k with it, is what a stage
-// holds of k where a copy serves one tap. Over NCxHWx<4> (alignment.src 4) a stage holds all of k.
+// Mainloop wgmma_sm90: int8, and of matrix products 8-bit and 16-bit floats and tf32, through the
+// warpgroup products of sm_90a, a ring of stages that the copy engine fills. warp is one warpgroup's
+// share: m a legal N of wgmma (arch::IsWgmmaN), n a multiple of 64; threadblock.k, and warp.k with
+// it, is what a stage holds of k where a copy serves one tap. Over NCxHWx<4> (alignment.src 4) a
+// stage holds all of k.
 // WgmmaSm90Config({224, 128, 128}, {224, 64, 128}): two warpgroups, 64 channels of 224 pixels each.
 struct WgmmaSm90Config {
   static constexpr Mainloop kMainloop = Mainloop::kWgmmaSm90;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
@@ -27,6 +28,7 @@ class DirectStore {
   using Element = typename Epilogue::Output;
   // Elements are bytes until they are stored in pairs.
   static constexpr bool kPaired = kIsInt4<Dst>;
+  static constexpr std::int64_t kStored = weft::internal::kStoredElements<Dst>;
   static constexpr int kBits = static_cast<int>(weft::internal::kElementBits<Dst, Element>);
   static constexpr int kRun = 8 * P::config.alignment.dst / kBits;
   // Channels of one block lie side by side, those of matrices and NHWC all do.
@@ -65,7 +67,7 @@ class DirectStore {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
       if constexpr (Epilogue::kHasSums) sums.image[i] = pixel.inside ? pixel.n : -1;
       const std::int64_t first = pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
-      Element* const to = Epilogue::kWritesOutput ? p.dst + (kPaired ? first / 2 : first) : nullptr;
+      Element* const to = Epilogue::kWritesOutput ? p.dst + first / kStored : nullptr;
       const auto terms = Math::TermsOf(t, p, tile, pixel);
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
@@ -84,11 +86,10 @@ class DirectStore {
           WEFT_UNROLL
           for (int j = 0; j < kChannels; j += kRun) {
             Vector v;
-            memcpy(&v, outputs.value + (kPaired ? j / 2 : j), sizeof(v));
+            memcpy(&v, outputs.value + j / kStored, sizeof(v));
             if (wanted && channels[g].k + j < padded_end) {
               const std::int64_t offset = parts[g].offset + Apart(p, channels[g].k, j, block, tile);
-              Element* const run = to + (kPaired ? offset / 2 : offset);
-              t.StoreGlobal(reinterpret_cast<Vector*>(run), v);
+              t.StoreGlobal(reinterpret_cast<Vector*>(to + offset / kStored), v);
             }
           }
         }
@@ -98,15 +99,7 @@ class DirectStore {
   }
 
  private:
-  template <bool kSums, class M>
-  struct SumsOf {
-    using type = NoSums;
-  };
-  template <class M>
-  struct SumsOf<true, M> {
-    using type = FragmentSums<Element, M>;
-  };
-  using Sums = typename SumsOf<Epilogue::kHasSums, Map>::type;
+  using Sums = std::conditional_t<Epilogue::kHasSums, FragmentSums<Element, Map>, NoSums>;
 
   static constexpr int kBytes = kChannels * static_cast<int>(sizeof(Element));
   // Whether outputs past the last channel are stored, as zeros.

@@ -12,8 +12,8 @@
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
-#include "weft/gemm/staged_store.hpp"
 #include "weft/gemm/tile_kernel.hpp"
+#include "weft/gemm/wgmma_store.hpp"
 
 namespace weft::gemm {
 

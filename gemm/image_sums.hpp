@@ -72,7 +72,7 @@ WEFT_DEVICE std::int32_t LeastOfLanes(arch::Thread t, std::int32_t x) {
 }
 
 // The outputs of a thread that holds them as an AccumulatorMap says, in registers. Element: of one
-// byte. kSharing: Map::kSharingLanes.
+// byte.
 template <class Element, class Map>
 struct FragmentSums {
   static_assert(sizeof(Element) == 1);

@@ -96,9 +96,10 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
                                            .shared_bytes = launch.shared_bytes}));
 }
 
-// The epilogue's part of a kernel's parameters, from an operator's Arguments.
-template <class Arguments, class Params>
-void FillOutput(const Arguments& args, typename Params::Output* dst, Params* out) {
+// The epilogue's part of a kernel's parameters, or of another operator's Arguments, from an
+// operator's Arguments.
+template <class Arguments, class Dst, class Params>
+void FillOutput(const Arguments& args, Dst dst, Params* out) {
   out->dst = dst;
   out->bias = args.bias;
   out->channel_alpha = args.channel_alpha;

@@ -34,7 +34,8 @@ struct MatrixRows {
     if constexpr (requires { tile.first_row; }) {
       return {0, tile.first_row + m, m < tile.rows};
     } else {
-      return {0, tile.product * row_step + m, m < rows};
+      const std::int32_t first = tile.product * row_step;
+      return {0, first + m, first + m < first + rows};
     }
   }
   template <class Tile>

@@ -46,6 +46,24 @@ struct WgmmaTileOf {
                      split);
   }
 };
+// Of fma; kMost: bytes of the widest store, of a thread's sums side by side. One stage that is copied
+// while another is multiplied (simt, narrow), or a ring of them (simt_async).
+template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages = 2>
+struct FmaTileOf {
+  template <class Element, class Output, class C>
+  static constexpr auto Config() {
+    constexpr TileShape kBlock = {m, n, k}, kWarp = {warp_m, warp_n, k};
+    constexpr TileShape kThread = {thread_m, thread_n, 1};
+    if constexpr (stages == 2) {
+      return SimtConfig(kBlock, kWarp, kThread, Alignment{sizeof(Element), sizeof(Output)});
+    } else {
+      constexpr int kMost =
+          16 / static_cast<int>(sizeof(Element)) * static_cast<int>(sizeof(Output));
+      return SimtAsyncConfig(kBlock, kWarp, kThread, stages,
+                             Alignment{16, internal::StoreBytes<Output, C>(kMost)});
+    }
+  }
+};
 // Of dp4a, for GPUs before sm_80, narrow too.
 struct Dp4aTileOf64x64 {
   template <class Element, class Output, class C>
@@ -84,12 +102,26 @@ struct GemmFamilies {
                  MmaTileOf<64, 64, 64, 32, 32, 4>>;
   using Wgmma = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
                    WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
-                   WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
-                   WgmmaTileOf<32, 64, 256, 32, 64, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>;
+                   WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
+                   WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
+                   WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>;
   // Of the types that wgmma_sm90 alone multiplies: loads are of 16 bytes always.
   using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
                            std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>>;
+};
+
+// Of float, and of double in tiles of half the size.
+template <class E, class Epilogue, class A, class B, class C>
+struct FmaFamily {
+  static constexpr int kPart = sizeof(E) / sizeof(float);
+  template <class... Tiles>
+  using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
+  using All =
+      Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>,
+         FmaTileOf<128, 256 / kPart, 32 / kPart, 64, 64 / kPart, 8, 16 / kPart, 3>,
+         FmaTileOf<128, 128 / kPart, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
+         FmaTileOf<32, 32, 32 / kPart, 16, 32, 4, 4, 4>>;
 };
 
 }  // namespace internal
@@ -99,14 +131,14 @@ struct GemmFamilies {
 // row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 of a row-major A and a
 // column-major B only.
 //
-// int8, any GPU from sm_75: 15 policies for a row-major A and a column-major B, else 5. Epilogue may
+// int8, any GPU from sm_75: 17 policies for a row-major A and a column-major B, else 5. Epilogue may
 // end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using S8GemmFamily = typename internal::GemmFamilies<std::int8_t, Epilogue, A, B, C>::All;
 
-// 16-bit floats, sums in float, any GPU from sm_80: 14 policies for a row-major A and a column-major
-// B, else 12. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats, sums in float, any GPU from sm_80: 16 policies for a row-major A and a column-major
+// B, else 14. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
@@ -117,7 +149,17 @@ template <class Epilogue =
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using Bfloat16GemmFamily = typename internal::GemmFamilies<Bfloat16, Epilogue, A, B, C>::All;
 
-// Hopper alone: 9 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
+// float and double, sums of the same type by one fma for each k: 5 policies, for any GPU from sm_75 (the
+// first) or sm_80. Epilogue of floats as above; of doubles it is Chain<ToSums<double>>.
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using FloatGemmFamily = typename internal::FmaFamily<float, Epilogue, A, B, C>::All;
+template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A = layouts::RowMajor,
+          class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using DoubleGemmFamily = typename internal::FmaFamily<double, Epilogue, A, B, C>::All;
+
+// Hopper alone: 11 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
 // Epilogue as above.
 //
 // 8-bit floats; sums have about 14 significant bits (arch/wgmma.hpp).

@@ -14,10 +14,9 @@
 #include <type_traits>
 
 #include "weft/gemm/accumulators.hpp"
-#include "weft/gemm/config.hpp"
 #include "weft/gemm/epilogue_math.hpp"
-#include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/image_sums.hpp"
+#include "weft/gemm/staged_chunk.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -34,6 +33,8 @@ class StagedStore {
   static_assert(sizeof(Element) == 1);
   static constexpr int kPixels = M::kOwnN;        // of a warpgroup
   static constexpr int kChunks = 4 * M::kBlocks;  // of a pixel, of a warpgroup
+  using Chunks = StagedChunks<kChunks, M::kPermuted>;
+  using Chunk = typename Chunks::Chunk;
   static constexpr int kRun = P::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.
   static constexpr int kTogether = Dst::kChannelRun == 0 ? kChunks : Dst::kChannelRun >= 32 ? 2 : 1;
@@ -85,7 +86,7 @@ class StagedStore {
         const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
         const auto* from = p.residual + pixel.n * ResidualLayout::ImageStride(p.extents) +
                            PixelOffset<ResidualLayout>(p.extents, pixel.pq);
-        const std::uint32_t to = t.SharedAddress(staged[Place(row, mine.chunk)]);
+        const std::uint32_t to = t.SharedAddress(staged[Chunks::Place(row, mine.chunk)]);
         WEFT_UNROLL
         for (int j = 0; j < 16; j += kResidualRun) {
           const std::int32_t k = first_n + j;
@@ -148,9 +149,9 @@ class StagedStore {
       t.template CpAsyncWait<0>();
       const Mine mine = MineOf(t);
       ForEachPixel(mine, [&](int row) {  // those that the thread has brought
-        auto* const place = reinterpret_cast<Chunk*>(staged[Place(row, mine.chunk)]);
+        auto* const place = reinterpret_cast<Chunk*>(staged[Chunks::Place(row, mine.chunk)]);
         Chunk words = t.LoadShared(place);
-        ToFragments(t, mine.chunk, words);
+        Chunks::ToFragments(t, mine.chunk, words);
         t.StoreShared(place, words);
       });
       t.BarSync(1 + group, 128);
@@ -179,14 +180,6 @@ class StagedStore {
   }
 
  private:
-  // Chunks change places so that those of 8 pixels lie in different banks, and pairs of 4 pixels too:
-  // by the pixel's bits in reverse.
-  WEFT_DEVICE static int Place(int pixel, int chunk) {
-    constexpr bool kWholeLines = kChunks % 8 == 0;  // a pixel's chunks fill lines of 128 bytes
-    const int bits = (pixel & 2) | (pixel >> 2 & 1);
-    return pixel * kChunks + (chunk ^ (kWholeLines ? (pixel & 1) << 2 | bits : bits));
-  }
-
   // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th pixel from `pixel` on.
   // Neighbouring threads take what lies side by side in the destination, then neighbouring pixels.
   static constexpr int kStep = 128 / kChunks;
@@ -231,7 +224,7 @@ class StagedStore {
     const auto stage = [&](auto matrices, int first, int x) {
       constexpr int kMatrices = matrices();
       const int row = 8 * first + t.lane() % (8 * kMatrices);
-      const std::uint32_t place = t.SharedAddress(staged[Place(row, 4 * x + t.warp() % 4)]);
+      const std::uint32_t place = t.SharedAddress(staged[Chunks::Place(row, 4 * x + t.warp() % 4)]);
       std::uint32_t words[kMatrices] = {};
       if constexpr (kStagesResidual) t.template LdMatrixTrans<kMatrices>(words, place);
       WEFT_UNROLL
@@ -343,16 +336,16 @@ class StagedStore {
     const Mine mine = MineOf(t);
     const std::int32_t k = first_k + 16 * mine.chunk;
     if (kMasked && k >= padded_end) return;
-    const Chunk keep = Mask(end - k);
+    const Chunk keep = Chunks::Mask(end - k);
     std::uint32_t order[2];
-    InOrder(mine.chunk, order);
+    Chunks::InOrder(mine.chunk, order);
     Element* to[16 / kRun];  // the first pixel's, for each of the chunk's runs
     WEFT_UNROLL
     for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
     ForEachPixel(mine, [&](int row) {
       const std::int64_t offset = t.LoadShared(&offsets[row]);
       const Chunk from =
-          t.LoadShared(reinterpret_cast<const Chunk*>(staged[Place(row, mine.chunk)]));
+          t.LoadShared(reinterpret_cast<const Chunk*>(staged[Chunks::Place(row, mine.chunk)]));
       Chunk words;
       WEFT_UNROLL
       for (int w = 0; w < 4; ++w) {
@@ -382,19 +375,10 @@ class StagedStore {
       if (first_k + 16 * chunk >= end) return;
       AddUpChunks<Element, kPixels>(
           t, p, shared.image[Map::Group(t)], end,
-          [&](int row) { return staged[Place(row, chunk)]; },
-          [&](int b) { return first_k + 16 * chunk + ChannelOf(chunk, b); });
+          [&](int row) { return staged[Chunks::Place(row, chunk)]; },
+          [&](int b) { return first_k + 16 * chunk + Chunks::ChannelOf(chunk, b); });
     }
   }
-  // Of byte b of a chunk, as InOrder reads them.
-  WEFT_DEVICE static int ChannelOf(int chunk, int b) {
-    const int eight = b & 1;
-    return 8 * eight + ((b >> 1) ^ (M::kPermuted ? (2 * chunk + eight) % 4 : 0));
-  }
-
-  struct alignas(16) Chunk {
-    std::uint32_t word[4];
-  };
   struct alignas(Math::kZeroPoints ? 16 : 1) PairTerms {
     typename Math::PixelTerms pixel[2];
   };
@@ -402,60 +386,7 @@ class StagedStore {
   struct alignas(kRun) Vector {
     unsigned char byte[kRun];
   };
-
-  // Selectors of BytePermute. Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last
-  // eight; order[0] picks four channels of the former, order[1] of the latter.
-  WEFT_DEVICE static void InOrder(int chunk, std::uint32_t (&order)[2]) {
-    order[0] = 0x6420, order[1] = 0x7531;
-    if constexpr (M::kPermuted) {  // column i of eights number e holds channel i ^ e % 4
-      order[0] = chunk % 2 == 0 ? 0x6420 : 0x2064;
-      order[1] = chunk % 2 == 0 ? 0x5713 : 0x1357;
-    }
-  }
-
-  // A chunk of a residual as fragments want it.
-  WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
-    std::uint32_t first = 0x5140, second = 0x7362;
-    if constexpr (M::kPermuted) {
-      first = chunk % 2 == 0 ? 0x4150 : 0x6372;
-      second = chunk % 2 == 0 ? 0x6372 : 0x4150;
-    }
-    const Chunk from = c;
-    c.word[0] = t.BytePermute(from.word[0], from.word[2], first);
-    c.word[1] = t.BytePermute(from.word[0], from.word[2], second);
-    c.word[2] = t.BytePermute(from.word[1], from.word[3], first);
-    c.word[3] = t.BytePermute(from.word[1], from.word[3], second);
-  }
-
-  // Of the first `count` channels of a chunk; those after it are zeros.
-  WEFT_DEVICE static Chunk Mask(std::int32_t count) {
-    Chunk mask;
-    WEFT_UNROLL
-    for (int w = 0; w < 4; ++w) {
-      mask.word[w] = FirstBytes(count - 4 * w);
-    }
-    return mask;
-  }
 };
-
-// What a warpgroup product's outputs go through: bytes through shared memory; wider ones straight from
-// registers, each by itself.
-template <class P, class Output, class M>
-class WgmmaStoreOf {
-  static constexpr int kBytes = sizeof(typename P::Epilogue::Output);
-  struct Narrow {
-    using DstLayout = typename P::DstLayout;
-    using Epilogue = typename P::Epilogue;
-    static constexpr auto config = WithDstAlignment(P::config, kBytes);
-  };
-
- public:
-  using type = typename std::conditional_t<
-      kBytes == 1, std::type_identity<StagedStore<P, Output, M>>,
-      std::type_identity<DirectStore<Narrow, Output, typename M::Map>>>::type;
-};
-template <class P, class Output, class M>
-using WgmmaStore = typename WgmmaStoreOf<P, Output, M>::type;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -54,7 +54,8 @@ struct BandedTileGrid {
     FastDivmod rows, last_rows;  // of a band, of the last one
     std::int32_t last_band = 0;
   };
-  // band: rows of tiles; at least 1.
+  // All at least 1. band: rows of tiles. tiles_n times the rows of a band fits 32 bits, and so does the
+  // number of tiles.
   static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t band) {
     const std::int32_t rows = band < tiles_m ? band : tiles_m;
     Params p;

@@ -23,6 +23,7 @@ struct Costs {
   double lone;                 // of a block's work that its own latency does not hide
 };
 constexpr Costs kSimtCosts = {1200.0, 730.0, 9.0, 27.0, 0.62};
+constexpr Costs kSimtAsyncCosts = {1200.0, 730.0, 8.0, 27.0, 0.62};
 constexpr Costs kMmaCosts = {2620.0, 620.0, 4.2, 25.0, 0.49};
 constexpr double kMmaClocks = 0.935;     // of an mma_sm80 slice, TensorMacsPerClock alone = 1
 constexpr double kL2BytesPerClock = 36;  // for a multiprocessor
@@ -53,12 +54,22 @@ double SimtSliceClocks(const TileFacts& tile, bool gathers) {
   const TileShape& t = config.threadblock;
   const double packets = t.k / config.instruction.k;  // each a dp4a or an fma for every output
   const double rate = tile.element_bytes == sizeof(float) ? 128.0 : 64.0;
-  // Shared-memory loads and loop overhead per dp4a shrink as the thread's tile grows.
+  // Shared-memory loads and loop overhead shrink as the thread's tile grows. Fitted to an H200; of fma
+  // to the products of gemm_bench.
+  const double each = config.mainloop == Mainloop::kSimtAsync ? 1.16
+                      : config.instruction.k == 1             ? 1.7
+                                                              : 1.28;
   const double arithmetic =
-      t.m * t.n * packets / rate * (1.28 + 1.0 / (config.thread.m * config.thread.n));
+      t.m * t.n * packets / rate * (each + 1.0 / (config.thread.m * config.thread.n));
+  // By asynchronous copies, of one element where k runs along memory.
+  const auto copies = [&](bool lines) { return lines ? 1.0 : tile.element_bytes / 16.0; };
+  const double copied =
+      config.mainloop == Mainloop::kSimtAsync
+          ? kCopy * t.k * (t.m * copies(tile.lines_a) + t.n * copies(tile.lines_b)) / kLanesPerClock
+          : 0.0;
   const double gather = t.m * packets * (gathers ? 17.0 : 0.5) / kLanesPerClock;
   const double filter = t.n * packets * 0.1 / kLanesPerClock;
-  return arithmetic + gather + filter;
+  return arithmetic + copied + gather + filter;
 }
 
 double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
@@ -298,7 +309,9 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
     return result;
   }
   const bool simt = IsSimt(config);
-  const Costs& costs = simt ? kSimtCosts : kMmaCosts;
+  const Costs& costs = config.mainloop == Mainloop::kSimtAsync ? kSimtAsyncCosts
+                       : simt                                  ? kSimtCosts
+                                                               : kMmaCosts;
   const double slice = simt ? SimtSliceClocks(tile, counts.gathers)
                             : MmaSliceClocks(tile, gpu.limits.compute_capability);
   // Copies that are started stages - 1 slices ahead have that long to arrive.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace weft {
 
@@ -32,7 +33,8 @@ struct FilterExtents {
 };
 
 // The smallest multiple of `multiple` that is not below `value`.
-constexpr std::int64_t RoundUp(std::int64_t value, std::int64_t multiple) {
+template <class T>
+constexpr T RoundUp(T value, std::type_identity_t<T> multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 

@@ -137,11 +137,7 @@ class PackedFilterBuffer {
   // The value at (k, c, r, s) of filter i < count().
   T Value(std::int64_t i, std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) const {
     const std::int64_t offset = i * Format::Size(extents_) + Format::Offset(extents_, k, c, r, s);
-    if constexpr (kIsInt4<Format>) {
-      return internal::GetInt4<Format, T>(data(), offset);
-    } else {
-      return data_[offset];
-    }
+    return internal::GetElement<Format, T>(data(), offset);
   }
 
   // The filters in host memory, for RunOnCpu. Valid as long as this buffer.

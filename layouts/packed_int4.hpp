@@ -178,6 +178,16 @@ constexpr std::int64_t BytesOf(std::int64_t size) {
   return StoredSize<Format>(size) * static_cast<std::int64_t>(sizeof(Stored<Format, T>));
 }
 
+// Element `offset` of a tensor of elements T, of 4 bits or not.
+template <class Format, class T>
+constexpr T GetElement(const void* data, std::int64_t offset) {
+  if constexpr (FormatTraits<Format>::kInt4) {
+    return GetInt4<Format, T>(data, offset);
+  } else {
+    return static_cast<const T*>(data)[offset];
+  }
+}
+
 }  // namespace internal
 
 // Whether elements of Format are of 4 bits, ...

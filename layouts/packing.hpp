@@ -100,12 +100,7 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
       for (std::int64_t h = 0; h < e.h; ++h) {
         for (std::int64_t w = 0; w < e.w; ++w) {
           const std::int64_t from = From::Offset(e, n, c, h, w), to = To::Offset(e, n, c, h, w);
-          T value;
-          if constexpr (kIsInt4<From>) {
-            value = internal::GetInt4<From, T>(source.data(), from);
-          } else {
-            value = source[from];
-          }
+          const T value = internal::GetElement<From, T>(source.data(), from);
           if constexpr (kIsInt4<To>) {
             if (!internal::FitsInt4(value)) {
               return internal::NoInt4(To::kName, value, "nchw", {n, c, h, w});

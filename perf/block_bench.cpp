@@ -1,23 +1,21 @@
-// block_bench [FILE.json]: thousands of small products, one gemm::Block each, against the fastest
+// block_bench [--json=FILE] [--layers=PART] [--commit=HASH]: thousands of small products, one gemm::Block each, against the fastest
 // algorithm that cuBLASLt's heuristic offers for them as a strided batch.
 //
 // The operands of a run are larger than the L2. Every element is compared with the peer's: int8
 // exactly, floats within what their sums may differ by.
+#include "perf/peers/bench.hpp"
+
 #if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "perf/block_bench/kernels.hpp"
 #include "perf/gemm_bench/elements.hpp"
 #include "perf/peers/lt_product.hpp"
-#include "perf/peers/machine.hpp"
-#include "perf/support/json.hpp"
 
 namespace weft::perf {
 namespace {
@@ -44,7 +42,7 @@ absl::StatusOr<int> Fastest(const Stopwatch& watch, const LtProduct& product,
 }
 
 template <class Element>
-absl::Status Measure(const Machine& machine, int index, Json* rows) {
+absl::Status Measure(Bench& bench, int index, Json* row) {
   using Sum = typename gemm::SumOf<Element>::type;
   const std::int64_t size = kCubeSizes[index], area = size * size;
   const std::int64_t each = area * (2 * sizeof(Element) + sizeof(Sum));
@@ -56,7 +54,7 @@ absl::Status Measure(const Machine& machine, int index, Json* rows) {
   WEFT_LET(const DeviceBuffer on_a, DeviceBuffer::From(a));
   WEFT_LET(const DeviceBuffer on_b, DeviceBuffer::From(b));
   WEFT_LET(const DeviceBuffer on_c, DeviceBuffer::Create(a.size() * sizeof(Sum)));
-  const Stopwatch& watch = machine.watch();
+  const Stopwatch& watch = bench.watch();
 
   // In column-major words C^T = B^T A^T; a column-major B needs transposing to be B^T.
   WEFT_LET(const LtProduct product,
@@ -98,65 +96,48 @@ absl::Status Measure(const Machine& machine, int index, Json* rows) {
   WEFT_TRY(watch.Interleave({&ours, &peer}, 15, 2e6));
 
   const double us = Quantile(ours.samples, 0.5), peer_us = Quantile(peer.samples, 0.5);
-  const double floor_us = products * each / machine.ceilings(false).bytes_per_us;
-  const double tops = 2e-6 * products * size * area / us;
-  std::printf(
-      "%-4s %3d^3 x %7d %9.2f us %8.2f TOPS %5.2f of the floor, cuBLASLt %9.2f us, "
-      "ratio %.3f, %lld wrong\n",
-      Type<Element>::kName, static_cast<int>(size), products, us, tops, us / floor_us, peer_us,
-      peer_us / us, static_cast<long long>(wrong));
-  std::fflush(stdout);
-  rows->push_back({{"layer", absl::StrCat("block_", Type<Element>::kName, "_", size)},
-                   {"batch", products},
-                   {"ours_us", Rounded(us)},
-                   {"floor_us", Rounded(floor_us)},
-                   {"peer_us", Rounded(peer_us)},
-                   {"peer", product.Name(algorithm)},
-                   {"ratio", Rounded(peer_us / us)},
-                   {"mismatches", wrong},
-                   {"status", wrong == 0 ? "ok" : "mismatch"}});
-  return absl::OkStatus();
+  const double floor_us = products * each / bench.machine().ceilings(false).bytes_per_us;
+  row->update({{"batch", products},
+               {"kernel", "block"},
+               {"ours_us", Rounded(us)},
+               {"ours_tops", Rounded(2e-6 * products * size * area / us)},
+               {"floor_us", Rounded(floor_us)},
+               {"peer_us", Rounded(peer_us)},
+               {"peer", product.Name(algorithm)},
+               {"ratio", Rounded(peer_us / us)},
+               {"mismatches", wrong}});
+  return bench.ReadClock(ours, row);
 }
 
-absl::Status Main(const char* file) {
-  Machine machine;
-  WEFT_TRY(machine.Init(Json::object(), true));
-  Json rows = Json::array();
+template <class Element>
+absl::Status Row(Bench& bench, int index) {
+  return bench.Row(absl::StrCat("block_", Type<Element>::kName, "_", kCubeSizes[index]),
+                   [&](Json* row) { return Measure<Element>(bench, index, row); });
+}
+
+absl::Status MeasureAll(Bench& bench) {
   for (int i = 0; i < static_cast<int>(std::size(kCubeSizes)); ++i) {
-    WEFT_TRY(Measure<std::int8_t>(machine, i, &rows));
-    WEFT_TRY(Measure<Half>(machine, i, &rows));
-    WEFT_TRY(Measure<float>(machine, i, &rows));
+    WEFT_TRY(Row<std::int8_t>(bench, i));
+    WEFT_TRY(Row<Half>(bench, i));
+    WEFT_TRY(Row<float>(bench, i));
   }
-  bool fine = true;
-  for (const Json& row : rows) fine = fine && row["status"] == "ok";
-  if (file != nullptr) {
-    Json environment = machine.environment();
-    environment["method"] =
-        "random data, 512 MB of A, B and C in a run; one block a product; CUDA graphs; medians of "
-        "interleaved samples; the peer is the fastest algorithm of cuBLASLt's heuristic for the "
-        "strided batch, TF32 off; floor_us is from bytes alone";
-    WEFT_TRY(WriteFile(file, Json{{"environment", environment}, {"rows", rows}}.dump(1) + "\n"));
-  }
-  return fine ? absl::OkStatus() : absl::DataLossError("wrong outputs");
+  return absl::OkStatus();
 }
 
 }  // namespace
 }  // namespace weft::perf
 
+#endif  // WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
+
 int main(int argc, char** argv) {
-  const absl::Status status = weft::perf::Main(argc > 1 ? argv[1] : nullptr);
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "block_bench: %s\n", status.ToString().c_str());
-  return 1;
-}
-
+  constexpr weft::perf::BenchProgram kProgram = {
+      "block_bench", "gemm::Block against a strided batch of cuBLASLt",
+      "random data, 512 MB of A, B and C in a run; one block a product; CUDA graphs; medians of "
+      "interleaved samples; the peer is the fastest algorithm of cuBLASLt's heuristic for the "
+      "strided batch, TF32 off; floor_us is from bytes alone"};
+#if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
+  return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
 #else
-
-#include <cstdio>
-
-int main() {
-  std::puts("block_bench: built without CUDA or cuBLASLt's header, nothing to measure");
-  return 1;
-}
-
+  return weft::perf::BenchMain(argc, argv, kProgram, nullptr);
 #endif
+}

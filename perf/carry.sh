@@ -39,7 +39,7 @@ if [ $# -gt 0 ]; then
   targets=("$@")
 else
   ninja -C $build -t targets all >$build/targets.txt
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|condconv_bench|deconv_bench|fused_bench):' $build/targets.txt |
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|[a-z]+_bench|ladder):' $build/targets.txt |
     tr -d : | sort -u)
 fi
 echo "building ${targets[*]}"
@@ -68,4 +68,4 @@ fi
 newest=$(objdump -T $out/bin/* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
 size=$(du -sm $out | cut -f1)
 echo "$out: ${#targets[@]} programs, $size MB, commit $(cat $out/commit), needs $newest"
-[ "$size" -le $limit_mb ] || { echo "carry.sh: more than $limit_mb MB"; exit 1; }
+[ "$size" -le $limit_mb ] || { echo "carry.sh: more than $limit_mb MB:"; du -m $out/bin/* | sort -rn; exit 1; }

@@ -1,33 +1,26 @@
-// condconv_bench [FILE.json [LAYERS]]: CondConv with 8 experts at N = 16 and 64 on five layers of
-// ResNet-50, or on those of them with LAYERS in their name, against the plain convolution of the
-// layer through the same tiles, and against cuBLASLt's matrix product and one convolution of
-// cuDNN's for each image, in one CUDA graph.
+// condconv_bench [--json=FILE] [--layers=PART] [--commit=HASH]: CondConv with 8 experts at N = 16 and
+// 64 on five layers of ResNet-50, against the plain convolution of the layer through the same tiles,
+// and against cuBLASLt's matrix product and one convolution of cuDNN's for each image, in one CUDA
+// graph.
 //
 // Ours also in several passes over the images, whose filters then stay in the L2. Mixed filters and
 // outputs of each are compared: a sample with what is computed here, passes and tiles with each
 // other.
+#include "perf/peers/bench.hpp"
+
 #if WEFT_HAVE_CUDA
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <functional>
-#include <optional>
-#include <string>
+#include <memory>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "perf/condconv_bench/data.hpp"
 #include "perf/condconv_bench/peer.hpp"
 #include "perf/condconv_bench/policies.hpp"
 #include "perf/support/device_data.hpp"
-#include "perf/support/json.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/support/status.hpp"
-#include "perf/support/stopwatch.hpp"
 #include "weft/conv/condconv.hpp"
 #include "weft/conv/tuning.hpp"
 
@@ -35,17 +28,7 @@ namespace weft::perf {
 namespace {
 
 constexpr std::int64_t kExperts = CondData::kExperts;
-constexpr double kSampleMicroseconds = 2000.0, kTryMicroseconds = 500.0;
-
-// One way of ours, and how long it took.
-struct Way {
-  std::string name;
-  std::function<absl::Status(cudaStream_t)> enqueue;
-  double us = 0.0;
-};
-void Keep(Way way, std::optional<Way>* best) {
-  if (!best->has_value() || way.us < (*best)->us) *best = std::move(way);
-}
+constexpr double kSampleMicroseconds = 2000.0;
 
 // The fastest of what is made of the tiles: CondConv in one and in several passes, the convolution
 // behind it alone, and the plain one.
@@ -64,7 +47,7 @@ typename Op::Arguments ArgumentsOf(const CondData& d) {
 }
 
 template <class Tile>
-absl::Status TryMixed(const Stopwatch& watch, const CondData& d, std::int64_t passes, bool* checked,
+absl::Status TryMixed(const Bench& bench, const CondData& d, std::int64_t passes, bool* checked,
                       Ours* ours) {
   using Op = conv::CondConv<Mixed<Tile>>;
   conv::Problem part = d.problem;
@@ -82,7 +65,7 @@ absl::Status TryMixed(const Stopwatch& watch, const CondData& d, std::int64_t pa
   Way way;
   way.name = conv::PolicyName(Mixed<Tile>::config);
   if (passes > 1) absl::StrAppend(&way.name, " in ", passes, " passes");
-  way.enqueue = [op = *op, args, passes](cudaStream_t stream) {
+  way.enqueue = [op = *op, args, passes, stream = bench.stream()](int) {
     auto next = args;
     for (std::int64_t i = 0; i < passes; ++i) {
       next.src = args.src + i * op.src_size();
@@ -93,7 +76,7 @@ absl::Status TryMixed(const Stopwatch& watch, const CondData& d, std::int64_t pa
     return absl::OkStatus();
   };
   WEFT_TRY(d.dst.Fill(0x77));
-  WEFT_TRY(way.enqueue(watch.stream()));
+  WEFT_TRY(way.enqueue(0));
   if (!*checked) {
     *checked = true;
     WEFT_TRY(d.Check());
@@ -101,19 +84,16 @@ absl::Status TryMixed(const Stopwatch& watch, const CondData& d, std::int64_t pa
                         "copy"));
   }
   WEFT_LET(const Differences found, Compare(d.dst.as<std::int8_t>(), d.want.as<std::int8_t>(),
-                                            d.dst.bytes(), watch.stream()));
+                                            d.dst.bytes(), bench.stream()));
   if (found.count > 0) {
     return absl::DataLossError(absl::StrCat(way.name, " differs at ", found.count, " outputs"));
   }
-  const auto run = [&](int) { return way.enqueue(watch.stream()); };
-  WEFT_LET(way.us, watch.Short(run, 1, kTryMicroseconds));
-  Keep(std::move(way), passes > 1 ? &ours->passes : &ours->mixed);
-  return absl::OkStatus();
+  return bench.KeepFaster(1, std::move(way), passes > 1 ? &ours->passes : &ours->mixed);
 }
 
 // The convolution P alone. filter: its argument.
 template <class P, class Filter>
-absl::Status TryConvolution(const Stopwatch& watch, const CondData& d, const Filter& filter,
+absl::Status TryConvolution(const Bench& bench, const CondData& d, const Filter& filter,
                             std::optional<Way>* best) {
   using Op = conv::Convolution<P>;
   const absl::StatusOr<Op> op = Op::Create(d.problem);
@@ -121,40 +101,22 @@ absl::Status TryConvolution(const Stopwatch& watch, const CondData& d, const Fil
   auto args = ArgumentsOf<Op>(d);
   args.filter = filter;
   Way way = {conv::PolicyName(P::config),
-             [op = *op, args](cudaStream_t stream) { return op.Run(args, stream); }};
-  const auto run = [&](int) { return way.enqueue(watch.stream()); };
-  WEFT_LET(way.us, watch.Short(run, 1, kTryMicroseconds));
-  Keep(std::move(way), best);
-  return absl::OkStatus();
+             [op = *op, args, stream = bench.stream()](int) { return op.Run(args, stream); }};
+  return bench.KeepFaster(1, std::move(way), best);
 }
 
 template <class Tile>
-absl::Status TryTile(const Stopwatch& watch, const CondData& d, bool* checked, Ours* ours) {
+absl::Status TryTile(const Bench& bench, const CondData& d, bool* checked, Ours* ours) {
   for (const std::int64_t passes : {1, 2, 4, 8}) {
     if (d.problem.n / passes >= 8) {
-      WEFT_TRY(TryMixed<Tile>(watch, d, passes, checked, ours));
+      WEFT_TRY(TryMixed<Tile>(bench, d, passes, checked, ours));
     }
   }
   const auto op = conv::CondConv<Mixed<Tile>>::Create(d.problem, kExperts);
   if (op.ok()) {
-    WEFT_TRY(TryConvolution<Mixed<Tile>>(watch, d, op->Mixed(d.workspace.data()), &ours->alone));
+    WEFT_TRY(TryConvolution<Mixed<Tile>>(bench, d, op->Mixed(d.workspace.data()), &ours->alone));
   }
-  return TryConvolution<Plain<Tile>>(watch, d, d.plain.At(d.gpu_plain.data()), &ours->plain);
-}
-
-template <class... Tiles>
-absl::StatusOr<Ours> TryTiles(const Stopwatch& watch, const CondData& d, std::tuple<Tiles...>) {
-  Ours ours;
-  bool checked = false;
-  absl::Status status;
-  const auto next = [&](const absl::Status& s) {
-    status = s;
-    return s.ok();
-  };
-  (void)(next(TryTile<Tiles>(watch, d, &checked, &ours)) && ...);
-  WEFT_TRY(status);
-  if (!ours.mixed.has_value()) return absl::UnimplementedError("no tile takes the problem");
-  return ours;
+  return TryConvolution<Plain<Tile>>(bench, d, d.plain.At(d.gpu_plain.data()), &ours->plain);
 }
 
 #if WEFT_HAVE_CUDNN && WEFT_HAVE_CUBLASLT
@@ -181,9 +143,13 @@ absl::StatusOr<Peers> MakePeers(const Stopwatch& watch, const CondData& d) {
 }
 #endif
 
-absl::Status Measure(const Stopwatch& watch, const conv::Problem& problem, Json* rows) {
+absl::Status Measure(Bench& bench, const conv::Problem& problem, Json* row) {
   WEFT_LET(const CondData d, CondData::Create(problem));
-  WEFT_LET(const Ours ours, TryTiles(watch, d, CondTiles()));
+  Ours ours;
+  bool checked = false;
+  WEFT_TRY((ForEachTile<CondTiles>(
+      [&]<class Tile>() { return TryTile<Tile>(bench, d, &checked, &ours); })));
+  if (!ours.mixed.has_value()) return absl::UnimplementedError("no tile takes the problem");
   struct Line {
     const char* what;
     Way way;
@@ -194,67 +160,45 @@ absl::Status Measure(const Stopwatch& watch, const conv::Problem& problem, Json*
   if (ours.passes.has_value()) lines.push_back({"passes", *ours.passes});
   if (ours.alone.has_value()) lines.push_back({"convolution", *ours.alone});
   if (ours.plain.has_value()) lines.push_back({"plain", *ours.plain});
-  std::string note;
 #if WEFT_HAVE_CUDNN && WEFT_HAVE_CUBLASLT
-  const absl::StatusOr<Peers> peers = MakePeers(watch, d);
-  if (!peers.ok()) note = std::string(peers.status().message());
+  const absl::StatusOr<Peers> peers = MakePeers(bench.watch(), d);
+  if (!peers.ok()) (*row)["note"] = std::string(peers.status().message());
   for (const int branches : {1, Libraries::kBranches}) {
     if (!peers.ok()) break;
     const Libraries* const libraries = peers->get();
     lines.push_back({branches == 1 ? "libraries" : "libraries_branched",
-                     {libraries->name(),
-                      [=](cudaStream_t stream) { return libraries->Enqueue(branches, stream); }}});
+                     {libraries->name(), [=, stream = bench.stream()](int) {
+                        return libraries->Enqueue(branches, stream);
+                      }}});
   }
 #endif
   std::vector<Contestant*> contestants;
   for (Line& line : lines) {
-    line.contestant.enqueue = [&](int) { return line.way.enqueue(watch.stream()); };
-    WEFT_TRY(watch.Prepare(line.contestant, 1, kSampleMicroseconds));
+    line.contestant.enqueue = line.way.enqueue;
+    WEFT_TRY(bench.watch().Prepare(line.contestant, 1, kSampleMicroseconds));
     contestants.push_back(&line.contestant);
   }
-  WEFT_TRY(watch.Interleave(contestants, 15, 1e6));
-  Json row = {{"layer", LayerName(problem, true)},
-              {"experts", kExperts},
-              {"mixed_mbytes", Rounded(1e-6 * double(d.workspace.bytes()))}};
-  std::printf("%s, %.1f MB of filters\n", LayerName(problem, true).c_str(),
-              1e-6 * double(d.workspace.bytes()));
+  WEFT_TRY(bench.watch().Interleave(contestants, 15, 1e6));
+  row->update({{"experts", kExperts},
+               {"mixed_mbytes", Rounded(1e-6 * double(d.workspace.bytes()))},
+               {"kernel", ours.mixed->name}});
   for (const Line& line : lines) {
-    const double us = Quantile(line.contestant.samples, 0.5);
-    row[absl::StrCat(line.what, "_us")] = Rounded(us);
-    row[absl::StrCat(line.what, "_kernel")] = line.way.name;
-    row[absl::StrCat(line.what, "_in_a_graph")] = line.contestant.graphed;
-    std::printf("  %-20s %10.2f us  %s\n", line.what, us, line.way.name.c_str());
+    (*row)[absl::StrCat(line.what, "_us")] = Rounded(Quantile(line.contestant.samples, 0.5));
+    (*row)[absl::StrCat(line.what, "_kernel")] = line.way.name;
+    (*row)[absl::StrCat(line.what, "_in_a_graph")] = line.contestant.graphed;
   }
-  if (!note.empty()) row["note"] = note, std::printf("  %s\n", note.c_str());
-  rows->push_back(row);
-  return absl::OkStatus();
+  (*row)["mismatches"] = 0;
+  return bench.ReadClock(lines[0].contestant, row);
 }
 
-// layers: part of the names of those that are measured.
-absl::Status Main(const char* file, const char* layers) {
-  Stopwatch watch;
-  WEFT_TRY(watch.Init());
-  WEFT_LET(const Ceilings ceilings, MeasureCeilings(watch.stream()));
-  Json rows = Json::array();
-  const auto write = [&] {
-    if (file == nullptr) return absl::OkStatus();
-    std::ofstream out(file);
-    out << Json{{"environment",
-                 {{"program", "condconv_bench"},
-                  {"copy_tb_s", Rounded(ceilings.bytes_per_us * 1e-6)}}},
-                {"rows", rows}}
-               .dump(1)
-        << "\n";
-    return out ? absl::OkStatus() : absl::UnavailableError("cannot write the file");
-  };
+absl::Status MeasureAll(Bench& bench) {
   for (const char* name : {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1",
                            "c512h7w7k512r3s1", "c256h14w14k1024r1s1"}) {
     for (const int images : {16, 64}) {
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
-      if (!absl::StrContains(LayerName(layer.problem, true), layers)) continue;
-      WEFT_TRY(Measure(watch, layer.problem, &rows));
-      WEFT_TRY(write());  // a plan of cuDNN's may crash
+      WEFT_TRY(bench.Row(LayerName(layer.problem, true),
+                         [&](Json* row) { return Measure(bench, layer.problem, row); }));
     }
   }
   return absl::OkStatus();
@@ -263,21 +207,18 @@ absl::Status Main(const char* file, const char* layers) {
 }  // namespace
 }  // namespace weft::perf
 
+#endif  // WEFT_HAVE_CUDA
+
 int main(int argc, char** argv) {
-  const absl::Status status =
-      weft::perf::Main(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : "");
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "condconv_bench: %s\n", std::string(status.message()).c_str());
-  return 1;
-}
-
+  constexpr weft::perf::BenchProgram kProgram = {
+      "condconv_bench", "CondConv against the plain convolution and against libraries",
+      "random data; one set of buffers; CUDA graphs; medians of interleaved samples; ours: mixing "
+      "and convolution; convolution: the second alone; plain: one filter for all images; "
+      "libraries: "
+      "a product of cuBLASLt and a convolution of cuDNN for each image"};
+#if WEFT_HAVE_CUDA
+  return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
 #else
-
-#include <cstdio>
-
-int main() {
-  std::puts("condconv_bench: built without CUDA, nothing to measure");
-  return 1;
-}
-
+  return weft::perf::BenchMain(argc, argv, kProgram, nullptr);
 #endif
+}

@@ -307,14 +307,14 @@ class Bench {
     using Element = typename P::Element;
     using Sum = typename gemm::SumOf<Element>::type;
     constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
-    constexpr bool kOnSm80 = !std::is_same_v<Element, float> && !kFloat8;
+    constexpr bool kOnSm80 = !std::is_floating_point_v<Element> && !kFloat8;
     LtShape shape = {.rows = problem.n,
                      .columns = problem.m,
                      .depth = problem.k,
                      .transpose_a = gemm::kLinesOfB<P>,
                      .transpose_b = !gemm::kLinesOfA<P>,
                      .operand = Type<Element>::kCuda,
-                     .result = std::is_same_v<Sum, float> ? CUDA_R_32F : CUDA_R_32I,
+                     .result = Type<Sum>::kCuda,
                      .tf32 = std::is_same_v<Element, Tf32>,
                      .fast_sums = kFloat8,
                      .batch = static_cast<int>(problem.batch)};

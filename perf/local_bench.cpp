@@ -1,26 +1,20 @@
-// local_bench [FILE.json]: LocalFilter at N = 16, the bytes a second that it reads weights at.
-// Every output pixel has a filter of its own, so the weights are nearly all there is to move, once;
-// those of int4 are half as many bytes.
+// local_bench [--json=FILE] [--layers=PART] [--commit=HASH]: LocalFilter at N = 16, the bytes a second
+// that it reads weights at. Every output pixel has a filter of its own, so the weights are nearly all
+// there is to move, once; those of int4 are half as many bytes.
 //
 // A few hundred outputs of each run are compared with the sums computed here.
+#include "perf/peers/bench.hpp"
+
 #if WEFT_HAVE_CUDA
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <random>
-#include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "perf/local_bench/policies.hpp"
-#include "perf/support/device_data.hpp"
-#include "perf/support/floor.hpp"
-#include "perf/support/json.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/support/status.hpp"
-#include "perf/support/stopwatch.hpp"
+#include "perf/support/random.hpp"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/tuning.hpp"
 #include "weft/layouts/packing.hpp"
@@ -34,10 +28,11 @@ constexpr double kSampleMicroseconds = 2000.0;
 template <class Filter>
 inline constexpr int kFilterBits = kIsInt4<Filter> ? 4 : 8;
 
-std::vector<std::int8_t> RandomBytes(std::int64_t count, std::uint32_t seed, int bits = 8) {
-  std::mt19937 engine(seed);
-  std::vector<std::int8_t> values(count);
-  for (std::int8_t& v : values) v = static_cast<std::int8_t>(std::int32_t(engine()) >> (32 - bits));
+// As wide as the elements of Filter.
+template <class Filter>
+std::vector<std::int8_t> RandomWeights(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int8_t> values = RandomInt8s(count, seed);
+  for (std::int8_t& v : values) v = static_cast<std::int8_t>(v >> (8 - kFilterBits<Filter>));
   return values;
 }
 
@@ -48,15 +43,13 @@ struct Data {
   std::vector<std::int8_t> src, filters;
   DeviceBuffer device_src, device_filters, device_bias, device_dst;
   PackedFilterBuffer<Filter, std::int8_t, prologues::LocalFilter> packed;
-
-  std::int64_t pixels() const { return problem.p() * problem.q(); }
 };
 
 template <class Filter>
 absl::StatusOr<Data<Filter>> MakeData(const conv::Problem& p) {
-  std::vector<std::int8_t> src = RandomBytes(NCHW::Size(p.src()), 1);
+  std::vector<std::int8_t> src = RandomInt8s(NCHW::Size(p.src()), 1);
   std::vector<std::int8_t> filters =
-      RandomBytes(p.p() * p.q() * KCRS::Size(p.filter()), 2, kFilterBits<Filter>);
+      RandomWeights<Filter>(p.p() * p.q() * KCRS::Size(p.filter()), 2);
   WEFT_LET(const std::vector<std::int8_t> blocked,
            (ConvertTensor<NCHW, NCxHWx<32>, std::int8_t>(p.src(), src)));
   WEFT_LET(auto packed,
@@ -105,11 +98,11 @@ absl::StatusOr<int> Mismatches(const Data<Filter>& d, float alpha) {
 }
 
 template <class P>
-absl::Status Measure(const Stopwatch& watch, Data<typename P::FilterLayout>& d,
-                     double copy_bytes_per_us, Json* rows) {
+absl::Status Measure(Bench& bench, const Data<typename P::FilterLayout>& d, Json* row) {
   using Op = conv::Convolution<P>;
-  WEFT_LET(const Op op, Op::Create(d.problem));
   constexpr int kBits = kFilterBits<typename P::FilterLayout>;
+  row->update({{"kernel", conv::PolicyName(P::config)}, {"filter_bits", kBits}});
+  WEFT_LET(const Op op, Op::Create(d.problem));
   const float alpha = std::ldexp(
       1.0f / (120.0f * std::sqrt(double(d.problem.c * d.problem.r * d.problem.s))), 8 - kBits);
   WEFT_TRY(d.device_dst.Fill(0x77));
@@ -120,78 +113,58 @@ absl::Status Measure(const Stopwatch& watch, Data<typename P::FilterLayout>& d,
                    .bias = d.device_bias.template as<float>(),
                    .dst = d.device_dst.template as<std::int8_t>(),
                    .alpha = alpha},
-                  watch.stream());
+                  bench.stream());
   };
   // The weights alone are larger than the L2, so that one set of buffers is enough.
-  WEFT_TRY(watch.Prepare(ours, 1, kSampleMicroseconds));
-  WEFT_LET(const int wrong, Mismatches(d, alpha));
-  WEFT_TRY(watch.Interleave({&ours}, 15, 1e6));
+  WEFT_TRY(bench.watch().Prepare(ours, 1, kSampleMicroseconds));
+  WEFT_LET((*row)["mismatches"], Mismatches(d, alpha));
+  WEFT_TRY(bench.watch().Interleave({&ours}, 15, 1e6));
   const double us = Quantile(ours.samples, 0.5);
   const double bytes = static_cast<double>(d.packed.bytes()) + NCxHWx<32>::Size(d.problem.src()) +
                        NCxHWx<32>::Size(d.problem.dst());
-  const double share = bytes / us / copy_bytes_per_us;
-  std::printf("%-28s int%d %-40s %9.2f us %6.3f TB/s %5.2f of copy, %d wrong\n",
-              LayerName(d.problem, true).c_str(), kBits, conv::PolicyName(P::config).c_str(), us,
-              bytes / us * 1e-6, share, wrong);
-  rows->push_back({{"layer", LayerName(d.problem, true)},
-                   {"kernel", conv::PolicyName(P::config)},
-                   {"filter_bits", kBits},
-                   {"ours_us", Rounded(us)},
-                   {"mbytes", Rounded(bytes * 1e-6)},
-                   {"share_of_copy", Rounded(share)},
-                   {"mismatches", wrong}});
-  return wrong == 0 ? absl::OkStatus() : absl::DataLossError("wrong outputs");
+  row->update(
+      {{"ours_us", Rounded(us)},
+       {"mbytes", Rounded(bytes * 1e-6)},
+       {"share_of_copy", Rounded(bytes / us / bench.machine().ceilings(true).bytes_per_us)}});
+  return bench.ReadClock(ours, row);
 }
 
-absl::Status Main(const char* file) {
-  Stopwatch watch;
-  WEFT_TRY(watch.Init());
-  WEFT_LET(const Ceilings ceilings, MeasureCeilings(watch.stream()));
-  Json rows = Json::array();
+// All tiles over filters of one format.
+template <class Tiles>
+absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
+  using Filter = typename std::tuple_element_t<0, Tiles>::FilterLayout;
+  WEFT_LET(const Data<Filter> data, MakeData<Filter>(layer.problem));
+  return ForEachTile<Tiles>([&]<class P>() {
+    return bench.Row(LayerName(layer.problem, true),
+                     [&](Json* row) { return Measure<P>(bench, data, row); });
+  });
+}
+
+absl::Status MeasureAll(Bench& bench) {
   for (const char* name : {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1",
                            "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
     WEFT_LET(Layer layer, ParseLayer(name));
     layer.problem.n = kImages;
-    const double copy = ceilings.bytes_per_us;
-    const auto measure = [&]<class First, class... Others>() -> absl::Status {
-      WEFT_LET(Data<typename First::FilterLayout> data,
-               MakeData<typename First::FilterLayout>(layer.problem));
-      WEFT_TRY(Measure<First>(watch, data, copy, &rows));
-      absl::Status status;
-      ((status.Update(status.ok() ? Measure<Others>(watch, data, copy, &rows) : status)), ...);
-      return status;
-    };
-    WEFT_TRY((measure.template operator()<Local16x64, Local16x64Deep, Local16x128, Local16x32>()));
-    WEFT_TRY((measure.template
-              operator()<Local16x64Int4, Local16x64DeepInt4, Local16x128Int4, Local16x32Int4>()));
+    WEFT_TRY(MeasureTiles<LocalTiles>(bench, layer));
+    WEFT_TRY(MeasureTiles<LocalInt4Tiles>(bench, layer));
   }
-  if (file == nullptr) return absl::OkStatus();
-  std::ofstream out(file);
-  out << Json{{"environment",
-               {{"program", "local_bench"}, {"copy_tb_s", Rounded(ceilings.bytes_per_us * 1e-6)}}},
-              {"rows", rows}}
-             .dump(1)
-      << "\n";
-  return out ? absl::OkStatus() : absl::UnavailableError("cannot write the file");
+  return absl::OkStatus();
 }
 
 }  // namespace
 }  // namespace weft::perf
 
+#endif  // WEFT_HAVE_CUDA
+
 int main(int argc, char** argv) {
-  const absl::Status status = weft::perf::Main(argc > 1 ? argv[1] : nullptr);
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "local_bench: %s\n", std::string(status.message()).c_str());
-  return 1;
-}
-
+  constexpr weft::perf::BenchProgram kProgram = {
+      "local_bench", "LocalFilter, the bytes a second that it reads weights at",
+      "random data; weights larger than the L2; CUDA graphs; medians; share_of_copy: weights, "
+      "source "
+      "and destination a second over what a copy reads and writes"};
+#if WEFT_HAVE_CUDA
+  return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
 #else
-
-#include <cstdio>
-
-int main() {
-  std::puts("local_bench: built without CUDA, nothing to measure");
-  return 1;
-}
-
+  return weft::perf::BenchMain(argc, argv, kProgram, nullptr);
 #endif
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the tables and the picture of perf/results/ into the files that show them.
 
-    perf/report.py           rewrites what lies between the markers, and docs/images/ratios.svg
+    perf/report.py           rewrites what lies between the markers, and the pictures
     perf/report.py --check   says which files are stale (exit 1) and changes nothing
     perf/report.py --html=FILE [RESULT.json ...]    one HTML page of weft_perf's results; without
                              names, those of the list `anchors`
@@ -26,12 +26,15 @@ import statistics
 import sys
 
 import report_benches
+import report_ladder
 import report_page
 from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md")
+PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
+         "docs/condconv.md", "docs/ladder.md")
 PICTURE = "docs/images/ratios.svg"
+LADDER_PICTURE = "docs/images/ladder.svg"
 RESULTS = "perf/results/h200"
 MARKED = re.compile(
     r"(<!-- weft:perf (?P<name>[a-z0-9-]+) begin -->\n)(?P<body>.*?)"
@@ -282,8 +285,11 @@ def network(results):
         text += (f"\nActivations: {100 * min(l['zeros'] for l in each):.0f}% to {100 * max(l['zeros'] for l in each):.0f}% "
                  f"zeros, at most {100 * max(l['saturated'] for l in each):.1f}% saturated in any layer.\n")
     for e in [result["environment"] for result in results]:
-        text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
+                text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
                  f"load; commit {e['commit']}, {e['date']}.\n")
+    if any("cudnn_ms" not in r for r in rows):
+        text += ("\nRows without a time of cuDNN's say why in their status; its chain is the same for either format of ours, so "
+                 "its time in the other row of that batch is what to compare with.\n")
     return text + f"\n{sentence(results[-1]['environment']['method'])}.\n"
 
 
@@ -323,12 +329,16 @@ RENDERERS = {
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
+    "gemm-skinny": (lambda found, root: gemm(found["gemm-skinny"][0]), "gemm-skinny"),
+    "gemm-fma": (lambda found, root: gemm(found["gemm-fma"][0]), "gemm-fma"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
 RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
               for name in report_benches.BENCHES}
-NOT_LISTS = (*report_benches.BENCHES, "anchors-nc4", "depthwise", "network", "gemm", "cudnn")
+RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0], table), "ladder")
+              for name, render in report_ladder.TABLES.items()}
+NOT_LISTS = (*report_benches.BENCHES, "ladder", "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "gemm-fma", "cudnn")
 
 
 def load_all(root):
@@ -336,7 +346,8 @@ def load_all(root):
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
-            "gemm": load_one(root, "gemm.json", GEMM_FIELDS),
+            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny", "gemm-fma")},
+            "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}
 
 
@@ -373,6 +384,8 @@ def main(arguments):
                  for page in PAGES if (root / page).exists()}
         if results["anchors"] and (root / PICTURE).parent.exists():
             files[PICTURE] = report_page.picture(results["anchors"])
+        if results["ladder"] and (root / LADDER_PICTURE).parent.exists():
+            files[LADDER_PICTURE] = report_ladder.picture(results["ladder"][0])
         stale = [name for name, text in files.items()
                  if not (root / name).exists() or (root / name).read_text() != text]
         for name in stale:

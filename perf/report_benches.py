@@ -1,8 +1,60 @@
-"""Tables of fused_bench and deconv_bench: a row for each problem, ours beside one other way."""
+"""Tables of the benches that measure one operator each (perf/peers/bench.hpp)."""
 
-FIELDS = {"layer": str, "kernel": str}
+import statistics
 
-# Of a table: its file, and for each column its heading (a colon: to the right), its field and its digits.
+FIELDS = {"layer": str}
+
+
+def costs(result, table):
+    """epilogue_bench's operators over the same convolution with ReLU: a row for each, a column for each layer."""
+    rows = [r for r in result["rows"] if r.get("variant") and r.get("kind") != "filter"]
+    layers = list(dict.fromkeys(r["layer"] for r in rows))
+    lines = []
+    for name in dict.fromkeys(r["variant"] for r in rows):
+        found = {r["layer"]: r for r in rows if r["variant"] == name}
+        good = [r for r in found.values() if r["status"] == "ok"]
+
+        def mean(field, good=good):
+            values = [r[field] for r in good if r.get(field)]
+            return f"{statistics.geometric_mean(values):.3f}" if values else "-"
+        cells = [f"{r['over_relu']:.3f}" if r and r["status"] == "ok" and r.get("over_relu") else "-"
+                 for r in (found.get(layer) for layer in layers)]
+        lines.append((name, *cells, mean("over_relu"), mean("best_over_relu"),
+                      "ok" if len(good) == len(layers) else f"{len(layers) - len(good)} failed"))
+    times = {r["layer"]: r["relu_us"] for r in rows if r.get("relu_us")}
+    return table(("time over that with ReLU", *(layer + ":" for layer in layers), "geometric mean:", "over its own tile:", "status"),
+                 [("ReLU, us", *(f"{times[layer]:.2f}" if layer in times else "-" for layer in layers), "", "", ""), *lines])
+
+
+def int4(result, table):
+    """Filters of int4 against those of int8, where there is little else to read."""
+    def cell(row, field, digits=2):
+        return "-" if row.get(field) is None else f"{row[field]:.{digits}f}"
+    return table(("layer", "filter int8, KB:", "int4, KB:", "int8 us:", "int4 us:", "int8 / int4:", "floor of int8 us:", "of int4 us:",
+                  "quickest int8 us:", "over int4:", "its tile", "status"),
+                 [(r["layer"], cell(r, "int8_filter_kb", 0), cell(r, "int4_filter_kb", 0), cell(r, "int8_us"), cell(r, "int4_us"),
+                   cell(r, "int8_over_int4"), cell(r, "int8_floor_us"), cell(r, "int4_floor_us"), cell(r, "best_int8_us"),
+                   cell(r, "best_int8_over_int4"), r.get("best_int8_kernel", "-"), r["status"])
+                  for r in result["rows"] if r.get("kind") == "filter"])
+
+
+def condconv(result, table):
+    """CondConv beside the plain convolution and beside libraries."""
+    def cell(row, field):
+        return f"{row[field]:.2f}" if row.get(field) else "-"
+
+    def over(row, field, base):
+        return f"{row[field] / row[base]:.2f}" if row.get(field) and row.get(base) else "-"
+    return table(("layer", "filters, MB:", "ours us:", "its convolution us:", "plain convolution us:", "ours / plain:",
+                  "in passes us:", "libraries us:", "libraries / ours:", "in branches us:", "in branches / ours:", "tile"),
+                 [(r["layer"], cell(r, "mixed_mbytes"), cell(r, "ours_us"), cell(r, "convolution_us"), cell(r, "plain_us"),
+                   over(r, "ours_us", "plain_us"), cell(r, "passes_us"), cell(r, "libraries_us"),
+                   over(r, "libraries_us", "ours_us"), cell(r, "libraries_branched_us"),
+                   over(r, "libraries_branched_us", "ours_us"), r.get("ours_kernel", "-")) for r in result["rows"]])
+
+
+# Of a table: its file, and either a function or, for a row for each of the file's, for each column its heading (a
+# colon: to the right), its field and its digits.
 BENCHES = {
     "depthwise-pointwise": ("fused.json", (
         ("problem", "layer", None), ("one kernel us:", "ours_us", 2), ("two kernels us:", "two_us", 2),
@@ -11,18 +63,22 @@ BENCHES = {
     "deconv": ("deconv.json", (
         ("problem", "layer", None), ("ours us:", "ours_us", 2), ("cuDNN's, in half, us:", "peer_us", 2),
         ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None))),
+    "condconv": ("condconv.json", condconv),
+    "epilogue-costs": ("epilogue-costs.json", costs),
+    "int4": ("epilogue-costs.json", int4),
 }
 
 
 def bench(name, result, table):
-    """One line for each row of the result file."""
+    """A table, and where it comes from."""
     columns = BENCHES[name][1]
 
     def cell(row, field, digits):
         value = row.get(field)
         return "-" if value is None else value if digits is None else f"{value:.{digits}f}"
     e = result["environment"]
-    text = table(tuple(heading for heading, _, _ in columns),
-                 [tuple(cell(row, field, digits) for _, field, digits in columns) for row in result["rows"]])
+    text = columns(result, table) if callable(columns) else table(
+        tuple(heading for heading, _, _ in columns),
+        [tuple(cell(row, field, digits) for _, field, digits in columns) for row in result["rows"]])
     where = ", ".join(str(e[key]) for key in ("device", "commit", "date") if e.get(key))
     return text + (f"\n{where}. {e['method'][0].upper()}{e['method'][1:]}.\n" if where else "")

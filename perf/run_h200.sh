@@ -13,7 +13,11 @@
 #   condconv   condconv_bench; condconv.json
 #   deconv     deconv_bench; deconv.json
 #   fused      fused_bench; fused.json
+#   local      local_bench; local-filter.json
+#   block      block_bench; block.json
+#   costs      epilogue_bench; epilogue-costs.json
 #   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
+#   ladder     examples/ladder, all sizes, against cuBLASLt; ladder.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
 #   network    weft_perf --network=resnet50; resnet50-network.json
@@ -86,26 +90,20 @@ depthwise() {
   weft --list=depthwise --cache="$out/choices"
 }
 
-condconv() {
+# bench <program> <file>: one of those that measure an operator.
+bench() {
   gpu_state
   (
     use_wheel_cudnn
-    bounded 60 $bin/condconv_bench "$out/condconv.json"
+    bounded 300 "$bin/$1" --json="$out/$2.json" --commit="$(cat "$carry/commit")"
   )
 }
-
-deconv() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    bounded 120 $bin/deconv_bench "$out/deconv.json"
-  )
-}
-
-fused() {
-  gpu_state
-  bounded 300 $bin/fused_bench --json="$out/fused.json" --commit="$(cat "$carry/commit")"
-}
+condconv() { bench condconv_bench condconv; }
+deconv() { bench deconv_bench deconv; }
+fused() { bench fused_bench fused; }
+local_stage() { bench local_bench local-filter; }
+block() { bench block_bench block; }
+costs() { bench epilogue_bench epilogue-costs; }
 
 gemm() {
   gpu_state
@@ -115,11 +113,24 @@ gemm() {
   )
 }
 
+ladder() {
+  gpu_state
+  (
+    use_wheel_cudnn
+    bounded 300 $bin/ladder --backend=cuda --json="$out/ladder.json" --commit="$(cat "$carry/commit")"
+  )
+}
+
 demo() {
   (
     use_wheel_cudnn
     bounded 120 $bin/weft_demo --backend=cuda
   )
+}
+
+# skipped <stage>: how many tests its log says were skipped, which is neither passed nor failed.
+skipped() {
+  awk '$2 == "SKIPPED" && $5 ~ /^tests?[.]$/ {n += $4} END {print n + 0}' "$out/$1.log"
 }
 
 # weft <arguments>: weft_perf, as many rows as there is time for.
@@ -224,16 +235,19 @@ failures=0
 summary=()
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | cudnn | depthwise | condconv | deconv | fused | gemm | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
-    ncu) run=ncu_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, fused, gemm, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
+    tests | cudnn | depthwise | condconv | deconv | fused | block | costs | gemm | ladder | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
+    ncu | local) run=${stage}_stage ;;
+    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, fused, local, block, costs, gemm, ladder, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
   esac
   start=$SECONDS
   printf '\n##### %s\n' "$stage"
   $run >"$out/$stage.log" 2>&1
   status=$?
   [ $status -eq 0 ] || failures=1
-  summary+=("$(printf '%-10s %s  %4d s' "$stage" "$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - start)))")
+  verdict=$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")
+  skips=$(skipped "$stage")
+  [ "$skips" -eq 0 ] || verdict="$verdict, $skips tests SKIPPED"
+  summary+=("$(printf '%-10s %s  %4d s' "$stage" "$verdict" $((SECONDS - start)))")
   # What is worth seeing at once; the logs have it all.
   case $stage in
     tests | cudnn | sanitizer) grep -E '^===|FAILED|PASSED|SKIPPED|SUMMARY|Error:|hazard' "$out/$stage.log" | tail -40 ;;

@@ -6,6 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "weft/gemm/arch/device.hpp"
 
 namespace examples {
@@ -32,6 +34,15 @@ inline absl::StatusOr<BackendChoice> ChooseBackend(const std::string& flag) {
         "--backend=cuda: no usable GPU: ", device.result.message, "; use --backend=cpu"));
   }
   return BackendChoice{Backend::kCpu, absl::StrCat("no usable GPU: ", device.result.message)};
+}
+
+// Of the arguments of a program that has no other flag; InvalidArgument says how it is used.
+inline absl::StatusOr<BackendChoice> ChooseBackend(int argc, char** argv) {
+  absl::string_view flag = argc > 1 ? argv[1] : "";
+  if (argc > 2 || (argc == 2 && !absl::ConsumePrefix(&flag, "--backend="))) {
+    return absl::InvalidArgumentError(absl::StrCat("usage: ", argv[0], " [--backend=cpu|cuda]"));
+  }
+  return ChooseBackend(std::string(flag));
 }
 
 }  // namespace examples

@@ -74,6 +74,12 @@ struct LaneAccess {
       cpu::Fail(self, at, "global memory: access not aligned to its size");
     }
     CheckDependency(p, sizeof(T), is_store, at);
+    CountGlobal(p, sizeof(T), is_store, at);
+  }
+
+  void CountGlobal(const void* p, int bytes, bool is_store, Location at) const {
+    (is_store ? self->stored_bytes : self->loaded_bytes) += bytes;
+    if (self->access_log != nullptr) cpu::LogGlobalAccess(self, p, bytes, is_store, at);
   }
 
   void CheckDependency(const void* p, size_t bytes, bool is_store, Location at) const {

@@ -81,17 +81,19 @@ constexpr int BarrierThreads(int key) {
   return (key & 0xFFFF) - 1;
 }
 
-// The shared accesses of one lane, for counting bank conflicts.
-struct SharedAccess {
+// The accesses of one lane, for counting bank conflicts and sectors.
+struct Access {
   const char* file;
   uint32_t line;
   uint32_t column;
-  uint32_t address;
+  uint64_t address;
   int16_t bytes;
   bool is_store;
 };
 struct AccessLog {
-  std::vector<SharedAccess> accesses;
+  std::vector<Access> shared;
+  std::vector<Access> loads;  // of global memory
+  std::vector<Access> stores;
 };
 
 struct Failure {
@@ -174,7 +176,7 @@ void LaneExits(Lane* lane);  // before the lane's last switch
 void WarpLeavesCluster(Block& block, Warp& warp);
 void CheckBlockAtExit(Lane* lane);  // the block's last
 
-// cpu_bank_conflicts.cpp
-void CountBankConflicts(const std::vector<AccessLog>& logs, CpuStats* stats);  // a log per lane
+// cpu_access_counts.cpp
+void CountAccesses(const std::vector<AccessLog>& logs, CpuStats* stats);  // a log per lane
 
 }  // namespace weft::arch::cpu

@@ -8,14 +8,14 @@
 #include <cstring>
 #include <type_traits>
 
-#include "weft/gemm/arch/cpu_access.hpp"
+#include "weft/gemm/arch/cpu_cluster.hpp"
 #include "weft/gemm/arch/cpu_engines.hpp"
 #include "weft/gemm/arch/cpu_tma.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct HopperThread : LaneAccess {
+struct HopperThread : ClusterThread {
   // --- mbarriers -------------------------------------------------------------------------------
 
   void MbarInit(uint32_t bar, int count, Location at = Location::current()) const {
@@ -204,65 +204,17 @@ struct HopperThread : LaneAccess {
     return static_cast<int>(cpu::Shuffle(self, ~0u, static_cast<uint32_t>(v), 0, at));
   }
 
-  // --- Clusters ----------------------------------------------------------------------------------
-
-  int cluster_rank() const { return cpu::ClusterRank(self); }
-  int cluster_size() const { return cpu::ClusterSize(self); }
-  void ClusterArrive(Location at = Location::current()) const { cpu::ClusterArrive(self, at); }
-  void ClusterArriveRelaxed(Location at = Location::current()) const { ClusterArrive(at); }
-  void ClusterWait(Location at = Location::current()) const { cpu::ClusterWait(self, at); }
-  void ClusterSync(Location at = Location::current()) const {
-    cpu::ClusterArrive(self, at);
-    cpu::ClusterWait(self, at);
-  }
-
-  uint32_t MapToRank(uint32_t addr, int rank, Location at = Location::current()) const {
-    if (rank < 0 || rank >= cluster_size()) {
-      cpu::Fail(self, at, "MapToRank: the cluster has no block of that rank");
-    }
-    OffsetInWindow(addr, 1, at);
-    return addr | static_cast<uint32_t>(rank + 1) << cpu::kClusterRankShift;
-  }
-  template <class T>
-  T LoadRemote(uint32_t addr, Location at = Location::current()) const {
-    return *reinterpret_cast<const T*>(RemotePointer<T>(addr, at));
-  }
-  template <class T>
-  void StoreRemote(uint32_t addr, T v, Location at = Location::current()) const {
-    *reinterpret_cast<T*>(RemotePointer<T>(addr, at)) = v;
-  }
-  template <class T>
-  void StoreRemoteAsync(uint32_t addr, T v, uint32_t bar, Location at = Location::current()) const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == 16);
-    RequireEngines(at);
-    if (addr % sizeof(T) != 0) {
-      cpu::Fail(self, at, "StoreRemoteAsync: the address is not a multiple of 16");
-    }
-    cpu::CopyWork work{};
-    work.is_value = true;
-    work.bytes = sizeof(T);
-    std::memcpy(work.coordinate, &v, sizeof(T));
-    IssueRemote(work, addr, bar, at);
-  }
-
   // --- Programmatic dependent launch -------------------------------------------------------------
 
   void WaitForEarlierGrids() const { cpu::WaitForEarlierGrids(self); }
   static void LetLaterGridsStart() {}
 
  private:
-  void RequireEngines(Location at) const {
-    if (self->async == nullptr) {
-      cpu::Fail(self, at, "the kernel's kRequires.min is below 90, where this operation is new");
-    }
-  }
-
   uint64_t* MbarWord(uint32_t bar, Location at) const {
     if (self->preemptive) cpu::Preempt(self);
     if (bar % 8 != 0) cpu::Fail(self, at, "mbarrier: misaligned shared address");
     return reinterpret_cast<uint64_t*>(SharedPointer(bar, 8, at));
   }
-  static uint64_t WordAt(const char* p) { return *reinterpret_cast<const uint64_t*>(p); }
   cpu::MbarPlace Mbar(uint32_t bar, Location at) const {
     RequireEngines(at);
     const uint64_t word = *MbarWord(bar, at);
@@ -317,7 +269,7 @@ struct HopperThread : LaneAccess {
              Location at) const {
     const cpu::MbarPlace barrier = Mbar(bar, at);
     CheckDependency(src, bytes, /*is_store=*/false, at);
-    CopyEngine::Touch(work);
+    self->bulk_bytes += CopyEngine::Touch(work);
     cpu::IssueCopy(self, barrier, work, at);
   }
 
@@ -370,21 +322,6 @@ struct HopperThread : LaneAccess {
     cpu::SetMaxReg(self, kRegisters, increase, at);
   }
 
-  // To the cluster's address `to`, with a barrier of the same block.
-  void IssueRemote(cpu::CopyWork& work, uint32_t to, uint32_t bar, Location at) const {
-    const cpu::Peer peer = cpu::FindPeer(self, to, work.bytes, at);
-    const cpu::Peer peer_bar = cpu::FindPeer(self, bar, 8, at);
-    if (peer.block != peer_bar.block) {
-      cpu::Fail(self, at, "copy to a cluster: the barrier is not of the block that receives");
-    }
-    work.target = peer.offset;
-    work.generic = peer.generic;
-    work.async = peer.async;
-    work.poison = &CopyEngine::Poison;
-    work.perform = &CopyEngine::Perform;
-    const uint64_t word = WordAt(peer_bar.generic + peer_bar.offset);
-    cpu::IssueCopy(self, {peer_bar.block, peer_bar.offset, word}, work, at);
-  }
   template <int kMatrices>
   void Store(uint32_t addr, const uint32_t* r, bool transposed, Location at) const {
     static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
@@ -395,17 +332,6 @@ struct HopperThread : LaneAccess {
     if (addr % sizeof(row) != 0) cpu::Fail(self, at, "stmatrix: misaligned shared address");
     *reinterpret_cast<Bytes16*>(SharedPointer(addr, sizeof(row), at)) = row;
     NoteWrite(addr - cpu::kSharedWindow, sizeof(row));
-  }
-
-  template <class T>
-  char* RemotePointer(uint32_t addr, Location at) const {
-    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
-    if (self->preemptive) cpu::Preempt(self);
-    if (addr % sizeof(T) != 0) {
-      cpu::Fail(self, at, "shared memory: access not aligned to its size");
-    }
-    const cpu::Peer peer = cpu::FindPeer(self, addr, sizeof(T), at);
-    return peer.generic + peer.offset;
   }
 };
 

@@ -94,7 +94,10 @@ struct Lane {
 
   // The random schedule may switch lanes at every operation, not only where one has to wait.
   bool preemptive = false;
-  AccessLog* access_log = nullptr;  // null unless this block's shared accesses are counted
+  AccessLog* access_log = nullptr;  // null unless this block's accesses are counted
+  int64_t loaded_bytes = 0;         // of global memory, so far
+  int64_t stored_bytes = 0;
+  int64_t bulk_bytes = 0;  // asked of the copy engine
 
   CopyQueue copies;
 
@@ -164,7 +167,8 @@ void CheckEarlyAccess(Lane* lane, const void* p, size_t bytes, bool is_store, Lo
 // Ends the launch unless the range is constant in this dependent launch.
 void CheckReadOnlyLoad(Lane* lane, const void* p, size_t bytes, Location at);
 
-// Notes one access for the bank-conflict count.
+// Notes one access for the counts of bank conflicts, or of sectors.
 void LogSharedAccess(Lane* lane, uint32_t address, int bytes, bool is_store, Location at);
+void LogGlobalAccess(Lane* lane, const void* p, int bytes, bool is_store, Location at);
 
 }  // namespace weft::arch::cpu

@@ -118,6 +118,12 @@ void Add(const CpuStats& from, CpuStats* to) {
   to->ldmatrix_wavefronts += from.ldmatrix_wavefronts;
   to->shared_phases += from.shared_phases;
   to->shared_wavefronts += from.shared_wavefronts;
+  to->bulk_bytes += from.bulk_bytes;
+  for (const auto traffic : {&CpuStats::global_loads, &CpuStats::global_stores}) {
+    (to->*traffic).bytes += (from.*traffic).bytes;
+    (to->*traffic).sampled_bytes += (from.*traffic).sampled_bytes;
+    (to->*traffic).sampled_sectors += (from.*traffic).sampled_sectors;
+  }
 }
 
 CpuOptions CpuOptions::FromEnvironment() {

@@ -37,6 +37,21 @@ struct CpuOptions {
   static CpuOptions FromEnvironment();
 };
 
+// Loads or stores of global memory.
+struct GlobalTraffic {
+  int64_t bytes = 0;  // over the whole launch
+
+  // Of the first 1024 of each lane of block (0, 0, 0): their bytes, and how many sectors of 32 bytes
+  // the warp-wide accesses touch, which is what memory moves.
+  int64_t sampled_bytes = 0;
+  int64_t sampled_sectors = 0;
+
+  // Bytes of the sectors that all of them touch, if they are like the sample.
+  double MovedBytes() const {
+    return sampled_bytes > 0 ? 32.0 * sampled_sectors / sampled_bytes * bytes : 0.0;
+  }
+};
+
 // Counts over the whole launch, unless stated otherwise.
 struct CpuStats {
   int64_t blocks = 0;
@@ -57,6 +72,11 @@ struct CpuStats {
   // counts as one warp-wide access.
   int64_t shared_phases = 0;
   int64_t shared_wavefronts = 0;
+
+  // Global memory: what lanes load (cp.async included) and store, and the bytes that the copy engine
+  // reads.
+  GlobalTraffic global_loads, global_stores;
+  int64_t bulk_bytes = 0;
 };
 
 struct CpuReport {

@@ -167,7 +167,11 @@ bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 
   logs_accesses_ = index == 0;
   if (logs_accesses_) {
     logs_.resize(launch.threads);
-    for (AccessLog& log : logs_) log.accesses.clear();
+    for (AccessLog& log : logs_) {
+      log.shared.clear();
+      log.loads.clear();
+      log.stores.clear();
+    }
   }
   for (int tid = 0; tid < launch.threads; ++tid) {
     Lane& lane = lanes_[tid / kWarpLanes][tid % kWarpLanes];
@@ -183,6 +187,7 @@ bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 
     lane.shared_bytes = shared_bytes_;
     lane.preemptive = options.schedule == Schedule::kRandom;
     lane.access_log = logs_accesses_ ? &logs_[tid] : nullptr;
+    lane.loaded_bytes = lane.stored_bytes = lane.bulk_bytes = 0;
     lane.copies.Reset(options.copies == Copies::kDeferred, options.poison);
     lane.warps = warp_lanes_.data();
     lane.block = &block_;
@@ -215,7 +220,14 @@ std::string Slot::EndBlock() {
   Acquire(&block_.end_token);
   AsanUnpoison(arena_, arena_bytes_);
   if (block_.failure.happened) return Describe(block_);
-  if (logs_accesses_) CountBankConflicts(logs_, &block_.stats);
+  for (int w = 0; w < block_.warp_count; ++w) {
+    for (int l = 0; l < kWarpLanes && (warps_[w].population >> l & 1) != 0; ++l) {
+      block_.stats.global_loads.bytes += lanes_[w][l].loaded_bytes;
+      block_.stats.global_stores.bytes += lanes_[w][l].stored_bytes;
+      block_.stats.bulk_bytes += lanes_[w][l].bulk_bytes;
+    }
+  }
+  if (logs_accesses_) CountAccesses(logs_, &block_.stats);
   return {};
 }
 

@@ -168,7 +168,10 @@ struct Thread : HopperThread {
     if (src_bytes < 0 || src_bytes > Bytes) {
       cpu::Fail(self, at, "cp.async: src_bytes is negative or more than the copy's size");
     }
-    if (src_bytes > 0) CheckDependency(src, src_bytes, /*is_store=*/false, at);
+    if (src_bytes > 0) {
+      CheckDependency(src, src_bytes, /*is_store=*/false, at);
+      CountGlobal(src, src_bytes, /*is_store=*/false, at);
+    }
     NoteWrite(dst - cpu::kSharedWindow, Bytes);
     self->copies.Issue(to, src, Bytes, src_bytes);
   }

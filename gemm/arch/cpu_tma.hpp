@@ -12,13 +12,17 @@ inline namespace WEFT_BACKEND {
 struct CopyEngine {
   using Work = cpu::CopyWork;
 
-  // Reads the ends of every row, so that a source out of bounds is reported where it is issued.
-  static void Touch(const Work& work) {
-    ForEachRow(work, [](int64_t, const char* row, int64_t begin, int64_t end) {
+  // Reads the ends of every row, so that a source out of bounds is reported where it is issued. The
+  // bytes that there are to be read.
+  static int64_t Touch(const Work& work) {
+    int64_t bytes = 0;
+    ForEachRow(work, [&](int64_t, const char* row, int64_t begin, int64_t end) {
       if (begin >= end) return;
+      bytes += end - begin;
       (void)*static_cast<const volatile char*>(row + begin);
       (void)*static_cast<const volatile char*>(row + end - 1);
     });
+    return bytes;
   }
 
   static void Poison(const Work& work) {

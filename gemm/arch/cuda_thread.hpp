@@ -16,12 +16,13 @@
 
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/cuda_atomics.hpp"
+#include "weft/gemm/arch/cuda_dot.hpp"
 #include "weft/gemm/arch/cuda_hopper.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct Thread : HopperThread, AtomicThread {
+struct Thread : HopperThread, AtomicThread, DotThread {
   // --- Indices ---------------------------------------------------------------------------------
 
   // Index in the block, in the warp, of the warp in the block, of the block in the grid; its extent.
@@ -294,86 +295,6 @@ struct Thread : HopperThread, AtomicThread {
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
           "f"(c[2]), "f"(c[3]));
-  }
-
-  // --- Dot products of four bytes ---------------------------------------------------------------
-
-  // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
-  // to T's range, NaN as 0.
-  template <class T>
-  WEFT_DEVICE static uint32_t PackSaturated(const float (&v)[4]) {
-    uint32_t high, word;
-    if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
-      asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
-          : "=r"(high)
-          : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
-      asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
-          : "=r"(word)
-          : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
-    } else {
-      // ptxas 13.0 makes one F2IP.U8.F32.NTZ.RELU of a maximum with 0 and what follows here, and an
-      // H200 calls that an illegal instruction. Another maximum between them changes no result.
-      float apart[4];
-      for (int i = 0; i < 4; ++i) asm("max.f32 %0, %1, 0fBF800000;" : "=f"(apart[i]) : "f"(v[i]));
-      asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-          : "=r"(high)
-          : "r"(__float2int_rn(apart[3])), "r"(__float2int_rn(apart[2])), "r"(0));
-      asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-          : "=r"(word)
-          : "r"(__float2int_rn(apart[1])), "r"(__float2int_rn(apart[0])), "r"(high));
-    }
-    return word;
-  }
-
-  WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
-    return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
-  }
-  // The bytes of a are unsigned.
-  WEFT_DEVICE static int32_t Dp4aU8S8(uint32_t a, uint32_t b, int32_t c) {
-    int32_t d;
-    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-    return d;
-  }
-
-  // acc[i][j] += a[i] . b[j]; kUnsignedA: of Dp4aU8S8.
-  template <bool kUnsignedA = false, int M, int N>
-  WEFT_DEVICE static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M],
-                                    const uint32_t (&b)[N]) {
-    WEFT_UNROLL
-    for (int i = 0; i < M; ++i) {
-      WEFT_UNROLL
-      for (int j = 0; j < N; ++j) {
-        if constexpr (kUnsignedA) {
-          acc[i][j] = Dp4aU8S8(a[i], b[j], acc[i][j]);
-        } else {
-          acc[i][j] = Dp4a(a[i], b[j], acc[i][j]);
-        }
-      }
-    }
-  }
-
-  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
-  //
-  // Wide products go along the rows, forth and back: ptxas keeps to that order, and a product that
-  // finds an operand in the cache of the previous one's needs fewer ports of the register file.
-  template <class T, int M, int N>
-  WEFT_DEVICE static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
-    WEFT_UNROLL
-    for (int n = 0; n < M * N; ++n) {
-      const int i = n / N;
-      const int j = N > M && i % 2 == 1 ? N - 1 - n % N : n % N;
-      if constexpr (std::is_same_v<T, float>) {
-        acc[i][j] = __fmaf_rn(a[i], b[j], acc[i][j]);
-      } else {
-        acc[i][j] = __fma_rn(a[i], b[j], acc[i][j]);
-      }
-    }
-  }
-
-  // The bytes of a, then those of b, numbered 0 to 7: byte i of the result is the one that the low
-  // 3 bits of the selector's i-th hexadecimal digit name.
-  WEFT_DEVICE static uint32_t BytePermute(uint32_t a, uint32_t b, uint32_t selector) {
-    return __byte_perm(a, b, selector);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "perf/support/random.hpp"
 #include "perf/support/status.hpp"
 #include "weft/layouts/packing.hpp"
 
@@ -16,11 +17,10 @@ namespace {
 
 constexpr int kSample = 200;
 
-// The high bits of random numbers: 24 less gives all of int8, 25 less 0 to 127.
-std::vector<std::int8_t> RandomBytes(std::int64_t count, std::uint32_t seed, int shift = 24) {
-  std::mt19937 engine(seed);
-  std::vector<std::int8_t> values(count);
-  for (std::int8_t& v : values) v = static_cast<std::int8_t>(engine() >> shift);
+// Uniform over 0 to 127.
+std::vector<std::int8_t> RandomWeights(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int8_t> values = RandomInt8s(count, seed);
+  for (std::int8_t& v : values) v &= 127;
   return values;
 }
 
@@ -35,9 +35,9 @@ CondData::CondData(const conv::Problem& problem, std::vector<std::int8_t> bank,
                    PackedFilterBuffer<CxRSKx<32>, std::int8_t, prologues::Experts> experts,
                    PackedFilterBuffer<CxRSKx<32>, std::int8_t> plain)
     : problem(problem),
-      src(RandomBytes(NCHW::Size(problem.src()), 1)),
+      src(RandomInt8s(NCHW::Size(problem.src()), 1)),
       bank(std::move(bank)),
-      routing(RandomBytes(problem.n * kExperts, 3, 25)),
+      routing(RandomWeights(problem.n * kExperts, 3)),
       alpha(1.0f / (120.0f * std::sqrt(static_cast<float>(problem.c * problem.r * problem.s)))),
       experts(std::move(experts)),
       plain(std::move(plain)) {
@@ -47,7 +47,7 @@ CondData::CondData(const conv::Problem& problem, std::vector<std::int8_t> bank,
 absl::StatusOr<CondData> CondData::Create(const conv::Problem& p) {
   const FilterExtents e = p.filter();
   const std::int64_t filter = KCRS::Size(e);
-  std::vector<std::int8_t> bank = RandomBytes(kExperts * filter, 2);
+  std::vector<std::int8_t> bank = RandomInt8s(kExperts * filter, 2);
   WEFT_LET(auto experts, (PackFilters<prologues::Experts, CxRSKx<32>>(e, kExperts, bank)));
   WEFT_LET(auto plain, PackFilter<CxRSKx<32>>(e, absl::MakeConstSpan(bank.data(), filter)));
   CondData d(p, std::move(bank), std::move(experts), std::move(plain));

@@ -21,19 +21,23 @@ namespace weft::perf {
 
 class CudnnGradient {
  public:
-  // Tries every plan and keeps the fastest. src: NCHW, filter: [c][k][r][s]; a value of both stands
-  // for 1/64 of it, so that halves hold the results.
+  // Tries every plan on `sets` sets of buffers and keeps the fastest. src: NCHW, filter:
+  // [c][k][r][s]; a value of both stands for 1/64 of it, so that halves hold the results.
   static absl::StatusOr<std::unique_ptr<CudnnGradient>> Create(
       const conv::DeconvolutionProblem& problem, const std::vector<std::int8_t>& src,
-      const std::vector<std::int8_t>& filter, const Stopwatch& watch);
+      const std::vector<std::int8_t>& filter, int sets, const Stopwatch& watch);
 
-  absl::Status Enqueue(cudaStream_t stream) const;
+  absl::Status Enqueue(int set, cudaStream_t stream) const;
   const std::string& name() const { return name_; }
-  const DeviceBuffer& dst() const { return dst_; }  // NHWC, half
+  const DeviceBuffer& dst() const { return sets_[0].dst; }  // NHWC, half, of set 0
 
  private:
+  struct Set {
+    DeviceBuffer src, filter, dst;
+  };
   struct Plan {
-    internal::Descriptor plan, pack;
+    internal::Descriptor plan;
+    std::vector<internal::Descriptor> packs;  // of each set
     DeviceBuffer workspace;
   };
   absl::StatusOr<Plan> Make(const internal::Descriptor& config) const;
@@ -41,7 +45,7 @@ class CudnnGradient {
   const CudnnApi* api_ = nullptr;
   cudnnHandle_t handle_ = nullptr;
   std::optional<internal::CudnnGraph> graph_;
-  DeviceBuffer src_, filter_, dst_;
+  std::vector<Set> sets_;
   Plan plan_;
   std::string name_;
 };

@@ -22,11 +22,22 @@ struct Type<std::int8_t> {
   static constexpr cudaDataType_t kCuda = CUDA_R_8I;
   static std::int8_t Random(std::uint64_t seed, std::int64_t i) { return RandomInt8(seed, i); }
 };
+// Of sums only.
+template <>
+struct Type<std::int32_t> {
+  static constexpr cudaDataType_t kCuda = CUDA_R_32I;
+};
 template <>
 struct Type<float> {
   static constexpr const char* kName = "f32";
   static constexpr cudaDataType_t kCuda = CUDA_R_32F;
   static float Random(std::uint64_t seed, std::int64_t i) { return RandomFloat(seed, i, -1, 1); }
+};
+template <>
+struct Type<double> {
+  static constexpr const char* kName = "f64";
+  static constexpr cudaDataType_t kCuda = CUDA_R_64F;
+  static double Random(std::uint64_t seed, std::int64_t i) { return RandomFloat(seed, i, -1, 1); }
 };
 // Numbers that tf32 holds, so that it does not matter who rounds.
 template <>

@@ -25,32 +25,11 @@ using Bfloat16RowRow = gemm::Bfloat16GemmFamily<Sums<float>, Row, Row>;
 using E4m3RowColumn = gemm::E4m3GemmFamily<Sums<float>>;
 using Tf32RowColumn = gemm::Tf32GemmFamily<Sums<float>>;
 
-// fma, two stages in registers, or with cp.async a ring of more.
-template <class A, class B, int m, int n, int k, int thread_n, int stages>
-struct FloatGemm {
-  using Element = float;
-  using LayoutA = A;
-  using LayoutB = B;
-  using LayoutC = Row;
-  using Epilogue = Sums<float>;
-  static constexpr auto config = [] {
-    constexpr gemm::TileShape kBlock = {m, n, k}, kWarp = {64, 4 * thread_n, k};
-    constexpr gemm::TileShape kThread = {8, thread_n, 1};
-    constexpr gemm::Alignment kAlignment = {16, 16};
-    if constexpr (stages == 2) {
-      return gemm::SimtConfig(kBlock, kWarp, kThread, kAlignment);
-    } else {
-      return gemm::SimtAsyncConfig(kBlock, kWarp, kThread, stages, kAlignment);
-    }
-  }();
-};
-template <class A, class B>
-using Floats =
-    gemm::Family<FloatGemm<A, B, 128, 128, 8, 8, 2>, FloatGemm<A, B, 128, 256, 16, 16, 4>,
-                 FloatGemm<A, B, 128, 256, 32, 16, 3>>;
-using FloatRowColumn = Floats<Row, Column>;
-using FloatRowRow = Floats<Row, Row>;
-using FloatColumnRow = Floats<Column, Row>;
-using FloatColumnColumn = Floats<Column, Column>;
+using FloatRowColumn = gemm::FloatGemmFamily<Sums<float>>;
+using FloatRowRow = gemm::FloatGemmFamily<Sums<float>, Row, Row>;
+using FloatColumnRow = gemm::FloatGemmFamily<Sums<float>, Column, Row>;
+using FloatColumnColumn = gemm::FloatGemmFamily<Sums<float>, Column, Column>;
+using DoubleRowColumn = gemm::DoubleGemmFamily<Sums<double>>;
+using DoubleRowRow = gemm::DoubleGemmFamily<Sums<double>, Row, Row>;
 
 }  // namespace weft::perf

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "weft/conv/policy.hpp"
 
@@ -23,6 +24,7 @@ using Local16x64 = LocalTile<16, 64, 128, 16, 32, 4>;
 using Local16x64Deep = LocalTile<16, 64, 256, 16, 32, 4>;
 using Local16x128 = LocalTile<16, 128, 128, 16, 32, 4>;
 using Local16x32 = LocalTile<16, 32, 256, 16, 32, 6>;
+using LocalTiles = std::tuple<Local16x64, Local16x64Deep, Local16x128, Local16x32>;
 
 // Weights of int4.
 using Int4 = PackedInt4<CxRSKx<32>>;
@@ -30,5 +32,7 @@ using Local16x64Int4 = LocalTile<16, 64, 128, 16, 32, 4, Int4>;
 using Local16x64DeepInt4 = LocalTile<16, 64, 256, 16, 32, 4, Int4>;
 using Local16x128Int4 = LocalTile<16, 128, 128, 16, 32, 4, Int4>;
 using Local16x32Int4 = LocalTile<16, 32, 256, 16, 32, 8, Int4>;
+using LocalInt4Tiles =
+    std::tuple<Local16x64Int4, Local16x64DeepInt4, Local16x128Int4, Local16x32Int4>;
 
 }  // namespace weft::perf

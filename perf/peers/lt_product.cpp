@@ -157,14 +157,18 @@ std::string LtProduct::Name(int algorithm) const {
 
 absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d,
                             cudaStream_t stream, float alpha, float beta, const void* c) const {
-  const auto int_alpha = static_cast<std::int32_t>(alpha),
-             int_beta = static_cast<std::int32_t>(beta);
-  const bool ints = shape_.scale() == CUDA_R_32I;
-  const void* const by = shape_.row_alpha != nullptr ? static_cast<const void*>(shape_.row_alpha)
-                         : ints                      ? static_cast<const void*>(&int_alpha)
-                                                     : &alpha;
-  const void* const plus = ints ? static_cast<const void*>(&int_beta) : &beta;
-  return api_->Check(api_->Matmul(api_->handle, is_->operation, by, a, is_->a, b, is_->b, plus,
+  // alpha and beta as values of the scale's type.
+  const std::int32_t ints[] = {static_cast<std::int32_t>(alpha), static_cast<std::int32_t>(beta)};
+  const float floats[] = {alpha, beta};
+  const double doubles[] = {alpha, beta};
+  const auto scale = [&](int i) -> const void* {
+    if (shape_.scale() == CUDA_R_32I) return &ints[i];
+    if (shape_.scale() == CUDA_R_64F) return &doubles[i];
+    return &floats[i];
+  };
+  const void* const by =
+      shape_.row_alpha != nullptr ? static_cast<const void*>(shape_.row_alpha) : scale(0);
+  return api_->Check(api_->Matmul(api_->handle, is_->operation, by, a, is_->a, b, is_->b, scale(1),
                                   c == nullptr ? d : c, is_->d, d, is_->d, &algorithms_[algorithm],
                                   workspace_.data(), kWorkspaceBytes, stream),
                      "cublasLtMatmul");

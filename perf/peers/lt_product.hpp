@@ -30,12 +30,15 @@ struct LtShape {
 
   bool int_sums() const { return operand == CUDA_R_8I; }
   cublasComputeType_t compute() const {
-    return int_sums() ? CUBLAS_COMPUTE_32I
-           : tf32     ? CUBLAS_COMPUTE_32F_FAST_TF32
-                      : CUBLAS_COMPUTE_32F;
+    return int_sums()              ? CUBLAS_COMPUTE_32I
+           : operand == CUDA_R_64F ? CUBLAS_COMPUTE_64F
+           : tf32                  ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                   : CUBLAS_COMPUTE_32F;
   }
-  // What scales the sums: int32 for int32 results, else float.
-  cudaDataType_t scale() const { return result == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F; }
+  // What scales the sums: int32 or double for results of those, else float.
+  cudaDataType_t scale() const {
+    return result == CUDA_R_32I || result == CUDA_R_64F ? result : CUDA_R_32F;
+  }
 };
 
 class LtProduct {

@@ -53,11 +53,11 @@ class Ours : public FormattedPeer {
     return absl::OkStatus();
   }
   void Release(int variant) override { runs_[variant] = nullptr; }
-  void SetDependent(bool dependent) override {
-    for (TileArguments& a : arguments_) a.dependent = dependent;
-  }
+  void SetDependent(bool dependent) override { dependent_ = dependent; }
   absl::Status Enqueue(int variant, int set, Stream stream) override {
-    return runs_[variant](arguments_[set], stream);
+    TileArguments arguments = arguments_[set];
+    arguments.dependent = dependent_;
+    return runs_[variant](arguments, stream);
   }
 
  private:
@@ -100,6 +100,7 @@ class Ours : public FormattedPeer {
   std::vector<TileRun> runs_;
   std::vector<TileArguments> arguments_;  // of each set
   TensorSets filters_;
+  bool dependent_ = true;
 };
 
 }  // namespace

@@ -107,9 +107,7 @@ inline DeconvolutionProblem SquareDeconvolution(std::int64_t n, std::int64_t c, 
 // most: of strides, dilations.
 inline DeconvolutionProblem RandomDeconvolution(std::mt19937& engine, std::int64_t most_stride,
                                                 std::int64_t most_dilation) {
-  const auto pick = [&](std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(engine() % static_cast<std::uint32_t>(high - low + 1));
-  };
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return Pick(engine, low, high); };
   for (;;) {
     DeconvolutionProblem p;
     p.n = pick(1, 3), p.h = pick(1, 6), p.w = pick(1, 7), p.c = pick(1, 21), p.k = pick(1, 40);

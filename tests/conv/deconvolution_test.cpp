@@ -173,8 +173,10 @@ TEST(Deconvolution, RefusesShapes) {
                         "output_pad give, less padding 6 and 6; use less padding"));
   bad = Good();
   bad.w = std::int64_t{1} << 30;
-  EXPECT_THAT(CreateMessage(bad, absl::StatusCode::kOutOfRange),
-              HasSubstr("conv: (w-1)*stride_w+(s-1)*dilation_w+1=2147483650 exceeds 1073741824"));
+  EXPECT_THAT(
+      CreateMessage(bad, absl::StatusCode::kOutOfRange),
+      HasSubstr(
+          "conv: (w-1)*stride_w+(s-1)*dilation_w+1+output_pad_w=2147483650 exceeds 1073741824"));
   bad = Good();
   bad.stride_h = bad.stride_w = 33;
   EXPECT_THAT(CreateMessage(bad, absl::StatusCode::kOutOfRange),

@@ -329,11 +329,14 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   results.ExpectEqual(inputs.bank.which, activation, range);
 }
 
+// From low to high.
+inline std::int64_t Pick(std::mt19937& engine, std::int64_t low, std::int64_t high) {
+  return low + static_cast<std::int64_t>(engine() % static_cast<std::uint32_t>(high - low + 1));
+}
+
 // A small random problem: ragged extents, asymmetric padding, strides, dilations, both modes.
 inline Problem RandomProblem(std::mt19937& engine) {
-  const auto pick = [&](std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(engine() % static_cast<std::uint32_t>(high - low + 1));
-  };
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return Pick(engine, low, high); };
   for (;;) {
     Problem p;
     p.n = pick(1, 3), p.h = pick(1, 11), p.w = pick(1, 11), p.c = pick(1, 21), p.k = pick(1, 70);

@@ -24,6 +24,9 @@ set_tests_properties(example_own_prologue example_own_prologue_cpu PROPERTIES
 add_test(NAME example_own_prologue_refuses
          COMMAND ${here}/refuses.sh "--backend=npu is unknown; accepted are cpu, cuda"
                  $<TARGET_FILE:own_prologue> --backend=npu)
+add_test(NAME example_own_prologue_refuses_words
+         COMMAND ${here}/refuses.sh "own_prologue [--backend=cpu|cuda]"
+                 $<TARGET_FILE:own_prologue> cpu)
 
 add_test(NAME example_condconv COMMAND condconv)
 add_test(NAME example_condconv_cpu COMMAND condconv --backend=cpu)
@@ -34,8 +37,14 @@ add_test(NAME example_block_gemm COMMAND block_gemm)
 add_test(NAME example_block_gemm_cpu COMMAND block_gemm --backend=cpu)
 set_tests_properties(example_block_gemm example_block_gemm_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "attention is off by [0-9.e-]+, 0 points have a wrong centre, .*\nall as they should be")
+add_test(NAME example_ladder_cpu COMMAND ladder --backend=cpu --sizes=128,512)
+set_tests_properties(example_ladder_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "1 naive [^\n]*\n.*512\\^3\n.* 9 swizzle +3\\.15 +3\\.15 +1\\.00 .*10 TMA \\+ wgmma +2\\.62 +2\\.62 +- ")
+add_test(NAME example_ladder_refuses
+         COMMAND ${here}/refuses.sh "ladder: k=100 is not a multiple of 16 up to 131056"
+                 $<TARGET_FILE:ladder> --sizes=100)
 add_test(NAME example_deconvolution COMMAND deconvolution)
-add_test(NAME example_deconvolution_cpu COMMAND deconvolution cpu)
+add_test(NAME example_deconvolution_cpu COMMAND deconvolution --backend=cpu)
 set_tests_properties(example_deconvolution example_deconvolution_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "2352 outputs, [1-9][0-9][0-9]+ above zero, 0 differ from the reference")
 

@@ -12,12 +12,6 @@
 
 namespace weft::gemm {
 
-template <int block_m, int block_n, int block_k, int warp_m, int dst, int split = 1>
-struct BatchWgmmaTile {
-  static constexpr auto config =
-      WithSplit(WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, 64, block_k}, 1, dst), split);
-};
-
 using ToFloats = Chain<Residual<float>, Scale, Bias<>, ToFloat>;
 using ToInt8 = Chain<Residual<std::int8_t>, Scale, Bias<>, ClampTo<std::int8_t>>;
 using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
@@ -34,11 +28,11 @@ using AsyncProducts =
 using MmaProducts = TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, IntSums, MmaTile<4, 4>>;
 using HalfProducts = TypedGemm<Half, RowMajor, RowMajor, RowMajor, ToHalf, HalfTile<16, 4>>;
 using WgmmaProducts = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToInt8,
-                                BatchWgmmaTile<64, 64, 128, 32, 8>>;
+                                WgmmaTile<64, 64, 128, 32, 64, 8>>;
 using WgmmaHalfProducts =
-    TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, FloatSums, BatchWgmmaTile<64, 128, 64, 64, 4>>;
+    TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, FloatSums, WgmmaTile<64, 128, 64, 64, 64, 4>>;
 using WgmmaSplitProducts = TypedGemm<Bfloat16, ColumnMajor, ColumnMajor, RowMajor, ToHalf,
-                                     BatchWgmmaTile<64, 64, 32, 64, 2, 4>>;
+                                     WgmmaTile<64, 64, 32, 64, 64, 2, 1, 4>>;
 
 namespace {
 
@@ -128,7 +122,7 @@ void ExpectPlaces() {
 TEST(GemmBatch, Coordinates) {
   ExpectPlaces<RowMajor, Dp4aTile<4, 4>>();
   ExpectPlaces<ColumnMajor, Dp4aTile<4, 1>>();
-  ExpectPlaces<RowMajor, BatchWgmmaTile<64, 64, 128, 32, 8>>();
+  ExpectPlaces<RowMajor, WgmmaTile<64, 64, 128, 32, 64, 8>>();
 }
 
 // Groups of any number of rows, of none too, and rows that belong to no group.

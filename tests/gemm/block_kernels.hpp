@@ -29,8 +29,8 @@ struct S8Across : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, Colu
       .shape = {64, 72, 256}, .mainloop = Mainloop::kMmaSm80, .threads = 0, .alignment = 4};
 };
 // Work for one warp of four.
-struct U8Small : MixedTypes<std::uint8_t, std::int8_t, std::int32_t, std::int32_t, RowMajor,
-                            ColumnMajor, RowMajor> {
+struct U8Small : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
+  using ElementA = std::uint8_t;
   static constexpr BlockConfig config{
       .shape = {16, 16, 32}, .mainloop = Mainloop::kMmaSm80, .threads = 128, .alignment = 4};
 };
@@ -171,7 +171,7 @@ struct BlockFormsKernel {
     B::LoadC(t, p.c, c);
     B::WaitForCopies(t);
     const auto all = [](auto* data) { return layouts::MakeMatrix(data, B::kM, B::kN, RowMajor{}); };
-    auto acc = B::Multiply(t, a, b);
+    const auto acc = B::Multiply(t, a, b);
     acc.StoreGlobal(t, all(p.sums));
     if constexpr (D::config.whole_rows) {
       const auto largest = acc.ReduceRows(
@@ -183,7 +183,7 @@ struct BlockFormsKernel {
       acc.ForEachRow(t, [&](int row, int own) { t.StoreGlobal(p.largest + row, largest[own]); });
     }
     int count = 0;
-    acc.ForEach(t, [&](Sum&, const BlockPlace& at) {
+    acc.ForEach(t, [&](Sum, const BlockPlace& at) {
       t.StoreGlobal(&all(p.owner)(at.row, at.column), t.tid());
       ++count;
     });
@@ -199,8 +199,9 @@ struct BlockFormsKernel {
     constexpr int kPitch = B::ResultC::kPitch;
     const layouts::Matrix<typename D::ElementC> there{
         c.data(), p.c.rows, p.c.cols, B::kLinesOfC ? kPitch : 1, B::kLinesOfC ? 1 : kPitch};
-    acc.LoadShared(t, there);
-    acc.StoreShared(t, there);
+    auto moved = acc;
+    moved.LoadShared(t, there);
+    moved.StoreShared(t, there);
     using Scale = typename B::Scale;
     B::Multiply(t, static_cast<Scale>(p.alpha), a, b, static_cast<Scale>(p.beta), c);
     t.SyncThreads();

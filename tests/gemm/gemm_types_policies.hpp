@@ -57,6 +57,14 @@ struct LargeFmaTile {
   static constexpr auto config = kSimtFloat128x128;
 };
 
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst,
+          int blocks_per_sm = 1, int split = 1>
+struct WgmmaTile {
+  static constexpr auto config = WithSplit(
+      WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst),
+      split);
+};
+
 template <class ElementT, class A, class B, class C, class EpilogueT, class TileT>
 struct TypedGemm {
   using Element = ElementT;

@@ -10,14 +10,6 @@
 
 namespace weft::gemm {
 
-template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst,
-          int blocks_per_sm = 1, int split = 1>
-struct WgmmaTile {
-  static constexpr auto config = WithSplit(
-      WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst),
-      split);
-};
-
 namespace {
 
 template <class Out, class Tile, class C = RowMajor>

@@ -12,14 +12,6 @@
 
 namespace weft::gemm {
 
-template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst,
-          int blocks_per_sm = 1, int split = 1>
-struct NarrowTile {
-  static constexpr auto config = WithSplit(
-      WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst),
-      split);
-};
-
 namespace {
 
 using Sums = Chain<ToSums<float>>;
@@ -27,28 +19,28 @@ template <class Element, class Out, class Tile, class C = RowMajor>
 using Narrow = TypedGemm<Element, RowMajor, ColumnMajor, C, Out, Tile>;
 
 TEST(GemmWgmmaNarrow, E4m3) {
-  ExpectRandom<Narrow<Float8E4m3, Sums, NarrowTile<64, 64, 128, 64, 64, 4>>>(100);
-  ExpectRandom<Narrow<Float8E4m3, Sums, NarrowTile<112, 128, 256, 112, 64, 4>, ColumnMajor>>(
+  ExpectRandom<Narrow<Float8E4m3, Sums, WgmmaTile<64, 64, 128, 64, 64, 4>>>(100);
+  ExpectRandom<Narrow<Float8E4m3, Sums, WgmmaTile<112, 128, 256, 112, 64, 4>, ColumnMajor>>(
       120, true, 6, 600);
 }
 TEST(GemmWgmmaNarrow, E5m2) {
-  ExpectRandom<Narrow<Float8E5m2, Sums, NarrowTile<96, 64, 64, 48, 64, 4, 2>>>(140, true, 12);
-  ExpectRandom<Narrow<Float8E5m2, Sums, NarrowTile<64, 64, 128, 64, 64, 4, 1, 4>>>(160, true, 6,
-                                                                                   1500);
+  ExpectRandom<Narrow<Float8E5m2, Sums, WgmmaTile<96, 64, 64, 48, 64, 4, 2>>>(140, true, 12);
+  ExpectRandom<Narrow<Float8E5m2, Sums, WgmmaTile<64, 64, 128, 64, 64, 4, 1, 4>>>(160, true, 6,
+                                                                                  1500);
 }
 TEST(GemmWgmmaNarrow, WithinTheRoundingBound) {
-  ExpectRandom<Narrow<Float8E4m3, Sums, NarrowTile<64, 64, 128, 64, 64, 4>>>(180, false, 6);
-  ExpectRandom<Narrow<Float8E5m2, Sums, NarrowTile<96, 64, 64, 48, 64, 4, 2>>>(190, false, 6);
-  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>>(300, false, 6);
+  ExpectRandom<Narrow<Float8E4m3, Sums, WgmmaTile<64, 64, 128, 64, 64, 4>>>(180, false, 6);
+  ExpectRandom<Narrow<Float8E5m2, Sums, WgmmaTile<96, 64, 64, 48, 64, 4, 2>>>(190, false, 6);
+  ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 32, 64, 64, 4>>>(300, false, 6);
 }
 TEST(GemmWgmmaNarrow, Tf32) {
-  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>>(310);
-  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<80, 128, 64, 80, 64, 4>, ColumnMajor>>(330, true, 6);
-  ExpectRandom<Narrow<Tf32, Sums, NarrowTile<64, 64, 16, 32, 64, 4, 2, 2>>>(350, true, 6);
+  ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 32, 64, 64, 4>>>(310);
+  ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<80, 128, 64, 80, 64, 4>, ColumnMajor>>(330, true, 6);
+  ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 16, 32, 64, 4, 2, 2>>>(350, true, 6);
 }
 // What the lower 13 bits hold, in either operand, is lost.
 TEST(GemmWgmmaNarrow, Tf32Truncates) {
-  using P = Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>;
+  using P = Narrow<Tf32, Sums, WgmmaTile<64, 64, 32, 64, 64, 4>>;
   const auto op = Gemm<P>::Create({.m = 1, .n = 1, .k = 4, .ldc = 4});
   ASSERT_TRUE(op.ok()) << op.status();
   const OperatorMemory<float> a({0x1.006p0f, -0x1.002p0f, -0x1.fffffep0f, 1.0f});
@@ -60,15 +52,15 @@ TEST(GemmWgmmaNarrow, Tf32Truncates) {
 TEST(GemmWgmmaNarrow, Outputs) {
   using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
   using ToFloats = Chain<Residual<float>, Scale, Bias<>, ToFloat>;
-  ExpectRandom<Narrow<Float8E4m3, ToHalf, NarrowTile<64, 64, 128, 64, 64, 2>>>(200, true, 8);
+  ExpectRandom<Narrow<Float8E4m3, ToHalf, WgmmaTile<64, 64, 128, 64, 64, 2>>>(200, true, 8);
   ExpectRandom<Narrow<Float8E5m2, Chain<Scale, RoundTo<Bfloat16>>,
-                      NarrowTile<64, 64, 128, 64, 64, 2>, ColumnMajor>>(220, true, 8);
-  ExpectRandom<Narrow<Float8E4m3, ToFloats, NarrowTile<64, 64, 128, 64, 64, 4>>>(240, true, 8);
+                      WgmmaTile<64, 64, 128, 64, 64, 2>, ColumnMajor>>(220, true, 8);
+  ExpectRandom<Narrow<Float8E4m3, ToFloats, WgmmaTile<64, 64, 128, 64, 64, 4>>>(240, true, 8);
 }
 
 TEST(GemmWgmmaNarrow, BadInput) {
   using testing::HasSubstr;
-  using P = Narrow<Float8E4m3, Sums, NarrowTile<64, 64, 128, 64, 64, 4>>;
+  using P = Narrow<Float8E4m3, Sums, WgmmaTile<64, 64, 128, 64, 64, 4>>;
   EXPECT_THAT(std::string(Gemm<P>::Create({.m = 8, .n = 8, .k = 20}).status().message()),
               HasSubstr("k=20 is not a multiple of 16"));
   const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 16});
@@ -77,7 +69,7 @@ TEST(GemmWgmmaNarrow, BadInput) {
   alignas(16) float c[64];
   EXPECT_THAT(std::string(op->Run({.a = a + 4, .b = a, .c = c}, nullptr).message()),
               HasSubstr("is not 16-byte aligned; allocate it with that alignment"));
-  using Q = Narrow<Tf32, Sums, NarrowTile<64, 64, 32, 64, 64, 4>>;
+  using Q = Narrow<Tf32, Sums, WgmmaTile<64, 64, 32, 64, 64, 4>>;
   EXPECT_THAT(std::string(Gemm<Q>::Create({.m = 8, .n = 8, .k = 6}).status().message()),
               HasSubstr("k=6 is not a multiple of 4"));
 }

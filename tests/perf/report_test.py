@@ -155,7 +155,8 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
-        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "cudnn", *report.report_benches.BENCHES)]
+        names = [name for name in report.RENDERERS if name not in ("network", "gemm", "gemm-skinny", "cudnn", *report.report_benches.BENCHES,
+                                                               *report.report_ladder.TABLES)]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
@@ -285,6 +286,26 @@ class BenchReport(Case):
         self.assertEqual(self.run_report("--check"), 0)
 
 
+class CostsReport(Case):
+    page_text = PAGE.replace("nc4", "epilogue-costs") + PAGE.replace("nc4", "int4")
+
+    def test_tables(self):
+        variant = {"kernel": "tile", "kind": "activation", "relu_us": 4.0, "status": "ok"}
+        rows = [{**variant, "layer": "n16a", "variant": "tanh", "over_relu": 1.25, "best_over_relu": 1.0},
+                {**variant, "layer": "n64a", "variant": "tanh", "over_relu": 1.0, "best_over_relu": 1.0},
+                {**variant, "layer": "n16a", "variant": "GELU", "best_over_relu": 1.5},
+                {"layer": "n64a", "kernel": "none", "kind": "activation", "variant": "GELU", "status": "failed: why"},
+                {"layer": "n1a", "kernel": "tile", "kind": "filter", "variant": "filters of int4", "int8_us": 3.0, "int4_us": 2.0,
+                 "int8_over_int4": 1.5, "int8_filter_kb": 64, "status": "ok"}]
+        path = self.root / report.RESULTS / "epilogue-costs.json"
+        path.write_text(json.dumps({"environment": {"program": "epilogue_bench"}, "rows": rows}))
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| ReLU, us | 4.00 | 4.00 |  |  |  |\n| tanh | 1.250 | 1.000 | 1.118 | 1.000 | ok |\n"
+                      "| GELU | - | - | - | 1.500 | 1 failed |", self.page())
+        self.assertIn("| n1a | 64 | - | 3.00 | 2.00 | 1.50 | - | - | - | - | - | ok |", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
+
+
 class NetworkReport(Case):
     page_text = PAGE.replace("nc4", "network")
 
@@ -337,6 +358,32 @@ class CudnnReport(Case):
     def test_a_log_without_differences_is_refused(self):
         (self.root / report.RESULTS / "cudnn.log").write_text("nothing\n")
         self.assertEqual(self.run_report(), 2)
+
+
+class LadderReport(Case):
+    page_text = PAGE.replace("nc4", "ladder") + PAGE.replace("nc4", "ladder-sizes") + PAGE.replace("nc4", "ladder-traffic")
+
+    def write(self, **changes):
+        rows = [dict(step=step, layer=f"step {step}", size=size, asked_mb=1.0, moved_mb=2.0 * size, conflicts=None, **changes)
+                for size in (4096, 128) for step in (1, 2)]
+        result = {"environment": {"device": "H200", "commit": "abc", "method": "medians"}, "rows": rows}
+        (self.root / report.RESULTS / "ladder.json").write_text(json.dumps(result))
+        (self.root / "docs/images").mkdir(parents=True, exist_ok=True)
+
+    def test_tables_and_picture(self):
+        self.write(ours_us=250.0, peer_us=5.0, ratio=0.02, tops=1.5, status="ok")
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| 2 | step 2 | 1 | 8192 | - | 250 | 1.50 | 0.0200 | ok |", self.page())
+        self.assertIn("| 1 step 1 | 250 (0.0200) | 250 (0.0200) |\n", self.page())
+        self.assertIn("| cuBLASLt | 5.00 | 5.00 |\n", self.page())
+        self.assertIn("| 1 step 1 | 256 | 8192 |\n", self.page())
+        picture = xml.etree.ElementTree.parse(self.root / report.LADDER_PICTURE).getroot()
+        self.assertEqual(sum(element.tag.endswith("circle") for element in picture.iter()), 2 * 4 + 2)
+
+    def test_counts_without_times(self):
+        self.write()
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| 2 | step 2 | 1 | 8192 | - | - | - | - | not timed |", self.page())
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "tests/gemm/arch/harness.hpp"
@@ -284,6 +285,54 @@ TEST(BankConflicts, OfLoadsAndStores) {
   ExpectWavefronts<Vec4, 1>(4, 4);
   ExpectWavefronts<Vec4, 2>(4, 8);
   ExpectWavefronts<Vec4, 8>(4, 32);
+}
+
+// --- Global memory -------------------------------------------------------------------------------
+
+// Each of 64 lanes loads a word, kStride words from its neighbour's, and copies the 16 bytes at
+// the beginning, of which the first 8 exist; 2 blocks.
+template <int kStride>
+struct TrafficKernel {
+  static constexpr int kThreads = 64;
+  static constexpr arch::Requires kRequires{.min = 80};
+  struct Params {
+    const uint32_t* in;
+    uint32_t* out;
+  };
+  struct SharedStorage {
+    Vec4 value[kThreads];
+  };
+  void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    t.CpAsync(t.SharedAddress(&shared.value[t.tid()]), p.in, 8);
+    t.CpAsyncCommit();
+    t.CpAsyncWait<0>();
+    t.StoreGlobal(p.out + t.block_x() * kThreads + t.tid(), t.LoadGlobal(p.in + t.tid() * kStride));
+  }
+};
+
+template <int kStride>
+void ExpectTraffic(int sectors_of_a_load) {
+  struct alignas(128) Line {
+    uint32_t words[32];
+  };
+  std::vector<Line> in(2 * kStride), out(4);
+  const CpuReport report =
+      LaunchOnCpu<TrafficKernel<kStride>>({2}, {in.data()->words, out.data()->words});
+  ASSERT_EQ(report.error, "");
+  const auto& [loads, stores] = std::tie(report.stats.global_loads, report.stats.global_stores);
+  EXPECT_EQ(loads.bytes, 2 * 64 * (4 + 8));
+  EXPECT_EQ(loads.sampled_bytes, 64 * (4 + 8));
+  EXPECT_EQ(loads.sampled_sectors, 2 * (sectors_of_a_load + 1));  // two warps
+  EXPECT_EQ(stores.bytes, 2 * 64 * 4);
+  EXPECT_EQ(stores.sampled_sectors, 2 * 4);
+  EXPECT_EQ(stores.MovedBytes(), 2 * 64 * 4);
+  EXPECT_EQ(report.stats.bulk_bytes, 0);
+}
+
+TEST(GlobalTraffic, IsCounted) {
+  ExpectTraffic<1>(4);
+  ExpectTraffic<8>(32);
+  ExpectTraffic<2>(8);
 }
 
 // --- Options

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/gemm/arch/expect_output.hpp"
+#include "tests/gemm/arch/fragment_kernels.hpp"
 #include "tests/gemm/arch/noise.hpp"
 #include "weft/gemm/arch/fragments.hpp"
 #include "weft/layouts/float16.hpp"

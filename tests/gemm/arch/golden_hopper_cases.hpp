@@ -4,8 +4,9 @@
 //
 //     WEFT_GOLDEN_WRITE=tests/gemm/arch/golden gpu_gemm_arch_golden_hopper_test
 //
-// Files that are still to be made stand in kAwaitingSilicon: the test on the CPU names them and
-// runs their cases without comparing. A file that is not there and not in that list is a failure.
+// Files that are still to be made stand in kAwaitingSilicon: their cases run, every way of running
+// them has to agree, and the test is skipped, not passed, as there is nothing to compare with. A file
+// that is not there and not in that list is a failure.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,9 +70,10 @@ void CompareOrWrite(const std::string& name, const Recorded& recorded) {
   }
 #endif
   if (!std::filesystem::exists(path)) {
-    EXPECT_TRUE(awaiting) << path << " is missing";
-    if (awaiting) std::cout << "awaiting silicon: " << name << ".txt, not compared\n";
-    return;
+    ASSERT_TRUE(awaiting) << path << " is missing";
+    GTEST_SKIP() << path
+                 << " awaits silicon, so nothing was compared; record it on an H100 or H200 "
+                 << "with WEFT_GOLDEN_WRITE";
   }
   EXPECT_FALSE(awaiting) << path << " exists: take " << name << " off kAwaitingSilicon";
   const GoldenFile golden = ReadGolden(path);
@@ -176,9 +177,13 @@ TEST(GoldenHopper, WgmmaOfEveryN) {
   TestEachN<WgmmaType::kF16>("wgmma_f16_n", EveryN());
   TestEachN<WgmmaType::kBf16>("wgmma_bf16_n", EveryN());
 }
-TEST(GoldenHopper, WgmmaOfSeveralN) {
+TEST(GoldenHopper, WgmmaTf32OfSeveralN) {
   TestEachN<WgmmaType::kTf32>("wgmma_tf32_n", SeveralN());
+}
+TEST(GoldenHopper, WgmmaE4m3OfSeveralN) {
   TestEachN<WgmmaType::kE4m3>("wgmma_e4m3_n", SeveralN());
+}
+TEST(GoldenHopper, WgmmaE5m2OfSeveralN) {
   TestEachN<WgmmaType::kE5m2>("wgmma_e5m2_n", SeveralN());
 }
 TEST(GoldenHopper, WgmmaOfEveryPlacement) {

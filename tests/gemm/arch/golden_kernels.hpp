@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tests/gemm/arch/primitive_kernels.hpp"
+#include "tests/gemm/arch/fragment_kernels.hpp"
 
 namespace weft::arch::testing {
 inline namespace WEFT_BACKEND {

@@ -1,4 +1,5 @@
-// One small kernel for each primitive of arch::Thread: words in, words out.
+// One small kernel for each primitive of arch::Thread: words in, words out. Those of tensor cores are
+// in fragment_kernels.hpp.
 //
 // They contain no checks of their own, so that the same kernels can run on either back end and
 // their outputs be compared, word for word, with a plain definition or with what a GPU gave.
@@ -127,104 +128,6 @@ struct CopyKernel {
     t.SyncThreads();
     const int other = kThreads - 1 - t.tid();
     for (int w = 0; w < kBytes / 4; ++w) p.out[4 * other + w] = shared.value[other].w[w];
-  }
-};
-
-// Matrices i of an 8 x 8 x b16 tile, whose rows are taken in the order Row(i, j).
-template <int kMatrices>
-struct LdMatrixKernel {
-  static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 75};
-  using Params = WordParams;  // in: 32 rows x 4; out: 32 lanes x kMatrices
-  struct SharedStorage {
-    Word4 row[32];
-  };
-
-  static constexpr int Row(int lane) { return (lane * 7 + 3) % 32; }
-
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
-    for (int w = 0; w < 4; ++w) shared.row[t.lane()].w[w] = p.in[4 * t.lane() + w];
-    t.SyncWarp();
-    const uint32_t address = t.SharedAddress(&shared.row[Row(t.lane())]);
-    uint32_t r[kMatrices];
-    if constexpr (kMatrices == 1) {
-      t.LdMatrixX1(r, address);
-    } else if constexpr (kMatrices == 2) {
-      t.LdMatrixX2(r, address);
-    } else {
-      t.LdMatrixX4(r, address);
-    }
-    for (int i = 0; i < kMatrices; ++i) p.out[t.lane() * kMatrices + i] = r[i];
-  }
-};
-
-// in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
-template <bool kUnsignedA>
-struct MmaM16N8K32Kernel {
-  static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 80};
-  using Params = WordParams;
-  using SharedStorage = NoShared;
-
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
-    const uint32_t* in = p.in + 10 * t.lane();
-    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
-    const uint32_t b[2] = {in[4], in[5]};
-    const int32_t c[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
-                          static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
-    int32_t d[4];
-    if constexpr (kUnsignedA) {
-      t.MmaM16N8K32U8S8(d, a, b, c);
-    } else {
-      t.MmaM16N8K32S8(d, a, b, c);
-    }
-    for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(d[i]);
-  }
-};
-
-// in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
-template <bool kUnsignedA>
-struct MmaM8N8K16Kernel {
-  static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 75};
-  using Params = WordParams;
-  using SharedStorage = NoShared;
-
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
-    const uint32_t* in = p.in + 4 * t.lane();
-    const int32_t c[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
-    int32_t d[2];
-    if constexpr (kUnsignedA) {
-      t.MmaM8N8K16U8S8(d, in[0], in[1], c);
-    } else {
-      t.MmaM8N8K16S8(d, in[0], in[1], c);
-    }
-    for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(d[i]);
-  }
-};
-
-// in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
-template <bool kBf16>
-struct MmaM16N8K16Kernel {
-  static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 80};
-  using Params = WordParams;
-  using SharedStorage = NoShared;
-
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
-    const uint32_t* in = p.in + 10 * t.lane();
-    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
-    const uint32_t b[2] = {in[4], in[5]};
-    float c[4], d[4];
-    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(static_cast<int32_t>(in[6 + i]));
-    if constexpr (kBf16) {
-      t.MmaM16N8K16Bf16(d, a, b, c);
-    } else {
-      t.MmaM16N8K16F16(d, a, b, c);
-    }
-    for (int i = 0; i < 4; ++i) {
-      p.out[4 * t.lane() + i] = static_cast<uint32_t>(static_cast<int32_t>(d[i]));
-    }
   }
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/gemm/arch/expect_output.hpp"
+#include "tests/gemm/arch/fragment_kernels.hpp"
 #include "tests/gemm/arch/noise.hpp"
 
 namespace weft::arch::testing {

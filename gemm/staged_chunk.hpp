@@ -1,0 +1,69 @@
+// A chunk of 16 channels of one pixel in a staged tile (staged_store.hpp): where it lies, and in which
+// order it has its channels.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// kChunks: of a pixel, of a warpgroup. kPermuted: the mainloop's.
+template <int kChunks, bool kPermuted>
+struct StagedChunks {
+  struct alignas(16) Chunk {
+    std::uint32_t word[4];
+  };
+
+  // Chunks change places so that those of 8 pixels lie in different banks, and pairs of 4 pixels too:
+  // by the pixel's bits in reverse.
+  WEFT_DEVICE static int Place(int pixel, int chunk) {
+    constexpr bool kWholeLines = kChunks % 8 == 0;  // a pixel's chunks fill lines of 128 bytes
+    const int bits = (pixel & 2) | (pixel >> 2 & 1);
+    return pixel * kChunks + (chunk ^ (kWholeLines ? (pixel & 1) << 2 | bits : bits));
+  }
+
+  // Selectors of BytePermute. Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last
+  // eight; order[0] picks four channels of the former, order[1] of the latter.
+  WEFT_DEVICE static void InOrder(int chunk, std::uint32_t (&order)[2]) {
+    order[0] = 0x6420, order[1] = 0x7531;
+    if constexpr (kPermuted) {  // column i of eights number e holds channel i ^ e % 4
+      order[0] = chunk % 2 == 0 ? 0x6420 : 0x2064;
+      order[1] = chunk % 2 == 0 ? 0x5713 : 0x1357;
+    }
+  }
+  // Of byte b of a chunk, as InOrder reads them.
+  WEFT_DEVICE static int ChannelOf(int chunk, int b) {
+    const int eight = b & 1;
+    return 8 * eight + ((b >> 1) ^ (kPermuted ? (2 * chunk + eight) % 4 : 0));
+  }
+
+  // A chunk of a residual as fragments want it.
+  WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
+    std::uint32_t first = 0x5140, second = 0x7362;
+    if constexpr (kPermuted) {
+      first = chunk % 2 == 0 ? 0x4150 : 0x6372;
+      second = chunk % 2 == 0 ? 0x6372 : 0x4150;
+    }
+    const Chunk from = c;
+    c.word[0] = t.BytePermute(from.word[0], from.word[2], first);
+    c.word[1] = t.BytePermute(from.word[0], from.word[2], second);
+    c.word[2] = t.BytePermute(from.word[1], from.word[3], first);
+    c.word[3] = t.BytePermute(from.word[1], from.word[3], second);
+  }
+
+  // Of the first `count` channels of a chunk; those after it are zeros.
+  WEFT_DEVICE static Chunk Mask(std::int32_t count) {
+    Chunk mask;
+    WEFT_UNROLL
+    for (int w = 0; w < 4; ++w) {
+      mask.word[w] = FirstBytes(count - 4 * w);
+    }
+    return mask;
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

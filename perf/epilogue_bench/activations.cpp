@@ -1,0 +1,19 @@
+#include "perf/epilogue_bench/variant.hpp"
+
+#if WEFT_HAVE_CUDA
+
+namespace weft::perf {
+
+std::vector<Variant> ActivationVariants() {
+#define ACTIVATION(Of, name) {"activation", name, &RunsOf<variants::Of>},
+#define LAYOUT(Of, name)
+#define ZEROPOINT(Of, name)
+#define OUTPUT(Of, name)
+  return {
+#include "perf/epilogue_bench/variants.def"
+  };
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

@@ -1,0 +1,62 @@
+// What the operators of epilogue_bench read and write for one layer. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "perf/support/cuda.hpp"
+#include "weft/conv/problem.hpp"
+#include "weft/conv/source_correction.hpp"
+#include "weft/layouts/packed_filter.hpp"
+#include "weft/layouts/packed_int4.hpp"
+
+namespace weft::perf {
+
+struct LayerData {
+  static constexpr float kBias = 3.0f;
+  static constexpr float kRequantScale =
+      1.0f / 16.0f;  // of Requant, whose other scale is 1 over it
+  static constexpr std::int32_t kSourceZero = 3;
+  static constexpr std::uint64_t kResidualSeed = 77;
+  static std::int32_t FilterZero(std::int64_t k) { return static_cast<std::int32_t>(k % 5) - 2; }
+  static float Slope(std::int64_t k) { return 0.125f * static_cast<float>(k % 7); }
+
+  // One run's; what a variant does not read or write it leaves alone.
+  struct Set {
+    DeviceBuffer src, filter, int4_filter, dst;
+    DeviceBuffer copy;      // a float for each output
+    DeviceBuffer residual;  // the same in every set
+  };
+
+  // The buffers of as many sets as pass the L2. int4: with filters of int4, whose values the others
+  // have too, and without what only variants of other epilogues read.
+  static absl::StatusOr<LayerData> Create(const conv::Problem& problem, bool int4,
+                                          cudaStream_t stream);
+
+  int count() const { return static_cast<int>(sets.size()); }
+
+  conv::Problem problem;
+  float alpha = 1.0f;
+  std::vector<std::int8_t> src, filter;  // of set 0: NCHW and KCRS, on the host
+  PackedFilterBuffer<CxRSKx<32>> packed;
+  std::optional<PackedFilterBuffer<PackedInt4<CxRSKx<32>>>> int4_packed;
+  std::optional<conv::SourceCorrectionBuffer> correction;
+  std::vector<std::int32_t> window_sums;  // of set 0
+  DeviceBuffer bias, sum_bias, slope, gpu_correction, filter_zero, gpu_window_sums;
+  DeviceBuffer low, high, sums;
+  std::vector<Set> sets;
+
+ private:
+  LayerData(const conv::Problem& problem, std::vector<std::int8_t> filter,
+            PackedFilterBuffer<CxRSKx<32>> packed);
+  absl::Status MakeEpilogueData();
+};
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA

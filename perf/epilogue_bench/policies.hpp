@@ -1,0 +1,101 @@
+// The operators of epilogue_bench: a convolution over NCxHWx<32> with each of variants.def's
+// epilogues, destinations and zero points, and one with filters of int8 and int4.
+// perf/operators.cmake compiles these.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "weft/conv/ready_made.hpp"
+
+namespace weft::perf {
+
+namespace variants {
+
+namespace e = epilogues;
+
+// A type of its own, since the library holds code for some of the others.
+template <class Tile, class Epilogue, class Dst = NCxHWx<32>>
+struct Conv : conv::S8Conv32<Epilogue, Dst, Tile> {};
+
+template <class Tile>
+using Relu = Conv<Tile, e::BiasRelu<>>;
+
+template <class Tile>
+using Identity = Conv<Tile, e::BiasIdentity<>>;
+template <class Tile>
+using LeakyRelu = Conv<Tile, e::BiasLeakyRelu<>>;
+template <class Tile>
+using PRelu = Conv<Tile, e::BiasPRelu<>>;
+template <class Tile>
+using Clamp = Conv<Tile, e::BiasClamp<>>;
+template <class Tile>
+using HSwish = Conv<Tile, e::BiasHSwish<>>;
+template <class Tile>
+using RequantHSwish = Conv<Tile, e::BiasRequantHSwish<>>;
+template <class Tile>
+using HSigmoid = Conv<Tile, e::BiasHSigmoid<>>;
+template <class Tile>
+using Sigmoid = Conv<Tile, e::BiasSigmoid<>>;
+template <class Tile>
+using Silu = Conv<Tile, e::BiasSilu<>>;
+template <class Tile>
+using Tanh = Conv<Tile, e::BiasTanh<>>;
+template <class Tile>
+using Gelu = Conv<Tile, e::BiasGelu<>>;
+template <class Tile>
+using GeluTanh = Conv<Tile, e::BiasGeluTanh<>>;
+
+template <class Tile>
+using ToNc4 = Conv<Tile, e::BiasRelu<>, NCxHWx<4>>;
+template <class Tile>
+using ToNc64 = Conv<Tile, e::BiasRelu<>, NCxHWx<64>>;
+template <class Tile>
+using ToNhwc = Conv<Tile, e::BiasRelu<>, NHWC>;
+template <class Tile>
+using ToNchw = Conv<Tile, e::BiasRelu<>, NCHW>;
+
+template <class Tile>
+using SourceZero =
+    Conv<Tile, e::Chain<e::SourceZeroPoint, e::Scale, e::Bias<>, e::Relu, e::ClampTo<std::int8_t>>>;
+template <class Tile>
+using QLinearUint8 = conv::UnsignedSource<Conv<Tile, e::QLinear<>>>;
+template <class Tile>
+using BothZeros = Conv<Tile, e::Chain<e::SourceZeroPoint, e::FilterZeroPoint, e::Scale, e::Bias<>,
+                                      e::Relu, e::ClampTo<std::int8_t>>>;
+
+// ReLU and one stage more, before the output.
+template <class Tile, class Stage>
+using With = Conv<Tile, e::Chain<e::Scale, e::Bias<>, e::Relu, Stage, e::ClampTo<std::int8_t>>>;
+template <class Tile>
+using ResidualRelu = Conv<Tile, e::ResidualBiasRelu<>>;
+template <class Tile>
+using CopyHalf = With<Tile, e::Copy<Half>>;
+template <class Tile>
+using CopyFloat = With<Tile, e::Copy<float>>;
+template <class Tile>
+using Range = With<Tile, e::ChannelRange>;
+template <class Tile>
+using SumsBeside = With<Tile, e::ImageSums>;
+template <class Tile>
+using SumsAlone = With<Tile, e::OnlyImageSums>;
+
+}  // namespace variants
+
+// The fastest tiles of the measured layers. Those that have GPU code are tried.
+using VariantTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64, conv::Wgmma208x128,
+                                conv::Wgmma96x128, conv::Wgmma64x128>;
+
+// For images of few pixels, whose filters are what there is to read.
+struct Mma16x32 {
+  static constexpr auto config = conv::MmaSm80Config({16, 32, 256}, {16, 32, 256}, 6);
+};
+template <class Tile>
+using Int8Filters = variants::Relu<Tile>;
+template <class Tile>
+using Int4Filters = conv::Int4Filter<Int8Filters<Tile>>;
+using Int4Tiles = std::tuple<conv::Mma32x32Deep, conv::Mma64x64Deep, Mma16x32>;
+// Of int8 alone.
+using FewPixelTiles = std::tuple<conv::Wgmma32x64, conv::Wgmma32x64Split4, conv::Wgmma64x64Split4>;
+
+}  // namespace weft::perf

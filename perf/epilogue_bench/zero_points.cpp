@@ -1,0 +1,19 @@
+#include "perf/epilogue_bench/variant.hpp"
+
+#if WEFT_HAVE_CUDA
+
+namespace weft::perf {
+
+std::vector<Variant> ZeroPointVariants() {
+#define ACTIVATION(Of, name)
+#define LAYOUT(Of, name)
+#define ZEROPOINT(Of, name) {"zero point", name, &RunsOf<variants::Of>},
+#define OUTPUT(Of, name)
+  return {
+#include "perf/epilogue_bench/variants.def"
+  };
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA
