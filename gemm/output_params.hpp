@@ -29,18 +29,27 @@ struct MatrixRows {
   template <class Tile>
   static constexpr bool kUnaligned = false;
 
+  // Where the rows of the tile's product begin. A kernel's m counts from there on.
   template <class Tile>
-  constexpr OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+  constexpr std::int32_t FirstRow(const Tile& tile) const {
     if constexpr (requires { tile.first_row; }) {
-      return {0, tile.first_row + m, m < tile.rows};
+      return tile.first_row;
     } else {
-      const std::int32_t first = tile.product * row_step;
-      return {0, first + m, first + m < first + rows};
+      return tile.product * row_step;
     }
   }
   template <class Tile>
+  constexpr OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    std::int32_t own = rows;
+    if constexpr (requires { tile.first_row; }) own = tile.rows;
+    // Unsigned, or the compiler would compare the row in the product, and keep it beside the other.
+    const auto end = static_cast<std::uint32_t>(FirstRow(tile)) + static_cast<std::uint32_t>(own);
+    return {0, m, m < static_cast<std::int32_t>(end)};
+  }
+  template <class Tile>
   constexpr std::int32_t Row(const Tile& tile, std::int32_t pq, std::int32_t& q) const {
-    q = pq - tile.product * row_step;
+    q = pq;
+    if constexpr (!requires { tile.first_row; }) q -= FirstRow(tile);
     return 0;
   }
   // Of a tile, what coordinates say beside the row: the product, and where its columns begin.

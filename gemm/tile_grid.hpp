@@ -94,6 +94,24 @@ struct BatchedGrid {
   }
 };
 
+// Blocks enumerate (product, m, n), n fastest: ptxas makes shorter epilogues of it than of a division by
+// the tiles of a product.
+template <>
+struct BatchedGrid<TileGrid> {
+  struct Params {
+    FastDivmod tiles_n, tiles_m;
+  };
+  static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t = 1) {
+    return {FastDivmod(tiles_n), FastDivmod(tiles_m)};
+  }
+  static constexpr BatchedTile At(const Params& p, int block) {
+    BatchedTile tile;
+    const std::int32_t row = p.tiles_n.Divmod(block, tile.n);
+    tile.product = p.tiles_m.Divmod(row, tile.m);
+    return tile;
+  }
+};
+
 // The tiles of products whose rows follow one another in one matrix; where each ends is known to the
 // device alone. Product g has the rows of tiles from number First(g) on:
 //

@@ -148,8 +148,19 @@ struct TileKernel {
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
-    Parts::Epilogue::Run(t, p.output, tile, tile.m * Mainloop::kBlockM, tile.n * Mainloop::kBlockN,
-                         acc);
+    Parts::Epilogue::Run(t, p.output, tile, FirstRow(p, tile), tile.n * Mainloop::kBlockN, acc);
+  }
+
+  // Of a tile, as the epilogue counts rows.
+  template <class Tile>
+  WEFT_DEVICE static std::int32_t FirstRow(const Params& p, const Tile& tile) {
+    const std::int32_t first = tile.m * Mainloop::kBlockM;
+    if constexpr (requires { p.output.rows.FirstRow(tile); }) {
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(first) +
+                                       static_cast<std::uint32_t>(p.output.rows.FirstRow(tile)));
+    } else {
+      return first;
+    }
   }
 
   // Producers are the last threads of the block, so that the others count from 0.
@@ -212,7 +223,7 @@ struct TileKernel {
       if constexpr (kSparse) {
         if (t.WarpUniform(int{tile.exists}) == 0) continue;
       }
-      const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
+      const int m = FirstRow(p, tile), n = tile.n * Mainloop::kBlockN;
       typename Mainloop::Accumulators acc;
       const auto prepare = [&] {
         if constexpr (kStaged) {
