@@ -4,8 +4,9 @@
 // A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
 // tile wants another one; it comes when the ring is empty, so tiles in a row should share it.
 //
-// Tensor cores see what threads have copied only after a fence of the thread that waited for it. So
-// that nobody waits long, a stage is handed over two tiles later.
+// A stage's barrier counts the copies as they land, so that nobody who copies waits for them. Tensor
+// cores see what threads have copied only after a fence: of those that multiply, when they have waited
+// for the stage. By those that copy it would wait for the copies that are under way, too.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +43,10 @@ struct ResidentRing : MbarRing<M> {
 
   struct Turn : Base::Turn {
     std::int64_t resident = -1;  // the Key of operand B that is there
-    int begun = 0;               // stages before `slot` whose copies are under way
   };
 
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
-    Base::Begin(t, shared, p, kCopyThreads / 32);
+    Base::Begin(t, shared, p, kCopyThreads);
   }
   WEFT_DEVICE static bool Copies(arch::Thread, int /*producer*/, const Params&) { return true; }
 
@@ -57,14 +57,7 @@ struct ResidentRing : MbarRing<M> {
                                   const A& a, const B& b, const SliceRange&, int early,
                                   Turn& turn) {
     if (early == 0) t.WaitForEarlierGrids();
-    // Before further copies begin, for which the fence might wait, and before a wait for a stage, as
-    // all might be those that nobody has been handed.
-    if (turn.begun == 2) {
-      t.template CpAsyncWait<1>();
-      HandOver(t, shared, p, turn);
-    }
     if (turn.resident != b.Key()) {
-      End(t, shared, p, turn);
       typename Base::Turn all = turn;
       WEFT_NO_UNROLL
       for (int i = 0; i < p.stages; ++i) {  // until nobody reads the one that is there
@@ -77,16 +70,14 @@ struct ResidentRing : MbarRing<M> {
     if (early > 0) t.WaitForEarlierGrids();
     t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
     a.Copy(t, Base::Stage(t, shared, p, turn.slot));
-    t.CpAsyncCommit();
-    ++turn.begun;
+    t.CpAsyncMbarArrive(t.SharedAddress(&shared.full[turn.slot]));  // operand B's too
     turn.Next(p.stages);
   }
 
-  // By the threads that copy, last.
-  WEFT_DEVICE static void End(arch::Thread t, Stages& shared, const Params& p, Turn& turn) {
+  // By the threads that copy, last: none leaves before its copies have come.
+  WEFT_DEVICE static void End(arch::Thread t, Stages&, const Params&, Turn&) {
+    t.CpAsyncCommit();
     t.template CpAsyncWait<0>();
-    WEFT_NO_UNROLL
-    while (turn.begun > 0) HandOver(t, shared, p, turn);
   }
 
   // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
@@ -96,6 +87,7 @@ struct ResidentRing : MbarRing<M> {
                                   typename M::Accumulators& acc, Turn& turn,
                                   const Meanwhile& meanwhile) {
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
+    t.FenceProxyAsync();
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc);
     meanwhile();
@@ -103,17 +95,6 @@ struct ResidentRing : MbarRing<M> {
     M::Keep(t, acc);
     Base::Release(t, shared, turn.slot);
     turn.Next(p.stages);
-  }
-
- private:
-  // The oldest stage, whose copies have come.
-  WEFT_DEVICE static void HandOver(arch::Thread t, Stages& shared, const Params& p, Turn& turn) {
-    t.FenceProxyAsync();
-    t.SyncWarp();
-    int oldest = turn.slot - turn.begun;
-    if (oldest < 0) oldest += p.stages;
-    if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.full[oldest]));
-    --turn.begun;
   }
 };
 

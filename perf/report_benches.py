@@ -22,8 +22,14 @@ def costs(result, table):
         lines.append((name, *cells, mean("over_relu"), mean("best_over_relu"),
                       "ok" if len(good) == len(layers) else f"{len(layers) - len(good)} failed"))
     times = {r["layer"]: r["relu_us"] for r in rows if r.get("relu_us")}
+    targets = []
+    for kind, most in (("activation", 1.05), ("layout", 1.01), ("zero point", 1.03)):
+        ratios = [r["over_relu"] for r in rows if r["kind"] == kind and r["variant"] != "ReLU again" and r.get("over_relu")]
+        if ratios:
+            targets.append(f"{kind}s {most:.2f}, {sum(x <= most for x in ratios)} of {len(ratios)}")
+    wanted = f"\nWanted at most, and times that are no longer: {'; '.join(targets)}.\n" if targets else ""
     return table(("time over that with ReLU", *(layer + ":" for layer in layers), "geometric mean:", "over its own tile:", "status"),
-                 [("ReLU, us", *(f"{times[layer]:.2f}" if layer in times else "-" for layer in layers), "", "", ""), *lines])
+                 [("ReLU, us", *(f"{times[layer]:.2f}" if layer in times else "-" for layer in layers), "", "", ""), *lines]) + wanted
 
 
 def int4(result, table):
