@@ -34,6 +34,13 @@ using WgmmaHalfProducts =
 using WgmmaSplitProducts = TypedGemm<Bfloat16, ColumnMajor, ColumnMajor, RowMajor, ToHalf,
                                      WgmmaTile<64, 64, 32, 64, 64, 2, 1, 4>>;
 
+// Where it is, in seven bits.
+struct Place {
+  constexpr float operator()(float, const epilogues::OutputCoord& at) const {
+    return static_cast<float>((at.n * 29 + at.q * 5 + at.k + 64 * at.p) % 128);
+  }
+};
+
 namespace {
 
 template <class P>
@@ -91,12 +98,6 @@ TEST(GemmBatch, Wgmma) {
   ExpectBatches<WgmmaSplitProducts>(800);
 }
 
-// Where it is, in seven bits.
-struct Place {
-  constexpr float operator()(float, const epilogues::OutputCoord& at) const {
-    return static_cast<float>((at.n * 29 + at.q * 5 + at.k + 64 * at.p) % 128);
-  }
-};
 template <class C, class Tile>
 void ExpectPlaces() {
   using P = TypedGemm<std::int8_t, RowMajor, ColumnMajor, C,
