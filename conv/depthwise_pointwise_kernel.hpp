@@ -220,8 +220,7 @@ struct DepthwisePointwiseKernel {
     Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
     patch.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
-    const std::uint32_t a =
-        middle + static_cast<std::uint32_t>(LayoutA::Offset(lane % 16, 0, lane / 16));
+    const typename Mainloop::ReaderA a(t, middle);
     WEFT_NO_UNROLL
     for (int first = 0; column < p.output.padded_k; first += Mainloop::kBlockN) {
       if (!kEarly || first > 0) start();
@@ -231,7 +230,7 @@ struct DepthwisePointwiseKernel {
         WEFT_UNROLL
         for (int i = 0; i < kAhead; ++i) {
           if (slice + i >= p.slices) break;
-          MultiplySlice(t, LayoutA::Fragment(a, slice + i, 0), columns[i], acc);
+          MultiplySlice(t, a, slice + i, columns[i], acc);
           Load(t, p, column, slice + i + kAhead, columns[i]);
         }
       }
@@ -240,15 +239,17 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  WEFT_DEVICE static void MultiplySlice(arch::Thread t, std::uint32_t a, const Columns& columns,
+  WEFT_DEVICE static void MultiplySlice(arch::Thread t, const typename Mainloop::ReaderA& a,
+                                        int slice, const Columns& columns,
                                         typename Mainloop::Accumulators& acc) {
     WEFT_UNROLL
     for (int i = 0; i < Mainloop::kFragmentsM; ++i) {
       std::uint32_t rows[4];
-      t.LdMatrixX4(rows, LayoutA::Fragment(a, 0, i * 16));
+      a.Load(t, static_cast<std::uint32_t>(slice * kSliceBytes), 0, i, rows);
       WEFT_UNROLL
       for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
-        Mainloop::Mma(t, acc[i * Mainloop::kFragmentsN + j], rows, columns.of[j].word);
+        Mainloop::Tiled::Atom::Multiply(t, acc[i * Mainloop::kFragmentsN + j], rows,
+                                        columns.of[j].word);
       }
     }
   }

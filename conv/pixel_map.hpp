@@ -10,7 +10,7 @@
 
 #include "weft/gemm/fast_divmod.hpp"
 #include "weft/gemm/output_params.hpp"
-#include "weft/gemm/tile_kernel.hpp"
+#include "weft/gemm/tile_grid.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {
@@ -35,15 +35,18 @@ struct BatchTile : gemm::Tile {
 // The scheduler: blocks enumerate (batch, m, n), n fastest.
 template <class Prologue>
 struct BatchGrid {
-  struct Params {
-    gemm::FastDivmod tiles_n, tiles_m;
+  using Grid = gemm::BatchedGrid<gemm::TileGrid>;
+  // Indices of filters lie in memory.
+  static constexpr bool kReads = !std::is_empty_v<Prologue>;
+  struct Params : Grid::Params {
     gemm::FastDivmod batch_g, batch_q, batch_p;  // by G, Q', P' of prologues::BatchExtents
     Prologue prologue;
   };
   static constexpr BatchTile<Prologue> At(const Params& p, int block) {
     BatchTile<Prologue> tile;
-    std::int32_t row = p.tiles_n.Divmod(block, tile.n);
-    std::int32_t rest = p.tiles_m.Divmod(row, tile.m);
+    const gemm::BatchedTile at = Grid::At(p, block);
+    static_cast<gemm::Tile&>(tile) = at;
+    std::int32_t rest = at.product;
     tile.batch.index = rest;
     rest = p.batch_g.Divmod(rest, tile.batch.g);
     rest = p.batch_q.Divmod(rest, tile.batch.q);
@@ -54,9 +57,10 @@ struct BatchGrid {
 };
 template <class Prologue>
 requires(!kBatched<Prologue>) struct BatchGrid<Prologue> {
-  using Params = gemm::TileGrid::Params;
+  using Grid = gemm::TileGrid;
+  using Params = Grid::Params;
   static constexpr BatchTile<Prologue> At(const Params& p, int block) {
-    return {gemm::TileGrid::At(p, block), {}, 0};
+    return {Grid::At(p, block), {}, 0};
   }
 };
 

@@ -114,10 +114,11 @@ void FillOutput(const Geometry& g, const TensorExtents& destination, Output* out
 template <class P, class Params>
 void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params* out_params) {
   Params& params = *out_params;
-  params.schedule.tiles_n = gemm::FastDivmod(static_cast<std::int32_t>(g.counts.tiles_n));
-  if constexpr (kBatched<typename P::Prologue>) {
-    auto& s = params.schedule;
-    s.tiles_m = gemm::FastDivmod(static_cast<std::int32_t>(g.counts.tiles_m));
+  using Prologue = typename P::Prologue;
+  auto& s = params.schedule;
+  static_cast<typename BatchGrid<Prologue>::Grid::Params&>(s) = BatchGrid<Prologue>::Grid::Make(
+      static_cast<std::int32_t>(g.counts.tiles_m), static_cast<std::int32_t>(g.counts.tiles_n));
+  if constexpr (kBatched<Prologue>) {
     s.batch_g = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.g));
     s.batch_q = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.q));
     s.batch_p = gemm::FastDivmod(static_cast<std::int32_t>(g.batch.p));
@@ -125,7 +126,7 @@ void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params*
   }
   params.slices = g.counts.slices;
   FillOutput(g, Destination(g.problem, prologue), &params.output);
-  if constexpr (kPerPhase<typename P::Prologue>) params.output.rows.phase = prologue;
+  if constexpr (kPerPhase<Prologue>) params.output.rows.phase = prologue;
 }
 
 // The parameters of policy P's kernel `kind` for this geometry.

@@ -21,7 +21,7 @@
 namespace weft::epilogues {
 
 // Where an output value lies: image n, output channel k, row p, column q. In a matrix product k is
-// the column of C and q its row; n and p are 0.
+// the column of C and q its row, n the product of a batch; p is 0.
 struct OutputCoord {
   std::int64_t n = 0;
   std::int32_t k = 0;

@@ -9,9 +9,10 @@ if(WEFT_HAVE_CUDA)
   target_sources(condconv PRIVATE examples/condconv/routing.cu)
 endif()
 
-# Kernels of block_gemm's own.
+# Kernels of block_gemm's and tiled_mma's own.
 if(WEFT_HAVE_CUDA)
   target_sources(block_gemm PRIVATE examples/block_gemm/launch.cu)
+  target_sources(tiled_mma PRIVATE examples/tiled_mma/launch.cu)
 endif()
 
 # And the ladder's.

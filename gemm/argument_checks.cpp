@@ -112,6 +112,20 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
 
 }  // namespace
 
+TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride) {
+  const std::int64_t further = (batch - 1) * stride;  // from the first matrix to the last
+  if (further == 0) return t;
+  if (further <= t.pitch_bytes - t.line_bytes) {
+    t.line_bytes += further;
+  } else if (stride % t.pitch_bytes == 0) {
+    t.lines += further / t.pitch_bytes;
+  } else {
+    t.line_bytes += further + (t.lines - 1) * t.pitch_bytes;
+    t.lines = 1;
+  }
+  return t;
+}
+
 absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
                             const TensorArgument& output, const EpilogueArguments& e) {
   for (const TensorArgument& t : operands) {

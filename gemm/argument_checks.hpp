@@ -31,6 +31,10 @@ struct TensorArgument {
   bool may_be_output = false;  // at the output's own address each thread reads what it writes
 };
 
+// `t` for `batch` such matrices, `stride` bytes apart, as one: of longer lines or of more lines of the
+// same pitch where they are those of a larger matrix, else as all bytes from first to last.
+TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride);
+
 // Which arguments an epilogue reads.
 struct EpilogueFacts {
   bool scale = false;

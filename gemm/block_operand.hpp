@@ -11,18 +11,13 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/matrix_operand.hpp"
+#include "weft/gemm/mma_shared.hpp"
 #include "weft/layouts/matrix.hpp"
 #include "weft/layouts/tensor_view.hpp"
 
 namespace weft::gemm {
 
 namespace internal {
-
-constexpr int Log2(int x) {
-  int log = 0;
-  while ((1 << (log + 1)) <= x) ++log;
-  return log;
-}
 
 // (row, k) -> element. M: a mainloop; Rows: RowsOfA, or what M wants of B's columns.
 template <class M, class Rows, int kSlices>
@@ -34,21 +29,13 @@ constexpr auto BlockLayout() {
   constexpr int kRows = Rows::template kExtent<M>;
   constexpr layouts::Int<(Rows::kIsA ? M::kBytesA : M::kBytesB) / kElementBytes> kSlice{};
   if constexpr (requires { typename M::LayoutA; }) {  // tensor cores: mma_shared.hpp
-    using Lines = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
-    constexpr int kPitch = M::kGroups * 32 / kElementBytes;
-    const auto rows = [] {
-      constexpr auto kLine = MakeLayout(layouts::Int<kRows>{}, layouts::Int<kPitch>{});
-      if constexpr (Rows::kIsA || M::kRun == 2) {
-        return kLine;
-      } else {
-        return Composition(kLine, typename ChannelOrder<M::kRun, kRows>::L());
-      }
-    }();
-    const auto k = MakeLayout(MakeTuple(layouts::Int<kPitch>{}, layouts::Int<kSlices>{}),
-                              MakeTuple(layouts::Int<1>{}, kSlice));
-    return layouts::MakeComposedLayout(
-        layouts::Swizzle<Lines::kBits, 4 - Log2(kElementBytes), Lines::kShift>{}, layouts::Int<0>{},
-        MakeLayout(rows, k));
+    constexpr auto kStage = LinesOf < typename M::Tiled::Element,
+                   std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>, kRows,
+                   Rows::kIsA ? 0 : M::kRun > ();
+    constexpr auto kLines = kStage.layout();
+    const auto k = MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kSlices>{}, kSlice));
+    return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
+                                       MakeLayout(layouts::Get<0>(kLines), k));
   } else {  // simt: packets [group][row]
     constexpr layouts::Int<M::kGroupBytes / kElementBytes> kGroup{};
     const auto rows = [=] {

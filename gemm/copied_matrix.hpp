@@ -9,7 +9,8 @@
 
 namespace weft::gemm {
 
-// A slice of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled. Where
+// A slice of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled. The
+// map's third dimension are the matrices of a batch. Where
 // k runs along memory a box holds all rows, 128 bytes of k each; else it holds all k of the slice,
 // 128 bytes of rows each.
 struct MatrixCopies {
@@ -18,6 +19,7 @@ struct MatrixCopies {
   std::int32_t copy_bytes = 0;
   std::int32_t slice_k = 0;  // in elements, as all coordinates
   std::int32_t line = 0;     // elements of a line
+  std::int32_t step = 0;     // from a product's matrix to the next one's: 1, or 0 for one of all
 };
 
 struct CopiedMatrixParams : MatrixCopies {
@@ -33,14 +35,17 @@ constexpr int MatrixSliceBytes(int rows, int slice_k, int element_bytes, bool li
 
 inline namespace WEFT_BACKEND {
 
-// kRows: of a tile. Rows: which of the tile's numbers counts them (share.hpp).
-template <class Rows, int kRows, bool kLines>
+// kRows: of a tile. Rows: which of the tile's numbers counts them (share.hpp). kShared: the products of
+// a group have their rows in it.
+template <class Rows, int kRows, bool kLines, bool kShared>
 class CopiedMatrixOperand {
  public:
   using Params = CopiedMatrixParams;
   template <class Tile>
   WEFT_DEVICE CopiedMatrixOperand(const Params& p, const Tile& tile)
-      : p_(p), first_(Rows::Index(tile) * kRows) {}
+      : p_(p), first_(Rows::Index(tile) * kRows), product_(tile.product * p.step) {
+    if constexpr (kShared) first_ += tile.first_row;
+  }
 
   WEFT_DEVICE void Seek(int) {}
   WEFT_DEVICE int Bytes(int, CopyShare share = {}) const {
@@ -65,12 +70,13 @@ class CopiedMatrixOperand {
     WEFT_NO_UNROLL
     for (int i = share.begin; i < p_.copies && i < share.end; ++i) {
       const std::int32_t step = i * p_.line;
-      const std::int32_t lines[2] = {k + step, first_}, across[2] = {first_ + step, k};
+      const std::int32_t lines[3] = {k + step, first_, product_};
+      const std::int32_t across[3] = {first_ + step, k, product_};
       copy(i, kLines ? lines : across);
     }
   }
   const Params& p_;
-  std::int32_t first_;
+  std::int32_t first_, product_;
 };
 
 }  // namespace WEFT_BACKEND

@@ -95,29 +95,53 @@ struct EpilogueMath {
     return terms;
   }
 
-  // end: the tile's channels end there.
+  // From the number of a tile's channel to that of its bias, scale and value.
+  template <class Tile>
+  WEFT_DEVICE static std::int32_t ValueOffset(const Output& p, const Tile& tile) {
+    if constexpr (requires { p.rows.ValueOffset(tile); }) {
+      return p.rows.ValueOffset(tile);
+    } else {
+      return 0;
+    }
+  }
+  // A pixel's coordinates; those of its channels follow k.
+  template <class Tile>
+  WEFT_DEVICE static epilogues::OutputCoord CoordOf(const Output& p, const Tile& tile,
+                                                    const OutputPixel& pixel) {
+    epilogues::OutputCoord at{pixel.n, 0, 0, 0};
+    if constexpr (Epilogue::kNeedsCoordinate) {
+      at.p = p.rows.Row(tile, pixel.pq, at.q);
+      if constexpr (requires { p.rows.Product(tile); }) {
+        at.n = p.rows.Product(tile);
+        at.k = -p.rows.FirstChannel(tile);
+      }
+    }
+    return at;
+  }
+
+  // end: the tile's channels end there. values: ValueOffset.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
-                               Channels& c) {
-    Fetch(t, p, k, end, c);
+                               Channels& c, std::int32_t values = 0) {
+    Fetch(t, p, k, end, c, values);
     Finish(p, c);
   }
   // In two steps: what takes time, and what needs its outcome.
   WEFT_DEVICE static void Fetch(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
-                                Channels& c) {
+                                Channels& c, std::int32_t values = 0) {
     c.k = k;
     c.count = end - k;
     const bool per_channel = HasChannelAlpha(p);
     WEFT_UNROLL
     for (int j = 0; j < kChannels; ++j) {
       const bool inside = k + j < end;
-      const float* alpha_address = per_channel ? p.channel_alpha + k + j : nullptr;
+      const float* alpha_address = per_channel ? p.channel_alpha + (values + k) + j : nullptr;
       c.alpha[j] = LoadOr0(t, alpha_address, per_channel && inside);
       c.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
-        c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + k + j, inside));
+        c.bias[j] = static_cast<BiasValue>(LoadOr0(t, p.bias + (values + k) + j, inside));
       }
       if constexpr (Epilogue::kHasChannelValues) {
-        c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + k + j, inside);
+        c.value[j] = LoadOr0(t, p.epilogue.ChannelValues() + (values + k) + j, inside);
       }
       if constexpr (kSourceZeroPoint) {
         c.correction[j] = LoadOr0(t, p.correction + k + j, inside);
@@ -134,7 +158,7 @@ struct EpilogueMath {
     for (int j = 0; j < kChannels; ++j) c.alpha[j] = HasChannelAlpha(p) ? c.alpha[j] : p.alpha;
   }
 
-  // The outputs of one pixel; at: its coordinates, if Epilogue::kNeedsCoordinate. sum(j): the sum
+  // The outputs of one pixel; at: CoordOf. sum(j): the sum
   // of channel k + j. Outside (!wanted) nothing is read, and the outputs mean nothing.
   //
   // Also beyond the last channel, whose scale and bias are 0: a condition here would become a
@@ -150,6 +174,7 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     }
+    const std::int32_t first = at.k + c.k;
     Seen<kChannels> seen;
     if constexpr (kPacked) {
       WEFT_UNROLL
@@ -158,7 +183,7 @@ struct EpilogueMath {
         float values[4];
         WEFT_UNROLL
         for (int e = 0; e < 4; ++e) {
-          at.k = c.k + j + e;
+          at.k = first + j + e;
           const auto in = Inputs(p, c, residual, shift.value[e], j + e, sum(j + e));
           values[e] = p.epilogue.template Unrounded<kShift>(in, at);
           See(p, in, at, j + e, seen);
@@ -170,7 +195,7 @@ struct EpilogueMath {
       const Shifts<kChannels> shift = ShiftsOf<kChannels>(t, p, c, terms, 0);
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        at.k = c.k + j;
+        at.k = first + j;
         const auto in = Inputs(p, c, residual, shift.value[j], j, sum(j));
         outputs[j] = p.epilogue(in, at);
         See(p, in, at, j, seen);

@@ -56,7 +56,7 @@ class DirectStore {
     Part parts[Map::kGroups];
     WEFT_UNROLL
     for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g]);
+      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g], Math::ValueOffset(p, tile));
       parts[g] = MakePart(p, channels[g].k, channels[g].count);
     }
     const std::int64_t image = Dst::ImageStride(p.extents);
@@ -74,8 +74,7 @@ class DirectStore {
         // Predicates instead of branches, except where a stage would see a coordinate outside.
         const bool wanted = pixel.inside && channels[g].k < padded_end;
         if (Epilogue::kNeedsCoordinate && !wanted) continue;
-        epilogues::OutputCoord at{pixel.n, 0, 0, 0};
-        if constexpr (Epilogue::kNeedsCoordinate) at.p = p.rows.Row(tile, pixel.pq, at.q);
+        const epilogues::OutputCoord at = Math::CoordOf(p, tile, pixel);
         Outputs outputs;
         Math::Convert(
             t, p, pixel, at, wanted, channels[g], terms,

@@ -45,12 +45,15 @@ requires MatrixPolicy<P>
 struct OperatorKind<P> {
   using Operator = Gemm<P>;
   using Checked = CheckedGemmPolicy<P>;
-  using Same = std::tuple<typename P::Element, typename P::LayoutA, typename P::LayoutB,
-                          typename P::LayoutC, typename P::Epilogue>;
+  using Same =
+      std::tuple<typename P::Element, typename P::LayoutA, typename P::LayoutB, typename P::LayoutC,
+                 typename P::Epilogue, std::bool_constant<kGrouped<P>>>;
   static constexpr const char* kWho = "gemm";
-  static constexpr const char* kFrom = kLinesOfA<P> ? (kLinesOfB<P> ? "row_x_column" : "row_x_row")
-                                       : kLinesOfB<P> ? "column_x_column"
-                                                      : "column_x_row";
+  static constexpr const char* kFrom =
+      kGrouped<P>    ? (kLinesOfB<P> ? "groups_x_column" : "groups_x_row")
+      : kLinesOfA<P> ? (kLinesOfB<P> ? "row_x_column" : "row_x_row")
+      : kLinesOfB<P> ? "column_x_column"
+                     : "column_x_row";
   static constexpr const char* kBy = "";
   static constexpr const char* kTo =
       std::is_same_v<typename P::LayoutC, layouts::RowMajor> ? "row" : "column";
@@ -83,6 +86,21 @@ struct Joined<Family<P...>> {
 template <class... P, class... Q, class... Others>
 struct Joined<Family<P...>, Family<Q...>, Others...> : Joined<Family<P..., Q...>, Others...> {};
 
+template <class P>
+inline constexpr bool kSplits = [] {
+  if constexpr (requires { P::config.split; }) {
+    return P::config.split > 1;
+  } else {
+    return false;
+  }
+}();
+
+template <class F>
+struct GroupedOf;
+template <class... Policies>
+struct GroupedOf<Family<Policies...>>
+    : Joined<std::conditional_t<kSplits<Policies>, Family<>, Family<Grouped<Policies>>>...> {};
+
 }  // namespace internal
 
 // Policy kIndex of the kSize policies of F, for weft_add_family().
@@ -92,6 +110,10 @@ using PolicyOf = typename internal::PolicyAt<F, kSize, kIndex>::type;
 // The policies of several families, one after the other.
 template <class... Families>
 using JoinFamilies = typename internal::Joined<Families...>::type;
+
+// The policies of a family of products as Grouped, but for those whose clusters share a tile.
+template <class F>
+using GroupedFamily = typename internal::GroupedOf<F>::type;
 
 // Instantiating this checks a family and each of its policies; each failure is one sentence.
 template <class... Policies>

@@ -4,6 +4,9 @@
 //     op->Run({.a = a, .b = b, .bias = bias, .c = c}, stream);  // on the GPU
 //     op->RunOnCpu({.a = a, .b = b, .bias = bias, .c = c});     // the same kernel, on the CPU
 //
+// A batch of products is one launch: Create({.m = 128, .n = 128, .k = 64, .batch = 96}); so are those of
+// Gemm<Grouped<MyGemm>>, whose products have different numbers of rows.
+//
 // A leading dimension counts the elements from one row (RowMajor) or column (ColumnMajor) to the
 // next; those of A and B are multiples of config.alignment.src bytes, and every line of a matrix is
 // there in full, up to its leading dimension: kernels may read what lies between.
@@ -47,6 +50,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.lines_a = kLinesOfA<P>;
   facts.lines_b = kLinesOfB<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
+  facts.grouped = kGrouped<P>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");
@@ -61,19 +65,27 @@ struct GemmArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
 
+  // Of a batch: those of the first product; the others' follow as GemmProblem says.
   SourcePointer<StoredElement<Element>> a = nullptr;  // m x k
   SourcePointer<StoredElement<Element>> b = nullptr;  // k x n
-  BiasPointer<BiasElement> bias = nullptr;            // n values, with a Bias or SumBias stage
-  // With a Residual stage only: m x n in C's layout with C's leading dimension. If its elements
+  // n values, with a Bias or SumBias stage; with problem.own_bias n for each product.
+  BiasPointer<BiasElement> bias = nullptr;
+  // With a Residual stage only: m x n in C's layout, leading dimension and stride. If its elements
   // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
   ResidualPointer<ResidualElement> residual = nullptr;
   OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
   float alpha = 1.0f;                                    // scale of the sums
-  const float* channel_alpha = nullptr;                  // or n of them, one per column
+  const float* channel_alpha = nullptr;                  // or one per column, as many as of bias
   float beta = 1.0f;                                     // scale of the bias
   float gamma = 1.0f;                                    // scale of the residual
   float zero_point = 0.0f;  // added before the conversion to an 8-bit type
   Epilogue epilogue{};
+  // Of Grouped only, where A and C are: the row behind group g's last one, problem.batch of them in
+  // ascending order. The group's first row is the end of the group before it, or 0; groups may be empty.
+  // Rows from the last end to problem.m belong to none: C keeps what it has there. On a GPU numbers are
+  // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
+  // problem.m, and descending ones make results of no meaning.
+  const std::int32_t* ends = nullptr;
 };
 
 template <class P>
@@ -127,6 +139,9 @@ class Gemm {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
+      if constexpr (kGrouped<P>) {
+        if (absl::Status s = CheckEnds(problem(), args.ends); !s.ok()) return s;
+      }
       return gemm::RunOnCpu<P>("gemm", Facts(), launch, options, stats);
     });
   }
@@ -135,28 +150,42 @@ class Gemm {
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     const GemmProblem& p = problem();
-    const auto operand = [](const char* field, const void* address, std::int64_t lines,
-                            std::int64_t elements, std::int64_t pitch) {
-      return TensorArgument{.field = field,
-                            .address = address,
-                            .alignment = P::config.alignment.src,
-                            .line_bytes = elements * std::int64_t{sizeof(Element)},
-                            .lines = lines,
-                            .pitch_bytes = pitch * std::int64_t{sizeof(Element)},
-                            .helper = CheckedGemmPolicy<P>::kWgmma ? nullptr : "WithSrcAlignment",
-                            .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element)};
+    const auto operand = [&](const char* field, const void* address, std::int64_t lines,
+                             std::int64_t elements, std::int64_t pitch, std::int64_t stride) {
+      constexpr std::int64_t kBytes = sizeof(Element);
+      return Batched({.field = field,
+                      .address = address,
+                      .alignment = P::config.alignment.src,
+                      .line_bytes = elements * kBytes,
+                      .lines = lines,
+                      .pitch_bytes = pitch * kBytes,
+                      .helper = CheckedGemmPolicy<P>::kWgmma ? nullptr : "WithSrcAlignment",
+                      .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element)},
+                     p.batch, stride * kBytes);
     };
-    const TensorArgument operands[] = {kLinesOfA<P> ? operand("a", args.a, p.m, p.k, p.lda)
-                                                    : operand("a", args.a, p.k, p.m, p.lda),
-                                       kLinesOfB<P> ? operand("b", args.b, p.n, p.k, p.ldb)
-                                                    : operand("b", args.b, p.k, p.n, p.ldb)};
+    const TensorArgument operands[] = {
+        kLinesOfA<P> ? operand("a", args.a, p.m, p.k, p.lda, p.stride_a)
+                     : operand("a", args.a, p.k, p.m, p.lda, p.stride_a),
+        kLinesOfB<P> ? operand("b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                     : operand("b", args.b, p.k, p.n, p.ldb, p.stride_b),
+        {.field = "ends",
+         .address = args.ends,
+         .alignment = alignof(std::int32_t),
+         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
+         .if_null = "is null; give the address of one number for each of problem.batch groups, the "
+                    "row behind its last one"}};
+    if (!kGrouped<P> && args.ends != nullptr) {
+      return absl::InvalidArgumentError(
+          "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
+    }
     const auto result = [&](int element_bytes, int alignment) {
-      return TensorArgument{.field = "c",
-                            .address = args.c,
-                            .alignment = alignment,
-                            .line_bytes = (kRowMajorC ? p.n : p.m) * element_bytes,
-                            .lines = kRowMajorC ? p.m : p.n,
-                            .pitch_bytes = p.ldc * element_bytes};
+      return Batched({.field = "c",
+                      .address = args.c,
+                      .alignment = alignment,
+                      .line_bytes = (kRowMajorC ? p.n : p.m) * element_bytes,
+                      .lines = kRowMajorC ? p.m : p.n,
+                      .pitch_bytes = p.ldc * element_bytes},
+                     p.batch, p.stride_c * element_bytes);
     };
     TensorArgument c = result(sizeof(Output), P::config.alignment.dst);
     c.helper = "WithDstAlignment";
@@ -166,8 +195,9 @@ class Gemm {
     TensorArgument residual =
         result(sizeof(ResidualElement), kWide ? P::config.alignment.dst : alignof(ResidualElement));
     residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
-    return gemm::CheckArguments("gemm", operands, c,
-                                EpilogueArgumentsOf<Epilogue>(args, p.n, residual));
+    return gemm::CheckArguments(
+        "gemm", absl::MakeSpan(operands).first(kGrouped<P> ? 3 : 2), c,
+        EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual));
   }
 
  private:
@@ -178,13 +208,11 @@ class Gemm {
   absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     Launch launch;
-    launch.grid = {static_cast<int>(counts().blocks()), 1, 1};
+    launch.grid = {plan_.tiles, 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
       Fill(args, &p);
-      p.schedule = GroupedTileGrid::Make(static_cast<std::int32_t>(counts().tiles_m),
-                                         static_cast<std::int32_t>(counts().tiles_n),
-                                         GroupOf(P::config.threadblock));
+      FillSchedule<BandedTileGrid>(args, BandOf(P::config.threadblock), &p.schedule);
       const WgmmaGemmPlan& plan = plan_.engine;
       static_cast<MatrixCopies&>(p.a) = plan.a.params;
       static_cast<MatrixCopies&>(p.b) = plan.b.params;
@@ -202,17 +230,31 @@ class Gemm {
       const auto k = static_cast<std::int32_t>(problem().k);
       GemmParams<P> p;
       Fill(args, &p);
-      p.schedule.tiles_n = FastDivmod(static_cast<std::int32_t>(counts().tiles_n));
+      FillSchedule<TileGrid>(args, 1, &p.schedule);
       // Elements brought one k at a time may begin with the short slice: sums then start with zeros
       // instead of ending with them, which would turn -0 into 0.
       constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
       const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
-      p.a = {args.a, problem().lda, p.output.rows.rows, k, first};
-      p.b = {args.b, problem().ldb, p.output.k, k, first};
+      p.a = {args.a, problem().lda, p.output.rows.rows, k, first, problem().stride_a};
+      p.b = {args.b, problem().ldb, p.output.k, k, first, problem().stride_b};
       const bool cut = problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
       launch.kernel = KernelList<P>::kCut && cut ? 1 : 0;
       launch.params = &p;
       return start(launch);
+    }
+  }
+
+  template <class Grid, class Schedule>
+  void FillSchedule(const Arguments& args, std::int32_t band, Schedule* s) const {
+    const auto tiles_n = static_cast<std::int32_t>(counts().tiles_n);
+    if constexpr (kGrouped<P>) {
+      s->grid = Grid::Make(plan_.tile_rows, tiles_n, band);
+      s->block_m = FastDivmod(P::config.threadblock.m);
+      s->ends = args.ends;
+      s->products = static_cast<std::int32_t>(problem().batch);
+      s->m = static_cast<std::int32_t>(problem().m);
+    } else {
+      *s = BatchedGrid<Grid>::Make(plan_.tile_rows, tiles_n, band);
     }
   }
 
@@ -223,6 +265,12 @@ class Gemm {
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);
+    // The Cs as places in one matrix of all their lines (gemm/gemm_checks.cpp bounds them).
+    const auto lines = static_cast<std::int32_t>(problem().stride_c / problem().ldc);
+    const auto along = static_cast<std::int32_t>(problem().stride_c % problem().ldc);
+    p->output.rows.row_step = kRowMajorC ? lines : along;
+    p->output.rows.column_step = kRowMajorC ? along : lines;
+    p->output.rows.value_step = problem().own_bias ? p->output.k : 0;
     p->output.extents = {.n = 1, .c = problem().n, .h = problem().ldc, .w = problem().m};
   }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kTileOvershoot = 1024;  // tiles may reach past the last row by less
 constexpr std::int64_t kMaxExtent = kInt32Max - kTileOvershoot;
+constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLargestProduct = 128 * 128;
 
 absl::Status CheckExtent(const char* field, std::int64_t value) {
@@ -61,8 +62,7 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
                      m.pitch_field, "=", RoundUp(m.extent, std::int64_t{multiple}), ")", lower));
   }
   // Tiles may reach past the last line; offsets there are formed, though not used.
-  const std::int64_t most =
-      std::numeric_limits<std::int64_t>::max() / (m.lines + kTileOvershoot) / m.element_bytes;
+  const std::int64_t most = kInt64Max / (m.lines + kTileOvershoot) / m.element_bytes;
   if (*pitch > most) {
     return absl::OutOfRangeError(absl::StrCat("gemm: ", m.pitch_field, "=", *pitch, " exceeds ",
                                               most, ": ", m.lines,
@@ -71,10 +71,87 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
   return absl::OkStatus();
 }
 
+// Matrices of `lines`, *stride elements apart, which is filled in if it is kPacked. copied: by the copy
+// engine of sm_90.
+absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, std::int64_t batch,
+                         bool copied, std::int64_t* stride) {
+  if (*stride == GemmProblem::kPacked) *stride = m.lines * pitch;
+  if (batch == 1) return absl::OkStatus();
+  if (*stride < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("gemm: ", field, "=", *stride,
+                     " is negative; give the elements from one product's matrix to the next one's, "
+                     "or GemmProblem::kPacked"));
+  }
+  const int multiple = m.access_bytes / m.element_bytes;
+  if (*stride % multiple != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "gemm: ", field, "=", *stride, " is not a multiple of ", multiple,
+        ", the elements of one access; move the matrices apart",
+        m.helper == nullptr ? "" : absl::StrCat(" or lower config.alignment with ", m.helper)));
+  }
+  const std::int64_t reach = kInt64Max / m.element_bytes - (m.lines + kTileOvershoot) * pitch;
+  const std::int64_t most = std::min(
+      reach / batch, (copied ? (std::int64_t{1} << 40) - 16 : kInt64Max) / m.element_bytes);
+  if (*stride > most) {
+    return absl::OutOfRangeError(
+        absl::StrCat("gemm: ", field, "=", *stride, " exceeds ", most, ", the reach of ",
+                     copied ? "the copy engine" : "a 64-bit offset", "; split the batch"));
+  }
+  return absl::OkStatus();
+}
+
+// What holds blocks of all Cs side by side, or the most there is.
+std::int64_t LeastPitch(const Lines& c, const GemmProblem& p) {
+  const std::int64_t stride = std::max(p.stride_c, c.extent);
+  const std::int64_t most = (kInt64Max - c.extent) / (p.batch - 1);
+  return stride > most ? kInt64Max : (p.batch - 1) * stride + c.extent;
+}
+
+// Whether the Cs of a batch have no element in common, and places that kernels can count.
+absl::Status CheckApart(const Lines& c, const GemmProblem& p) {
+  // Kernels count in lines and elements of one matrix in which all Cs lie.
+  if (p.stride_c / p.ldc > (kMaxExtent - c.lines) / p.batch ||
+      p.stride_c % p.ldc > (kMaxExtent - c.extent) / p.batch) {
+    return absl::OutOfRangeError(
+        absl::StrCat("gemm: stride_c=", p.stride_c, " times batch=", p.batch, " are more than ",
+                     kMaxExtent, " times ldc=", p.ldc, "; split the batch"));
+  }
+  const std::int64_t behind = (c.lines - 1) * p.ldc + c.extent;
+  if (p.batch == 1 || p.stride_c >= behind) return absl::OkStatus();
+  if (p.stride_c >= c.extent && p.stride_c <= (p.ldc - c.extent) / (p.batch - 1)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "gemm: stride_c=", p.stride_c, " lets the C of a product reach into the next one's; give ",
+      behind, " or more, or at least ", c.extent_field, "=", c.extent, " and an ldc of at least ",
+      LeastPitch(c, p), " for blocks of one larger matrix"));
+}
+
+// Groups share the rows of A and C.
+absl::Status CheckGroups(const GemmProblem& p, const TileFacts& facts) {
+  for (const auto& [field, value] : {std::pair{"stride_a", p.stride_a}, {"stride_c", p.stride_c}}) {
+    if (value != GemmProblem::kPacked) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("gemm: ", field, "=", value,
+                       " is given, but the products of Grouped share the rows of one A and of one "
+                       "C; leave it kPacked"));
+    }
+  }
+  const std::int64_t most = kMaxExtent / facts.config.threadblock.m;
+  if (p.m / facts.config.threadblock.m > most - p.batch) {
+    return absl::OutOfRangeError(absl::StrCat("gemm: batch=", p.batch, " groups of m=", p.m,
+                                              " rows need more than ", most,
+                                              " rows of tiles; split the product"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckExtents(const GemmProblem& p) {
-  for (const auto& [field, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}}) {
+  for (const auto& [field, value] :
+       {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}, {"batch", p.batch}}) {
     if (absl::Status s = CheckExtent(field, value); !s.ok()) return s;
   }
   return absl::OkStatus();
@@ -84,6 +161,15 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
   const TileDescription& config = facts.config;
   GemmProblem p = problem;
   if (absl::Status s = CheckExtents(p); !s.ok()) return s;
+  if (facts.grouped) {
+    if (absl::Status s = CheckGroups(p, facts); !s.ok()) return s;
+    p.stride_a = p.stride_c = 0;
+  }
+  if (p.own_bias && p.n > kMaxExtent / p.batch) {
+    return absl::OutOfRangeError(absl::StrCat("gemm: batch=", p.batch, " times n=", p.n,
+                                              " exceeds ", kMaxExtent,
+                                              ", the most biases of own_bias; split the batch"));
+  }
   if (facts.int32_sums && p.k * kLargestProduct > kInt32Max) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: k=", p.k,
@@ -119,14 +205,42 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                    c_bytes,
                    facts.row_major_c ? store * c_bytes : c_bytes,
                    "WithDstAlignment"};
-  if (absl::Status s = CheckPitch(operand("lda", facts.lines_a, "m", p.m), &p.lda); !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = CheckPitch(operand("ldb", facts.lines_b, "n", p.n), &p.ldb); !s.ok()) {
-    return s;
-  }
+  const Lines a = operand("lda", facts.lines_a, "m", p.m);
+  const Lines b = operand("ldb", facts.lines_b, "n", p.n);
+  if (absl::Status s = CheckPitch(a, &p.lda); !s.ok()) return s;
+  if (absl::Status s = CheckPitch(b, &p.ldb); !s.ok()) return s;
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;
+  const bool copied = config.mainloop == Mainloop::kWgmmaSm90;
+  if (absl::Status s = CheckStride("stride_a", a, p.lda, p.batch, copied, &p.stride_a); !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckStride("stride_b", b, p.ldb, p.batch, copied, &p.stride_b); !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckStride("stride_c", c, p.ldc, p.batch, false, &p.stride_c); !s.ok()) {
+    return s;
+  }
+  if (!facts.grouped) {
+    if (absl::Status s = CheckApart(c, p); !s.ok()) return s;
+  }
   return p;
+}
+
+absl::Status CheckEnds(const GemmProblem& p, const std::int32_t* ends) {
+  std::int32_t last = 0;
+  for (std::int64_t g = 0; g < p.batch; ++g) {
+    if (ends[g] < last) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("gemm: args.ends[", g, "]=", ends[g], " is less than ", last,
+                       ", where the group begins; give ends of groups that follow one another"));
+    }
+    if (ends[g] > p.m) {
+      return absl::InvalidArgumentError(absl::StrCat("gemm: args.ends[", g, "]=", ends[g],
+                                                     " exceeds m=", p.m, ", the rows there are"));
+    }
+    last = ends[g];
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace weft::gemm

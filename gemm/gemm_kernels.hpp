@@ -17,9 +17,13 @@
 
 namespace weft::gemm {
 
+// The schedulers of a policy's products.
+template <class P, class Grid>
+using GemmGrid = std::conditional_t<kGrouped<P>, GroupGrid<Grid>, BatchedGrid<Grid>>;
+
 template <class P>
 struct GemmParams {
-  TileGrid::Params schedule;
+  typename GemmGrid<P, TileGrid>::Params schedule;
   MatrixParams a, b;
   OutputParams<P, MatrixRows> output;
   std::int32_t slices = 0;
@@ -28,7 +32,7 @@ struct GemmParams {
 // The same with the wgmma_sm90 mainloop.
 template <class P>
 struct WgmmaGemmParams {
-  GroupedTileGrid::Params schedule;
+  typename GemmGrid<P, BandedTileGrid>::Params schedule;
   CopiedMatrixParams a, b;
   OutputParams<P, MatrixRows> output;
   MbarRingParams ring;
@@ -51,12 +55,13 @@ using GemmMainloop = std::conditional_t<
 template <class P, bool kWhole>
 struct GemmParts {
   using Params = GemmParams<P>;
-  using Scheduler = TileGrid;
+  using Scheduler = GemmGrid<P, TileGrid>;
   using Mainloop = GemmMainloop<P>;
   using Pipeline = typename Mainloop::Pipeline;
   template <class Rows, bool kLines>
-  using OperandOf = typename decltype(MatrixOperandOf<Mainloop, P, kLines,
-                                                      kWhole>::template Select<Rows>())::type;
+  using OperandOf =
+      typename decltype(MatrixOperandOf<Mainloop, P, kLines, kWhole,
+                                        kGrouped<P> && Rows::kIsA>::template Select<Rows>())::type;
   using OperandA = OperandOf<RowsOfA, kLinesOfA<P>>;
   using OperandB = OperandOf<typename Mainloop::ColumnsOfB, kLinesOfB<P>>;
 
@@ -68,7 +73,7 @@ struct GemmParts {
   using Epilogue = DirectStore<Destination, decltype(Params::output), typename Mainloop::Map>;
 
   // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
-  // does looking where lines end.
+  // does looking where lines end, or groups.
   static constexpr int kRegisters = [] {
     constexpr bool kLines = kLinesOfA<P> && kLinesOfB<P>, kCross = !kLinesOfA<P> && !kLinesOfB<P>;
     constexpr int kOwn = Mainloop::Registers(0);
@@ -76,8 +81,12 @@ struct GemmParts {
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
       return kLines ? kOwn : kOwn * 5 / 4;
     }
-    return kOwn == 128 && (kCross || !kWhole) ? 168 : kOwn;
+    return kOwn == 128 && (kCross || !kWhole || kGrouped<P>) ? 168 : kOwn;
   }();
+  // For a residual ptxas takes more before sm_90; blocks of few threads find room for it.
+  static constexpr int kRegistersBefore90 =
+      P::Epilogue::kHasResidual && kRegisters == 128 && Mainloop::kThreads <= 128 ? 160
+                                                                                  : kRegisters;
 };
 
 template <class Element>
@@ -92,7 +101,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
 template <class P>
 struct WgmmaGemmParts {
   using Params = WgmmaGemmParams<P>;
-  using Scheduler = GroupedTileGrid;
+  using Scheduler = GemmGrid<P, BandedTileGrid>;
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<P>, kColumnsAcross = !kLinesOfB<P>;
@@ -110,8 +119,8 @@ struct WgmmaGemmParts {
   static_assert((kLinesOfA<P> && kLinesOfB<P>) || (kTile.k <= 256 && kTile.k % 8 == 0),
                 "weft: where k does not run along memory, config.threadblock.k of a wgmma_sm90 "
                 "GEMM is a multiple of 8, at most 256");
-  using OperandA = CopiedMatrixOperand<RowsOfA, Mainloop::kBlockM, kLinesOfA<P>>;
-  using OperandB = CopiedMatrixOperand<RowsOfB, Mainloop::kBlockN, kLinesOfB<P>>;
+  using OperandA = CopiedMatrixOperand<RowsOfA, Mainloop::kBlockM, kLinesOfA<P>, kGrouped<P>>;
+  using OperandB = CopiedMatrixOperand<RowsOfB, Mainloop::kBlockN, kLinesOfB<P>, false>;
   struct Destination {
     using DstLayout = MatrixFormat<typename P::LayoutC>;
     using Epilogue = typename P::Epilogue;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/tile_grid.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
@@ -14,17 +15,23 @@ namespace {
 constexpr int kLine = CopiedMatrixParams::kLineBytes;
 
 // `rows` of them to a tile, of `all`; `lines`: k runs along memory, and lines are `pitch` elements
-// apart.
+// apart. `stride`: from one of `batch` matrices to the next, 0 if there is one for all.
 CopiedMatrix MakeMatrix(int rows, int slice_k, std::int64_t all, std::int64_t k, std::int64_t pitch,
-                        int element_bytes, bool lines) {
+                        std::int64_t batch, std::int64_t stride, int element_bytes, bool lines) {
   CopiedMatrix m;
   const int line = kLine / element_bytes;
-  m.spec.rank = 2;
+  m.spec.rank = 3;
   m.spec.element_bytes = static_cast<std::uint8_t>(element_bytes);
   m.spec.swizzle = arch::SwizzleSpan::k128;
   m.spec.stride[0] = static_cast<std::uint64_t>(pitch) * static_cast<std::uint64_t>(element_bytes);
   m.spec.dim[0] = static_cast<std::uint32_t>(lines ? k : all);
   m.spec.dim[1] = static_cast<std::uint32_t>(lines ? all : k);
+  m.params.step = batch > 1 && stride > 0;
+  m.spec.dim[2] = static_cast<std::uint32_t>(m.params.step ? batch : 1);
+  m.spec.stride[1] =
+      m.params.step ? static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(element_bytes)
+                    : m.spec.stride[0];
+  m.spec.box[2] = 1;
   m.spec.box[0] = static_cast<std::uint16_t>(line);
   m.spec.box[1] = static_cast<std::uint16_t>(lines ? rows : slice_k);
   m.params.copies = CeilDiv(lines ? slice_k : rows, line);
@@ -57,8 +64,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
   WgmmaGemmPlan g;
-  g.a = MakeMatrix(tile.m, tile.k, p.m, p.k, p.lda, element_bytes, f.lines_a);
-  g.b = MakeMatrix(tile.n, tile.k, p.n, p.k, p.ldb, element_bytes, f.lines_b);
+  g.a = MakeMatrix(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, element_bytes, f.lines_a);
+  g.b = MakeMatrix(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, element_bytes, f.lines_b);
 
   const auto bytes = [](const CopiedMatrix& x) { return x.params.copies * x.params.copy_bytes; };
   g.ring.b_offset = bytes(g.a);  // of whole lines of 8 rows: a multiple of 1024
@@ -85,13 +92,18 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
 PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
-  counts.tiles_m = CeilDiv(p.m, std::int64_t{t.m});
+  const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of a product
+  const double all_rows = f.grouped ? double(p.m) : double(p.m) * p.batch;
+  const auto matrices = [&](std::int64_t stride) { return stride > 0 ? double(p.batch) : 1.0; };
+  counts.batches = p.batch;
+  counts.tiles_m = CeilDiv(rows, std::int64_t{t.m});
   counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
   counts.slices = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{t.k}));
   counts.useful =
-      double(p.m) * p.n * p.k / (double(counts.blocks()) * t.m * t.n * counts.slices * t.k);
-  counts.bytes = (double(p.m) * p.k + double(p.n) * p.k) * f.element_bytes +
-                 double(p.m) * p.n * f.dst_element_bits / 8 + 8.0 * p.n;
+      all_rows * p.n * p.k /
+      (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.slices * t.k);
+  counts.bytes = (matrices(p.stride_a) * p.m + matrices(p.stride_b) * p.n) * p.k * f.element_bytes +
+                 all_rows * p.n * f.dst_element_bits / 8 + 8.0 * p.n * (p.own_bias ? p.batch : 1);
   return counts;
 }
 
@@ -102,10 +114,17 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, f);
   if (!checked.ok()) return checked.status();
   GemmPlan plan = {.problem = *checked, .counts = CountTiles(*checked, f), .engine = {}};
-  if (const std::int64_t blocks = plan.counts.blocks(); blocks > kMostBlocks) {
-    return absl::OutOfRangeError(absl::StrCat("gemm: blocks=", blocks, " exceeds ", kMostBlocks,
-                                              "; use a larger threadblock tile"));
+  const std::int64_t products = f.grouped ? 1 : checked->batch;
+  const std::int64_t rows =
+      f.grouped ? GroupGrid<TileGrid>::Rows(checked->m, checked->batch, f.config.threadblock.m)
+                : plan.counts.tiles_m;
+  // An extent or two of 31 bits, and a batch: in double, so that nothing overflows.
+  if (const double tiles = double(products) * rows * plan.counts.tiles_n; tiles > kMostBlocks) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "gemm: blocks=%.0f exceeds %d; use a larger threadblock tile", tiles, kMostBlocks));
   }
+  plan.tile_rows = Int32(rows);
+  plan.tiles = Int32(products * rows * plan.counts.tiles_n);
   if (f.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
@@ -124,7 +143,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   return plan;
 }
 
-std::int32_t GroupOf(const TileShape& tile) {
+std::int32_t BandOf(const TileShape& tile) {
   // Blocks that run at the same time bring fewest rows where as many are A's as B's.
   constexpr double kBlocks = 132.0;
   const double rows = std::sqrt(kBlocks * tile.n / tile.m);
@@ -135,11 +154,14 @@ std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
   const PlanCounts& counts = plan.counts;
   const TileDescription& c = f.config;
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
+  const std::string batch = f.grouped            ? absl::StrFormat("%d groups of ", counts.batches)
+                            : counts.batches > 1 ? absl::StrFormat("batch of %d x ", counts.batches)
+                                                 : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d, %d stages, %d x %d %sblocks of %d threads, %d bytes shared, %s -> "
+      "%s %dx%dx%d warp %dx%d, %d stages, %s%d x %d %sblocks of %d threads, %d bytes shared, %s -> "
       "%s",
       MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, f.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, counts.tiles_m,
+      c.warp.n, f.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, batch, counts.tiles_m,
       counts.tiles_n, clusters, f.threads, f.shared_bytes, f.src_layout, f.dst_layout);
 }
 

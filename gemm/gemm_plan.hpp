@@ -26,16 +26,19 @@ struct WgmmaGemmPlan {
 
 // A product that passed every check for one policy.
 struct GemmPlan {
-  GemmProblem problem;  // with its leading dimensions
-  PlanCounts counts;
+  GemmProblem problem;  // with its leading dimensions and strides
+  PlanCounts counts;    // of Grouped: as if all groups had the same number of rows
+  // What a scheduler is made of: rows of tiles of a product, those of all groups together with Grouped;
+  // and how many tiles there are.
+  std::int32_t tile_rows = 0, tiles = 0;
   WgmmaGemmPlan engine;  // wgmma_sm90
 };
 
 // As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
 
-// Rows of tiles that GroupedTileGrid goes through together.
-std::int32_t GroupOf(const TileShape& tile);
+// Rows of tiles that BandedTileGrid goes through together.
+std::int32_t BandOf(const TileShape& tile);
 
 // One line for people: tile, grid, shared memory, layouts.
 std::string DescribeGemm(const GemmPlan& plan, const TileFacts& facts);

@@ -88,6 +88,16 @@ inline constexpr bool kOnlySums<epilogues::Chain<epilogues::ToSums<T>>> = true;
 
 }  // namespace internal
 
+// The products of P in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
+// group g multiplies its rows by the g-th of problem.batch matrices B. How many rows each has is known
+// when the kernel runs: GemmArguments::ends. A is row-major. For wgmma_sm90 without a split.
+template <class P>
+struct Grouped : P {};
+template <class P>
+inline constexpr bool kGrouped = false;
+template <class P>
+inline constexpr bool kGrouped<Grouped<P>> = true;
+
 template <class P>
 concept MatrixPolicy = requires {
   typename P::LayoutA;
@@ -140,6 +150,9 @@ struct CheckedGemmPolicy {
                     internal::kIsMatrixLayout<typename P::LayoutC>,
                 "weft: LayoutA, LayoutB and LayoutC of a GEMM are weft::layouts::RowMajor or "
                 "weft::layouts::ColumnMajor");
+  static_assert(
+      !kGrouped<P> || kLinesOfA<P>,
+      "weft: a Grouped GEMM takes a row-major A: its groups are rows, which begin anywhere");
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
   static_assert(

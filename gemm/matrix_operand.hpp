@@ -10,8 +10,19 @@
 
 namespace weft::gemm {
 
-// A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do.
-template <int kElementBytes, bool kAlong_, bool kWhole_>
+// Where the matrix of a tile's product begins, in elements.
+template <class Tile>
+constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
+  if constexpr (requires { tile.product; }) {
+    return tile.product * p.step;
+  } else {
+    return 0;
+  }
+}
+
+// A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do. kShared:
+// the products of a group have their rows in it.
+template <int kElementBytes, bool kAlong_, bool kWhole_, bool kShared = false>
 struct MatrixSource {
   using Params = MatrixParams;
   static constexpr bool kAlong = kAlong_, kWhole = kWhole_, kRegular = true;
@@ -23,12 +34,16 @@ struct MatrixSource {
   static constexpr std::int32_t End(const Params& p) { return p.k * kUnit; }
   static constexpr std::int32_t First(const Params& p) { return p.first_k * kUnit; }
   template <class Tile>
-  static constexpr const void* Data(const Params& p, const Tile&) {
-    return p.data;
+  static constexpr const void* Data(const Params& p, const Tile& tile) {
+    return static_cast<const std::uint8_t*>(p.data) + ProductOffset(p, tile) * kElementBytes;
   }
   template <class Tile>
-  static constexpr RowPlace Row(const Params& p, const Tile&, std::int32_t row) {
-    return {row * RowBytes(p), row < p.extent};
+  static constexpr RowPlace Row(const Params& p, const Tile& tile, std::int32_t row) {
+    if constexpr (kShared) {
+      return {(tile.first_row + row) * RowBytes(p), row < tile.rows};
+    } else {
+      return {row * RowBytes(p), row < p.extent};
+    }
   }
 };
 
@@ -57,8 +72,8 @@ class TransposeOperand {
       : p_(p),
         line_((Shape::Rows::Index(tile) * Shape::kExtent + Shape::Row(t, 0)) * kLines),
         k_((Shape::Outer(t, 0) * Shape::kInner + Shape::Inner(t)) * kDepth),
-        source_(static_cast<const std::uint8_t*>(p.data) + (k_ * p.pitch + line_) * kElementBytes) {
-  }
+        source_(static_cast<const std::uint8_t*>(p.data) +
+                (ProductOffset(p, tile) + k_ * p.pitch + line_) * kElementBytes) {}
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     const std::int64_t pitch = p_.pitch * kElementBytes;
@@ -144,15 +159,15 @@ class TransposeOperand {
 };
 
 // An operand of M whose rows are Rows, of a matrix of P::Element. kLines: k runs along memory.
-// kWhole: its k are a multiple of config.alignment.src bytes.
-template <class M, class P, bool kLines, bool kWhole>
+// kWhole: its k are a multiple of config.alignment.src bytes. kShared: as MatrixSource.
+template <class M, class P, bool kLines, bool kWhole, bool kShared = false>
 struct MatrixOperandOf {
   static constexpr int kElementBytes = sizeof(typename P::Element);
   template <class Rows>
   static auto Select() {
     if constexpr (kLines) {
       using Shape = typename M::template Along<Rows, P::config.alignment.src>;
-      using Source = MatrixSource<kElementBytes, true, kWhole>;
+      using Source = MatrixSource<kElementBytes, true, kWhole, kShared>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     } else if constexpr (kElementBytes < 4) {
       using Shape = typename M::template Transposed<Rows>;

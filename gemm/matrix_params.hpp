@@ -20,6 +20,7 @@ struct MatrixParams {
   std::int32_t extent = 0;
   std::int32_t k = 0;
   std::int32_t first_k = 0;  // 0, or less: the first slice begins before the matrix does
+  std::int64_t step = 0;     // elements from a product's matrix to the next one's
 };
 
 // C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries

@@ -7,15 +7,16 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/share.hpp"
 #include "weft/gemm/warp_tile.hpp"
+#include "weft/layouts/register_tensor.hpp"
 #include "weft/layouts/swizzle.hpp"
 
 namespace weft::gemm {
 
-// Half `half` (16 bytes) of k group `group` of row `row` at Offset(row, group, half).
-// Fragment(address, group, row) is the address of group `group`, `row` rows further, from that of
-// group 0 (row: a multiple of 16).
+// Layout: (row, byte of k) -> byte. Half `half` (16 bytes) of k group `group` of row `row` is at
+// Offset(row, group, half). A stage begins at a multiple of kAlignment bytes.
 //
 // Groups of one k together, as NCxHWx<32> and CxRSKx<32> have them. The halves of every second set
 // of four rows are exchanged: the 8 rows that ldmatrix reads at once then lie in 8 different sets
@@ -23,11 +24,14 @@ namespace weft::gemm {
 template <int kRows, int kGroups>
 struct GroupMajor {
   static constexpr int kInnerGroups = 1;  // of a row, side by side
+  static constexpr int kAlignment = 128;
+  using Swizzle = layouts::Swizzle<1, 4, 3>;
+  using Lines = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
+                         Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
+  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
+  static_assert(kRows * 32 % Swizzle::kRepeat == 0);  // so that a group can be added at last
   static constexpr int Offset(int row, int group, int half) {
-    return group * (kRows * 32) + layouts::Swizzle<1, 4, 3>{}(row * 32 + half * 16);
-  }
-  static constexpr std::uint32_t Fragment(std::uint32_t address, int group, int row) {
-    return address + static_cast<std::uint32_t>((group * kRows + row) * 32);
+    return Lines()(0, group * 32) + Swizzle()(Lines()(row, half * 16));
   }
 };
 
@@ -38,6 +42,7 @@ struct GroupMajor {
 template <int kRows, int kGroups>
 struct LineMajor {
   static constexpr int kInnerGroups = kGroups;
+  static constexpr int kAlignment = kGroups <= 4 ? 128 : kGroups * 32;
   static_assert((kGroups & (kGroups - 1)) == 0,
                 "weft: config.threadblock.k of a GEMM must be a power of two times 32 bytes");
   static constexpr int kBits = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 3;  // pieces change places
@@ -45,14 +50,30 @@ struct LineMajor {
   static constexpr int kShift = kGroups <= 4 ? 3 : kGroups == 8 ? 4 : 5;
   static_assert(kGroups <= 16, "weft: config.threadblock.k of a GEMM is at most 512 bytes");
 
+  using Swizzle = layouts::Swizzle<kBits, 4, kShift>;
+  using Lines = LayoutOf<Ints<kRows, kGroups * 32>, Ints<kGroups * 32, 1>>;
+  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
   static constexpr int Offset(int row, int group, int half) {
-    return layouts::Swizzle<kBits, 4, kShift>{}(row * (kGroups * 32) + group * 32 + half * 16);
-  }
-  static constexpr std::uint32_t Fragment(std::uint32_t address, int group, int row) {
-    return (address ^ static_cast<std::uint32_t>(group * 32)) +
-           static_cast<std::uint32_t>(row * (kGroups * 32));
+    return Layout()(row, group * 32 + half * 16);
   }
 };
+
+// LineMajor or GroupMajor of kRows rows as a layout (row, k) -> element of T. kRun > 2: rows are
+// channels, ChannelRow<kRun> of which is the line.
+template <class T, class Stage, int kRows, int kRun = 0>
+constexpr auto LinesOf() {
+  constexpr auto kBytes = layouts::RecastLayout<T, std::uint8_t>(typename Stage::Layout());
+  if constexpr (kRun <= 2) {
+    return kBytes;
+  } else {
+    constexpr auto kLines = kBytes.layout();
+    return layouts::MakeComposedLayout(
+        typename decltype(kBytes)::Swizzle{}, layouts::Int<0>{},
+        layouts::MakeLayout(layouts::Composition(layouts::Get<0>(kLines),
+                                                 typename internal::ChannelOrder<kRun, kRows>::L()),
+                            layouts::Get<1>(kLines)));
+  }
+}
 
 // Groups of int4, 16 bytes (layouts/packed_int4.hpp), those of one k together.
 template <int kRows>

@@ -8,6 +8,7 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/mma_tile.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
 
@@ -42,29 +43,30 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
     return kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
   }
 
+  // Who multiplies what; rows of B in shared memory are in the order of instructions.
+  using Atom = std::conditional_t<kPairs, MmaSm75PairAtom<typename P::Element>,
+                                  MmaSm75Atom<typename P::Element>>;
+  using Tiled = MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, 8>;
+  using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 8 i and columns 8 j of the warp's tile.
-  using Sum = std::int32_t;
-  using Accumulators = Sum[T::kFragmentsM * T::kFragmentsN][2];
+  using Accumulators = typename Tiled::Sums;
 
-  // An instruction gives a lane row lane / 4 and two adjacent columns, which ChannelOrder makes 8
-  // adjacent channels of each 32. With wide stores, lanes 2i and 2i + 1, which hold the halves of
-  // 16 adjacent channels of the same pixels, have exchanged half of what they hold (Finish): the
-  // even one has all 16 channels of rows lane / 4 + 16 i, the odd one those of the rows 8 further
-  // down.
-  struct MapLayouts {
-    static constexpr bool kWide = kWideStores;
+  // With wide stores, lanes 2i and 2i + 1, which hold the halves of 16 adjacent channels of the same
+  // pixels, have exchanged half of what they hold (Finish): the even one has all 16 channels of rows
+  // lane / 4 + 16 i, the odd one those of the rows 8 further down.
+  struct WideLayouts {
     static constexpr int kFn2 = 2 * T::kFragmentsN;  // registers of eight rows
     using Accumulators = MmaSm75Mainloop::Accumulators;
     using Threads = Ints<2, 2, 8, T::kWarpsM, T::kWarpsN>;
-    using ThreadRow = LayoutOf<Threads, Ints<kWide ? 8 : 0, 0, 1, T::kWarpM, 0>>;
-    using ThreadColumn = LayoutOf<Threads, Ints<kWide ? 0 : 8, 16, 0, 0, T::kWarpN>>;
-    using ValueRow = LayoutOf<Ints<T::kFragmentsM / (kWide ? 2 : 1)>, Ints<kWide ? 16 : 8>>;
-    using ValueColumn = LayoutOf<Ints<kWide ? 16 : 8, T::kWarpN / 32>, Ints<1, 32>>;
-    using Register = LayoutOf<Nest<Ints<T::kFragmentsM / (kWide ? 2 : 1)>,
-                                   Nest<Ints<2, 4, kWide ? 2 : 1>, Ints<T::kWarpN / 32>>>,
-                              Nest<Ints<kWide ? 2 * kFn2 : kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
+    using ThreadRow = LayoutOf<Threads, Ints<8, 0, 1, T::kWarpM, 0>>;
+    using ThreadColumn = LayoutOf<Threads, Ints<0, 16, 0, 0, T::kWarpN>>;
+    using ValueRow = LayoutOf<Ints<T::kFragmentsM / 2>, Ints<16>>;
+    using ValueColumn = LayoutOf<Ints<16, T::kWarpN / 32>, Ints<1, 32>>;
+    using Register =
+        LayoutOf<Nest<Ints<T::kFragmentsM / 2>, Nest<Ints<2, 4, 2>, Ints<T::kWarpN / 32>>>,
+                 Nest<Ints<2 * kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
   };
-  using Map = LayoutMap<MapLayouts>;
+  using Map = std::conditional_t<kWideStores, LayoutMap<WideLayouts>, typename Tiled::Map>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row.
   using ColumnsOfB = SharedRowsOfB<8>;
@@ -82,41 +84,30 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
 
   struct Scratch {};
 
+  template <template <class> class Places, class Layout>
+  using ReaderOf = LdMatrixReader<Places<typename Layout::Lines>, typename Layout::Swizzle, 1,
+                                  Layout::kAlignment>;
+  using ReaderA = ReaderOf<Tiled::template LinesA, typename T::LayoutA>;
+  using ReaderB = ReaderOf<Tiled::template LinesB, typename T::LayoutB>;
+
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,
                                    const std::uint8_t* stage_b, Accumulators& acc) {
-    // Each lane names one row of 32, or with kFragmentsM = 2 one of 16: a matrix for each eight
-    // rows of one half of a group. Both operands alike. Exchanging the halves is exchanging bit 4.
-    const int lane_a = kRowsA == 32 ? t.lane() : t.lane() % 16;
-    const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
-    const std::uint32_t row_a =
-        t.SharedAddress(stage_a) + T::LayoutA::Offset(warp_m * T::kWarpM + lane_a, 0, 0);
-    const std::uint32_t row_b =
-        t.SharedAddress(stage_b) + T::LayoutB::Offset(warp_n * T::kWarpN + t.lane(), 0, 0);
+    const ReaderA reader_a(t, t.SharedAddress(stage_a));
+    const ReaderB reader_b(t, t.SharedAddress(stage_b));
     WEFT_UNROLL
-    for (int step = 0; step < 2 * T::kGroups; ++step) {
-      const int group = step / 2, half = step % 2;
-      std::uint32_t fragment_a[T::kFragmentsM];
-      LoadA(t, T::LayoutA::Fragment(row_a ^ half * 16, group, 0), fragment_a);
+    for (int step = 0; step < ReaderA::kSteps; ++step) {  // half a k group
+      std::uint32_t fragment_a[T::kFragmentsM][1];
+      reader_a.Load(t, 0, step, 0, fragment_a);
       WEFT_UNROLL
       for (int j = 0; j < T::kFragmentsN; j += 4) {
-        std::uint32_t fragment_b[4];
-        t.LdMatrixX4(fragment_b, T::LayoutB::Fragment(row_b ^ half * 16, group, j * 8));
+        std::uint32_t fragment_b[4][1];
+        reader_b.Load(t, 0, step, j, fragment_b);
         WEFT_UNROLL
         for (int i = 0; i < T::kFragmentsM; ++i) {
           WEFT_UNROLL
           for (int e = 0; e < 4; ++e) {
-            Sum(&sum)[2] = acc[i * T::kFragmentsN + j + e];
-            constexpr bool kUnsigned = std::is_same_v<typename P::Element, std::uint8_t>;
-            if constexpr (kPairs && kUnsigned) {
-              t.MmaM8N8K32U4S4(sum, fragment_a[i], fragment_b[e], sum);
-            } else if constexpr (kPairs) {
-              t.MmaM8N8K32S4(sum, fragment_a[i], fragment_b[e], sum);
-            } else if constexpr (kUnsigned) {
-              t.MmaM8N8K16U8S8(sum, fragment_a[i], fragment_b[e], sum);
-            } else {
-              t.MmaM8N8K16S8(sum, fragment_a[i], fragment_b[e], sum);
-            }
+            Tiled::Atom::Multiply(t, acc[i * T::kFragmentsN + j + e], fragment_a[i], fragment_b[e]);
           }
         }
       }
@@ -142,25 +133,6 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
       }
     }
     return true;
-  }
-
- private:
-  static constexpr int kRowsA = T::kFragmentsM % 4 == 0 ? 32 : 16;  // brought by one ldmatrix
-
-  // Steps of 16 rows keep the swizzle's bit, so they are plain additions.
-  WEFT_DEVICE static void LoadA(arch::Thread t, std::uint32_t address,
-                                std::uint32_t (&fragment)[T::kFragmentsM]) {
-    WEFT_UNROLL
-    for (int i = 0; i < T::kFragmentsM; i += kRowsA / 8) {
-      std::uint32_t r[kRowsA / 8];
-      if constexpr (kRowsA == 32) {
-        t.LdMatrixX4(r, address + i * 8 * 32);
-      } else {
-        t.LdMatrixX2(r, address + i * 8 * 32);
-      }
-      WEFT_UNROLL
-      for (int e = 0; e < kRowsA / 8; ++e) fragment[i + e] = r[e];
-    }
   }
 };
 

@@ -11,9 +11,9 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/mma_tile.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
-#include "weft/layouts/float16.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
@@ -54,9 +54,15 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     }
   }();
 
+  // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
+  // ChannelOrder makes kRun adjacent channels of each 4 kRun.
+  using Atom = std::conditional_t<kPairs, MmaSm80PairAtom<typename P::Element>,
+                                  MmaSm80Atom<typename P::Element>>;
+  using Tiled = MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, kRun>;
+  using Map = typename Tiled::Map;
+  using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
-  using Sum = std::conditional_t<T::kElementBytes == 1, std::int32_t, float>;
-  using Accumulators = Sum[T::kFragmentsM * T::kFragmentsN][4];
+  using Accumulators = typename Tiled::Sums;
   static constexpr int kSums = T::kFragmentsM * T::kFragmentsN * 4;
 
   // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
@@ -69,22 +75,6 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
   }
-
-  // An instruction gives a lane rows lane / 4 and lane / 4 + 8 and two adjacent columns
-  // (arch/fragments.hpp), which ChannelOrder makes kRun adjacent channels of each 4 kRun.
-  struct MapLayouts {
-    static constexpr int kFn = T::kFragmentsN;
-    using Accumulators = MmaSm80Mainloop::Accumulators;
-    using Threads = Ints<4, 8, T::kWarpsM, T::kWarpsN>;
-    using ThreadRow = LayoutOf<Threads, Ints<0, 1, T::kWarpM, 0>>;
-    using ThreadColumn = LayoutOf<Threads, Ints<kRun, 0, 0, T::kWarpN>>;
-    using ValueRow = LayoutOf<Ints<2, T::kFragmentsM>, Ints<8, 16>>;
-    using ValueColumn = LayoutOf<Ints<kRun, T::kWarpN / (4 * kRun)>, Ints<1, 4 * kRun>>;
-    using Register = LayoutOf<
-        Nest<Ints<2, T::kFragmentsM>, Nest<Ints<2, kRun / 2>, Ints<T::kWarpN / (4 * kRun)>>>,
-        Nest<Ints<2, 4 * kFn>, Nest<Ints<1, 4>, Ints<2 * kRun>>>>;
-  };
-  using Map = LayoutMap<MapLayouts>;
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
   // that is transposed on its way. By: the threads that bring it.
@@ -104,156 +94,103 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     }
   };
 
+  // A stage's A as a warp reads it; a group is a step of its k.
+  using ReaderA = LdMatrixReader<typename Tiled::template LinesA<typename T::LayoutA::Lines>,
+                                 typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
+
  private:
-  // ldmatrix.x4: lanes 8i to 8i + 7 name the rows of matrix i. For A those are (upper, lower eight
-  // rows) x (first, second half of k); for B (first, second half of k) x (two instructions in n). A
-  // row of int4 has both halves of k, so that for these B's are four instructions in n.
-  class Reader {
-   public:
-    WEFT_DEVICE Reader(arch::Thread t, std::uint32_t a0, std::uint32_t b0) {
-      const int lane = t.lane();
-      const int warp_m = t.warp() % T::kWarpsM, warp_n = t.warp() / T::kWarpsM;
-      a_ = a0 + T::LayoutA::Offset(warp_m * T::kWarpM + lane % 16, 0, lane / 16);
-      if constexpr (kInt4B) {
-        b_ = b0 + Int4Major<T::kBlockN>::Offset(warp_n * T::kWarpN + lane % kInt4Rows, 0);
-      } else {
-        b_ =
-            b0 + T::LayoutB::Offset(warp_n * T::kWarpN + lane % 8 + lane / 16 * 8, 0, lane / 8 % 2);
+  using FragmentsB = std::uint32_t[T::kFragmentsN][2];
+
+  // B likewise.
+  struct BytesB {
+    using Words = FragmentsB;  // of a group as they lie in shared memory
+    using Reader = LdMatrixReader<typename Tiled::template LinesB<typename T::LayoutB::Lines>,
+                                  typename T::LayoutB::Swizzle, 1, T::LayoutB::kAlignment>;
+    Reader reader;
+
+    WEFT_DEVICE BytesB(arch::Thread t, std::uint32_t address) : reader(t, address) {}
+    WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
+                               Words& words) const {
+      reader.Load(t, further, group, 0, words);
+    }
+    WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
+      WEFT_UNROLL
+      for (int j = 0; j < T::kFragmentsN; ++j) {
+        WEFT_UNROLL
+        for (int e = 0; e < 2; ++e) b[j][e] = words[j][e];
       }
     }
+  };
+  // A row of int4 has both halves of k: word j of a lane is of instruction j in n.
+  struct Int4B {
+    using Words = std::uint32_t[T::kFragmentsN];
+    static constexpr int kRows = T::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
+    std::uint32_t at;
 
-    // Fragment i of rows (j: of two fragments of columns) of group `group`. Stages are 128-byte
-    // aligned, so that the stage may be added first.
-    WEFT_DEVICE void LoadA(arch::Thread t, int stage, int group, int i,
-                           std::uint32_t (&a)[4]) const {
-      t.LdMatrixX4(a, T::LayoutA::Fragment(a_ + stage * T::kBytesA, group, i * 16));
-    }
-    WEFT_DEVICE void LoadB(arch::Thread t, int stage, int group, int j,
-                           std::uint32_t (&b)[4]) const {
-      t.LdMatrixX4(b, T::LayoutB::Fragment(b_ + stage * T::kBytesB, group, j * 16));
-    }
-    // All fragments of columns of a group of int4: word j is of instruction j in n.
-    WEFT_DEVICE void LoadInt4(arch::Thread t, int stage, int group,
-                              std::uint32_t (&words)[T::kFragmentsN]) const {
+    WEFT_DEVICE Int4B(arch::Thread t, std::uint32_t address)
+        : at(address + static_cast<std::uint32_t>(Int4Major<T::kBlockN>::Offset(
+                           t.warp() / T::kWarpsM * T::kWarpN + t.lane() % kRows, 0))) {}
+    WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
+                               Words& words) const {
       WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN; j += kInt4Rows / 8) {
+      for (int j = 0; j < T::kFragmentsN; j += kRows / 8) {
         const std::uint32_t address =
-            b_ + stage * T::kBytesB + Int4Major<T::kBlockN>::Offset(j * 8, group);
-        std::uint32_t r[kInt4Rows / 8];
-        if constexpr (kInt4Rows == 32) {
+            at + further + static_cast<std::uint32_t>(Int4Major<T::kBlockN>::Offset(j * 8, group));
+        std::uint32_t r[kRows / 8];
+        if constexpr (kRows == 32) {
           t.LdMatrixX4(r, address);
         } else {
           t.LdMatrixX2(r, address);
         }
         WEFT_UNROLL
-        for (int e = 0; e < kInt4Rows / 8; ++e) words[j + e] = r[e];
+        for (int e = 0; e < kRows / 8; ++e) words[j + e] = r[e];
       }
     }
-
-   private:
-    static constexpr int kInt4Rows = T::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
-    std::uint32_t a_, b_;
+    WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
+      WEFT_UNROLL
+      for (int j = 0; j < T::kFragmentsN; ++j) {
+        b[j][0] = LowerInt4(words[j]);
+        b[j][1] = UpperInt4(words[j]);
+      }
+    }
+  };
+  struct ReaderB : std::conditional_t<kInt4B, Int4B, BytesB> {
+    using Base = std::conditional_t<kInt4B, Int4B, BytesB>;
+    using Base::Base;
+    // What TiledMma::MultiplyRead takes.
+    static constexpr int kSteps = T::kGroups;
+    WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int group, int,
+                          FragmentsB& b) const {
+      typename Base::Words words;
+      this->LoadWords(t, further, group, words);
+      Base::ToFragments(words, b);
+    }
   };
 
-  using FragmentsB = std::uint32_t[T::kFragmentsN / 2][4];  // of two instructions each
-  // Those of a group as they lie in shared memory.
-  using WordsB = std::conditional_t<kInt4B, std::uint32_t[T::kFragmentsN], FragmentsB>;
-
-  WEFT_DEVICE static void LoadB(arch::Thread t, const Reader& reader, int stage, int group,
-                                WordsB& words) {
-    if constexpr (kInt4B) {
-      reader.LoadInt4(t, stage, group, words);
-    } else {
-      WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN / 2; ++j) reader.LoadB(t, stage, group, j, words[j]);
-    }
-  }
-
-  WEFT_DEVICE static void ToFragments(const WordsB& words, FragmentsB& b) {
-    WEFT_UNROLL
-    for (int j = 0; j < T::kFragmentsN / 2; ++j) {
-      WEFT_UNROLL
-      for (int e = 0; e < 4; ++e) {
-        if constexpr (kInt4B) {
-          const std::uint32_t word = words[2 * j + e / 2];
-          b[j][e] = e % 2 == 0 ? LowerInt4(word) : UpperInt4(word);
-        } else {
-          b[j][e] = words[j][e];
-        }
-      }
-    }
-  }
-
-  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&a)[4],
-                                      const FragmentsB& b, int i, Accumulators& acc) {
-    WEFT_UNROLL
-    for (int j = 0; j < T::kFragmentsN / 2; ++j) {
-      const std::uint32_t first[2] = {b[j][0], b[j][1]}, second[2] = {b[j][2], b[j][3]};
-      Mma(t, acc[i * T::kFragmentsN + 2 * j], a, first);
-      Mma(t, acc[i * T::kFragmentsN + 2 * j + 1], a, second);
-    }
-  }
-
  public:
-  // sum += a b, of one instruction.
-  WEFT_DEVICE static void Mma(arch::Thread t, Sum (&sum)[4], const std::uint32_t (&a)[4],
-                              const std::uint32_t (&b)[2]) {
-    if constexpr (kPairs && std::is_same_v<typename P::Element, std::int8_t>) {
-      t.MmaM16N8K64S4(sum, a, b, sum);
-    } else if constexpr (kPairs) {
-      t.MmaM16N8K64U4S4(sum, a, b, sum);
-    } else if constexpr (std::is_same_v<typename P::Element, std::int8_t>) {
-      t.MmaM16N8K32S8(sum, a, b, sum);
-    } else if constexpr (std::is_same_v<typename P::Element, std::uint8_t>) {
-      t.MmaM16N8K32U8S8(sum, a, b, sum);
-    } else if constexpr (std::is_same_v<typename P::Element, Half>) {
-      t.MmaM16N8K16F16(sum, a, b, sum);
-    } else {
-      t.MmaM16N8K16Bf16(sum, a, b, sum);
-    }
-  }
-
   // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
   // (arch/fragments.hpp).
   using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];
+  struct HeldA {
+    static constexpr int kSteps = T::kGroups, kAtOnce = 1;
+    const FragmentsA& a;
+    WEFT_DEVICE void Load(arch::Thread, std::uint32_t, int group, int i,
+                          std::uint32_t (&fragment)[1][4]) const {
+      WEFT_UNROLL
+      for (int r = 0; r < 4; ++r) fragment[0][r] = a[group][i][r];
+    }
+  };
 
   // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
   WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
                                    Accumulators& acc) {
-    const Reader reader(t, a, b);
-    MultiplyGroups(t, reader, acc, [&](int group, int i, std::uint32_t(&fragment)[4]) {
-      reader.LoadA(t, 0, group, i, fragment);
-    });
+    Tiled::MultiplyRead(t, ReaderA(t, a), ReaderB(t, b), acc);
   }
   WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
                                    Accumulators& acc) {
-    MultiplyGroups(t, Reader(t, 0, b), acc, [&](int group, int i, std::uint32_t(&fragment)[4]) {
-      WEFT_UNROLL
-      for (int r = 0; r < 4; ++r) fragment[r] = a[group][i][r];
-    });
+    Tiled::MultiplyRead(t, HeldA{a}, ReaderB(t, b), acc);
   }
 
- private:
-  // load_a(group, i, a): fragment i of A's rows.
-  template <class LoadA>
-  WEFT_DEVICE static void MultiplyGroups(arch::Thread t, const Reader& reader, Accumulators& acc,
-                                         const LoadA& load_a) {
-    WEFT_UNROLL
-    for (int group = 0; group < T::kGroups; ++group) {
-      WordsB words_b;
-      FragmentsB fragments_b;
-      LoadB(t, reader, 0, group, words_b);
-      ToFragments(words_b, fragments_b);
-      WEFT_UNROLL
-      for (int i = 0; i < T::kFragmentsM; ++i) {
-        std::uint32_t fragment_a[4];
-        load_a(group, i, fragment_a);
-        MultiplyRow(t, fragment_a, fragments_b, i, acc);
-      }
-    }
-  }
-
- public:
   // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
   // instructions.
   class Held {
@@ -264,11 +201,11 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
    public:
     template <class Stages>
     WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
-        : reader_(t, t.SharedAddress(shared.a), t.SharedAddress(shared.b)) {}
+        : reader_a_(t, t.SharedAddress(shared.a)), reader_b_(t, t.SharedAddress(shared.b)) {}
 
     WEFT_DEVICE void First(arch::Thread t) {
       WEFT_UNROLL
-      for (int i = 0; i < T::kFragmentsM; ++i) reader_.LoadA(t, 0, 0, i, a_[i]);
+      for (int i = 0; i < T::kFragmentsM; ++i) reader_a_.Load(t, 0, 0, i, a_[i]);
       LoadFragments(t, 0, 0);
     }
 
@@ -280,29 +217,28 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     template <int kStep, class Copies>
     WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {
       constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
-      WordsB next_b;
-      if (kPrefetchB) LoadB(t, reader_, stage, kNext, next_b);
+      typename ReaderB::Words next_b;
+      if (kPrefetchB) reader_b_.LoadWords(t, stage * T::kBytesB, kNext, next_b);
       // A row of fragments is replaced by the next group's as soon as it has been used.
       WEFT_UNROLL
       for (int i = 0; i < T::kFragmentsM; ++i) {
-        MultiplyRow(t, a_[i], b_, i, acc);
-        reader_.LoadA(t, stage, kNext, i, a_[i]);
+        Tiled::MultiplyRow(t, a_[i], b_, i, acc);
+        reader_a_.Load(t, stage * T::kBytesA, kNext, i, a_[i]);
         if constexpr (kStep == 0 && kLast > 0) {
           if (i == 0) copies(0, 2);
           if (i == T::kFragmentsM / 2) copies(1, 2);
         }
       }
-      if (kPrefetchB) ToFragments(next_b, b_);
+      if (kPrefetchB) ReaderB::ToFragments(next_b, b_);
     }
 
    private:
     WEFT_DEVICE void LoadFragments(arch::Thread t, int stage, int group) {
-      WordsB words;
-      LoadB(t, reader_, stage, group, words);
-      ToFragments(words, b_);
+      reader_b_.Load(t, stage * T::kBytesB, group, 0, b_);
     }
 
-    Reader reader_;
+    ReaderA reader_a_;
+    ReaderB reader_b_;
     std::uint32_t a_[T::kFragmentsM][4];
     FragmentsB b_;
   };

@@ -17,31 +17,59 @@ struct OutputPixel {
   bool inside = false;
 };
 
-// Rows that are one matrix: a single image of one row of pixels.
+// Rows of the Cs of a batch, as places in one matrix in which all of them lie: a single image of one row
+// of pixels. That of a product begins row_step rows and column_step columns behind that of the one
+// before, so that a thread keeps no offset of 64 bits.
 struct MatrixRows {
-  std::int32_t rows = 0;
+  std::int32_t rows = 0;  // of a product
+  std::int32_t row_step = 0, column_step = 0;
+  std::int32_t value_step = 0;  // from a product's biases and scales to the next one's
 
   // Whether a tile's first channel may begin within a run of adjacent channels.
   template <class Tile>
   static constexpr bool kUnaligned = false;
 
+  // Where the rows of the tile's product begin. A kernel's m counts from there on.
   template <class Tile>
-  constexpr OutputPixel Pixel(const Tile&, std::int32_t m) const {
-    return {0, m, m < rows};
+  constexpr std::int32_t FirstRow(const Tile& tile) const {
+    if constexpr (requires { tile.first_row; }) {
+      return tile.first_row;
+    } else {
+      return tile.product * row_step;
+    }
   }
   template <class Tile>
-  constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& q) const {
+  constexpr OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    std::int32_t own = rows;
+    if constexpr (requires { tile.first_row; }) own = tile.rows;
+    // Unsigned, or the compiler would compare the row in the product, and keep it beside the other.
+    const auto end = static_cast<std::uint32_t>(FirstRow(tile)) + static_cast<std::uint32_t>(own);
+    return {0, m, m < static_cast<std::int32_t>(end)};
+  }
+  template <class Tile>
+  constexpr std::int32_t Row(const Tile& tile, std::int32_t pq, std::int32_t& q) const {
     q = pq;
+    if constexpr (!requires { tile.first_row; }) q -= FirstRow(tile);
     return 0;
+  }
+  // Of a tile, what coordinates say beside the row: the product, and where its columns begin.
+  template <class Tile>
+  constexpr std::int32_t Product(const Tile& tile) const {
+    return tile.product;
   }
   // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
   template <class Tile>
-  constexpr std::int32_t FirstChannel(const Tile&) const {
-    return 0;
+  constexpr std::int32_t FirstChannel(const Tile& tile) const {
+    return tile.product * column_step;
   }
   template <class Tile>
-  constexpr std::int32_t EndChannel(const Tile&, std::int32_t k) const {
-    return k;
+  constexpr std::int32_t EndChannel(const Tile& tile, std::int32_t k) const {
+    return tile.product * column_step + k;
+  }
+  // From a channel to its bias, scale and other values.
+  template <class Tile>
+  constexpr std::int32_t ValueOffset(const Tile& tile) const {
+    return tile.product * (value_step - column_step);
   }
 };
 

@@ -21,6 +21,16 @@ concept Pipeline = requires(arch::Thread t, typename P::Stages& stages, A& a, B&
   P::Run(t, stages, a, b, 1, acc);
 };
 
+// Of the stages of an operand (mma_shared.hpp), in bytes.
+template <class M>
+constexpr int StageAlignment() {
+  if constexpr (requires { M::LayoutA::kAlignment; }) {
+    return M::LayoutA::kAlignment;  // and B's
+  } else {
+    return 128;
+  }
+}
+
 inline namespace WEFT_BACKEND {
 
 template <class Mainloop, int kStages>
@@ -29,8 +39,8 @@ struct OperandStages {
                     arch::kMaxSharedBytes,
                 "weft: config.threadblock and config.stages need more than 227 KB of shared "
                 "memory, the most any GPU gives one block");
-  alignas(128) std::uint8_t a[kStages][Mainloop::kBytesA];
-  alignas(128) std::uint8_t b[kStages][Mainloop::kBytesB];
+  alignas(StageAlignment<Mainloop>()) std::uint8_t a[kStages][Mainloop::kBytesA];
+  alignas(StageAlignment<Mainloop>()) std::uint8_t b[kStages][Mainloop::kBytesB];
 };
 
 // Two stages: a slice travels global memory -> registers -> one stage while the mainloop multiplies

@@ -51,7 +51,7 @@ absl::Status NameReader::Wrong(std::size_t at, const std::string& expected) cons
 }
 
 std::string ProblemName(const GemmProblem& p) {
-  return absl::StrCat("m", p.m, "n", p.n, "k", p.k);
+  return absl::StrCat("m", p.m, "n", p.n, "k", p.k, p.batch == 1 ? "" : absl::StrCat("b", p.batch));
 }
 
 absl::StatusOr<GemmProblem> ParseProductName(const std::string& name) {
@@ -60,6 +60,9 @@ absl::StatusOr<GemmProblem> ParseProductName(const std::string& name) {
   if (absl::Status s = reader.Numbers('m', {&p.m}, "the rows of A and C"); !s.ok()) return s;
   if (absl::Status s = reader.Numbers('n', {&p.n}, "the columns of B and C"); !s.ok()) return s;
   if (absl::Status s = reader.Numbers('k', {&p.k}, "the columns of A"); !s.ok()) return s;
+  if (reader.At('b')) {
+    if (absl::Status s = reader.Numbers('b', {&p.batch}, "the products"); !s.ok()) return s;
+  }
   if (!reader.AtEnd()) return reader.Wrong(reader.at(), "the end");
   return p;
 }

@@ -1,4 +1,4 @@
-// Names of problems, for files and logs: m4096n512k1024; and what names of other operators' problems
+// Names of problems, for files and logs: m4096n512k1024, m128n128k64b96; and what names of other operators' problems
 // are read with.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace weft::gemm {
 
-// A product in one word: m<m>n<n>k<k>. Leading dimensions do not count, as activations do not: they
-// hardly change which tile is the quickest.
+// A product in one word: m<m>n<n>k<k>, of a batch (of groups) m<m>n<n>k<k>b<batch>. Leading dimensions
+// and strides do not count, as activations do not: they hardly change which tile is the quickest.
 std::string ProblemName(const GemmProblem& problem);
 
 // The product called `name`, densely packed. InvalidArgument says which part is wrong and what would

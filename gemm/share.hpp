@@ -100,6 +100,14 @@ struct Share {
   using RowOf = LayoutOf<Modes, Nest<Ints<0, 1, 0>, Ints<kLanes, 0>>>;
   using OuterOf = LayoutOf<Modes, Nest<Ints<0, 0, 1>, Ints<0, kStep>>>;
 
+  // (thread, (element, i, j)) -> index of a tile whose rows are kRow and k kK apart, of pieces of
+  // kElements along k.
+  template <int kElements, int kRow, int kK>
+  using Elements =
+      LayoutOf<Nest<Ints<kInner, kExtent / kRows, kStep>, Ints<kElements, kRows, kSteps>>,
+               Nest<Ints<kElements * kK, kRow, kInner * kElements * kK>,
+                    Ints<kK, kLanes * kRow, kStep * kInner * kElements * kK>>>;
+
   // Outer pieces from number j of a slice to the next, which may be the first of the next slice.
   static constexpr int StepAfter(int j) {
     return j == kSteps - 1 ? kOuter - (kSteps - 1) * kStep : kStep;

@@ -68,7 +68,7 @@ class StagedStore {
   struct Kept {
     // Whose channels these are: a group's columns reach past its last channel only where the
     // destination has zero channels there, fewer than a tile, so that no two groups share it.
-    std::int32_t first_k = -1;
+    std::int32_t first_k = -1, values = 0;
     typename Math::Channels channels[Map::kGroups];
   };
 
@@ -123,12 +123,14 @@ class StagedStore {
       }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    if (first_k != kept.first_k) {
+    const std::int32_t values = Math::ValueOffset(p, tile);
+    if (first_k != kept.first_k || values != kept.values) {
       kept.first_k = first_k;
+      kept.values = values;
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
         Math::Fetch(t, p, first_k + Map::Channel(t, g), p.rows.EndChannel(tile, p.k),
-                    kept.channels[g]);
+                    kept.channels[g], values);
       }
     }
   }
@@ -287,9 +289,8 @@ class StagedStore {
       constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
       if constexpr (kLoads || Epilogue::kNeedsCoordinate || Math::kWritesBeside) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
-        at.n = pixel.n;
-        at.k = c[g].k;
-        if constexpr (Epilogue::kNeedsCoordinate) at.p = p.rows.Row(tile, pixel.pq, at.q);
+        at = Math::CoordOf(p, tile, pixel);
+        at.k += c[g].k;
       }
       const bool wanted = pixel.inside && c[g].count > 0;
       if (Epilogue::kNeedsCoordinate && !wanted) {

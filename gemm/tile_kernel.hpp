@@ -29,58 +29,12 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/fast_divmod.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/split_sums.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/gemm/tile_grid.hpp"
 
 namespace weft::gemm {
-
-// The tile of the output that a block works on: tile m along the rows, n along the columns.
-struct Tile {
-  int m = 0, n = 0;
-};
-
-// The tiles of one product, one to a block. Blocks enumerate (m, n), n fastest.
-struct TileGrid {
-  struct Params {
-    FastDivmod tiles_n;
-  };
-  static constexpr Tile At(const Params& p, int block) {
-    Tile tile;
-    tile.m = p.tiles_n.Divmod(block, tile.n);
-    return tile;
-  }
-};
-
-// The same in groups of rows of tiles, m fastest within one: blocks that run at the same time then
-// share rows of both operands.
-struct GroupedTileGrid {
-  struct Params {
-    FastDivmod group_tiles;      // tiles_n times the rows of a group
-    FastDivmod rows, last_rows;  // of a group, of the last one
-    std::int32_t last_group = 0;
-  };
-  // All at least 1. group: rows of tiles. tiles_n times the rows of a group fits 32 bits, and so
-  // does the number of tiles.
-  static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t group) {
-    const std::int32_t rows = group < tiles_m ? group : tiles_m;
-    Params p;
-    p.last_group = (tiles_m - 1) / rows;
-    p.group_tiles = FastDivmod(tiles_n * rows);
-    p.rows = FastDivmod(rows);
-    p.last_rows = FastDivmod(tiles_m - p.last_group * rows);
-    return p;
-  }
-  static constexpr Tile At(const Params& p, int block) {
-    std::int32_t rest = 0, row = 0;
-    const std::int32_t group = p.group_tiles.Divmod(block, rest);
-    Tile tile;
-    tile.n = (group < p.last_group ? p.rows : p.last_rows).Divmod(rest, row);
-    tile.m = group * p.rows.divisor() + row;
-    return tile;
-  }
-};
 
 // Blocks of `threads` threads of `registers` registers that fit on a multiprocessor, which has room
 // for 16 of them on every GPU.
@@ -144,6 +98,13 @@ struct TileKernel {
     }
   }();
 
+  // Whether some blocks have no tile; where a cluster shares one they would lose count of rounds.
+  static constexpr bool kSparse = SparseTile<decltype(Parts::Scheduler::At({}, 0))>;
+  static_assert(!kSparse || kSplit == 1,
+                "weft: config.split of a product of Grouped is 1: its groups are tiles enough");
+  // Whether the scheduler reads what earlier kernels may have written.
+  static constexpr bool kReads = requires { requires Parts::Scheduler::kReads; };
+
   // What a mainloop keeps between threads after its last slice takes the place of the stages. What
   // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
   static constexpr bool kHasScratch = requires { typename Mainloop::Scratch; };
@@ -186,6 +147,9 @@ struct TileKernel {
       t.WaitForEarlierGrids();
     }
     const auto tile = Parts::Scheduler::At(p.schedule, t.block_x());
+    if constexpr (kSparse) {
+      if (!tile.exists) return;
+    }
     typename Mainloop::Accumulators acc = {};
     {
       typename Parts::OperandA a(t, p.a, tile);
@@ -195,8 +159,19 @@ struct TileKernel {
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
-    Parts::Epilogue::Run(t, p.output, tile, tile.m * Mainloop::kBlockM, tile.n * Mainloop::kBlockN,
-                         acc);
+    Parts::Epilogue::Run(t, p.output, tile, FirstRow(p, tile), tile.n * Mainloop::kBlockN, acc);
+  }
+
+  // Of a tile, as the epilogue counts rows.
+  template <class Tile>
+  WEFT_DEVICE static std::int32_t FirstRow(const Params& p, const Tile& tile) {
+    const std::int32_t first = tile.m * Mainloop::kBlockM;
+    if constexpr (requires { p.output.rows.FirstRow(tile); }) {
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(first) +
+                                       static_cast<std::uint32_t>(p.output.rows.FirstRow(tile)));
+    } else {
+      return first;
+    }
   }
 
   // Producers are the last threads of the block, so that the others count from 0.
@@ -220,6 +195,7 @@ struct TileKernel {
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if (Pipeline::Copies(t, producer, p.ring)) {
+        if constexpr (kReads) t.WaitForEarlierGrids();
         if constexpr (kMaps) {
           if (producer > 0) {
             typename Parts::OperandA a(p.a, Parts::Scheduler::At(p.schedule, first));
@@ -230,6 +206,9 @@ struct TileKernel {
         WEFT_NO_UNROLL
         for (int i = first; i < p.tiles; i += step) {
           const auto tile = Parts::Scheduler::At(p.schedule, i);
+          if constexpr (kSparse) {
+            if (!tile.exists) continue;
+          }
           typename Parts::OperandA a(p.a, tile);
           typename Parts::OperandB b(p.b, tile);
           Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, slices, early, turn);
@@ -252,7 +231,10 @@ struct TileKernel {
     WEFT_NO_UNROLL
     for (int i = first; i < p.tiles; i += step) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
-      const int m = tile.m * Mainloop::kBlockM, n = tile.n * Mainloop::kBlockN;
+      if constexpr (kSparse) {
+        if (t.WarpUniform(int{tile.exists}) == 0) continue;
+      }
+      const int m = FirstRow(p, tile), n = tile.n * Mainloop::kBlockN;
       typename Mainloop::Accumulators acc;
       const auto prepare = [&] {
         if constexpr (kStaged) {

@@ -30,6 +30,9 @@ struct Swizzle {
   // The swizzle maps each aligned block of this many offsets onto itself.
   static constexpr std::int32_t kPeriod = std::int32_t{1}
                                           << (kBase + kBits + (kShift < 0 ? -kShift : 0));
+  // swizzle(x + n kRepeat) = swizzle(x) + n kRepeat.
+  static constexpr std::int32_t kRepeat =
+      kBits == 0 ? 1 : std::int32_t{1} << (kBase + kBits + (kShift < 0 ? -kShift : kShift));
 
   template <Integer T>
   constexpr auto operator()(T offset) const {

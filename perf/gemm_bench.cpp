@@ -24,7 +24,8 @@
 #include "weft/gemm/dispatch.hpp"
 
 ABSL_FLAG(std::vector<std::string>, sizes, {"4096"},
-          "products: m, n and k in one number, or <m>x<n>x<k>; such as 4096,8192,10240x4096x4096");
+          "products: m, n and k in one number, or <m>x<n>x<k>, or <m>x<n>x<k>x<batch>; such as "
+          "4096,8192,10240x4096x4096,128x128x64x960");
 ABSL_FLAG(std::string, only, "",
           "measure the tiles whose type, name and layouts (s8 wgmma_sm90_128x256x128... row-major "
           "A, column-major B) contain this");
@@ -98,7 +99,7 @@ class Bench {
       if (!has_code[i] || !absl::StrContains(full, absl::GetFlag(FLAGS_only))) continue;
       tiles.push_back({i,
                        {{"layer", absl::StrCat("gemm_", type, "_", SizeName(problem))},
-                        {"batch", 1},
+                        {"batch", problem.batch},
                         {"kernel", name},
                         {"layout", layout},
                         {"mismatches", 0},
@@ -119,7 +120,8 @@ class Bench {
           "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  sm80 ratio "
           "%.3f; %s%s%s\n",
           type.c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
-          layout.c_str(), us, us > 0 ? 2e-6 * problem.m * problem.n * problem.k / us : 0.0,
+          layout.c_str(), us,
+          us > 0 ? 2e-6 * problem.m * problem.n * problem.k * problem.batch / us : 0.0,
           row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
           row["status"].get<std::string>().c_str(), row.value("best", false) ? "; best" : "",
           row.value("model", false) ? "; the model's choice" : "");
@@ -164,16 +166,16 @@ class Bench {
     using Element = typename P::Element;
     using Stored = gemm::StoredElement<Element>;
     using Sum = typename gemm::SumOf<Element>::type;
-    const std::int64_t m = problem.m, n = problem.n, k = problem.k;
-    const auto bytes =
-        static_cast<std::int64_t>((m * k + k * n) * sizeof(Element) + m * n * sizeof(Sum));
+    const std::int64_t m = problem.m, n = problem.n, k = problem.k, batch = problem.batch;
+    const auto bytes = static_cast<std::int64_t>(
+        batch * ((m * k + k * n) * sizeof(Element) + m * n * sizeof(Sum)));
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
-    const std::vector<Stored> a = RandomMatrix<Element>(m * k, 1),
-                              b = RandomMatrix<Element>(k * n, 2);
+    const std::vector<Stored> a = RandomMatrix<Element>(batch * m * k, 1),
+                              b = RandomMatrix<Element>(batch * k * n, 2);
     for (Set& set : sets) {
       WEFT_LET(set.a, DeviceBuffer::From(a));
       WEFT_LET(set.b, DeviceBuffer::From(b));
-      WEFT_LET(set.c, DeviceBuffer::Create(m * n * sizeof(Sum)));
+      WEFT_LET(set.c, DeviceBuffer::Create(batch * m * n * sizeof(Sum)));
     }
     const int count_sets = static_cast<int>(sets.size());
     WEFT_LET(const Algorithms found, Search<P>(problem, sets));
@@ -314,7 +316,8 @@ class Bench {
                      .operand = Type<Element>::kCuda,
                      .result = Type<Sum>::kCuda,
                      .tf32 = std::is_same_v<Element, Tf32>,
-                     .fast_sums = kFloat8};
+                     .fast_sums = kFloat8,
+                     .batch = static_cast<int>(problem.batch)};
     const auto create = [&]() -> absl::StatusOr<std::shared_ptr<const LtProduct>> {
       WEFT_LET(LtProduct product, LtProduct::Create(shape, kMostOffers));
       if (kOnSm80) product.AddAll();

@@ -101,9 +101,10 @@ struct HopperThread : ClusterThread {
   }
 
   // Hints, of which only the map is checked.
-  void TmaPrefetch(const TensorMap& map, const int32_t (&)[2],
+  template <int kRank>
+  void TmaPrefetch(const TensorMap& map, const int32_t (&)[kRank],
                    Location at = Location::current()) const {
-    SpecOf(map, TensorMapSpec::Kind::kTiled, 2, at);
+    SpecOf(map, TensorMapSpec::Kind::kTiled, kRank, at);
   }
   void TmaPrefetchIm2col(const TensorMap& map, const int32_t (&)[4], const uint16_t (&)[2],
                          Location at = Location::current()) const {

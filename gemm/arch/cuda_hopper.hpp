@@ -169,10 +169,19 @@ struct HopperThread : ClusterThread {
 
   // Asks the L2 for what TmaLoad and TmaLoadIm2col would bring. Reads nothing: an earlier kernel may
   // still be writing there.
-  WEFT_DEVICE static void TmaPrefetch(const TensorMap& map, const int32_t (&coord)[2]) {
-    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
-                 "r"(coord[0]), "r"(coord[1])
-                 : "memory");
+  template <int kRank>
+  WEFT_DEVICE static void TmaPrefetch(const TensorMap& map, const int32_t (&coord)[kRank]) {
+    static_assert(kRank == 2 || kRank == 3);
+    if constexpr (kRank == 2) {
+      asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
+                   "r"(coord[0]), "r"(coord[1])
+                   : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(&map),
+          "r"(coord[0]), "r"(coord[1]), "r"(coord[2])
+          : "memory");
+    }
   }
   WEFT_DEVICE static void TmaPrefetchIm2col(const TensorMap& map, const int32_t (&coord)[4],
                                             const uint16_t (&offset)[2]) {

@@ -1,4 +1,4 @@
-// Who holds what: the register fragments of ldmatrix and mma, as data.
+// Who holds what: the register fragments of ldmatrix and mma.
 //
 // In every case a 32-bit register of a lane holds one 32-bit word of one row of a matrix:
 //   A (M x K, row major)  rows are m; a word is four consecutive k of signed bytes (or two
@@ -6,10 +6,14 @@
 //   B (K x N, col major)  rows are n, since k runs fastest; words as in A
 //   C, D (M x N)          rows are m; a word is one int32 or float
 //   8x8 matrices of b16   rows are the 16 bytes an address names; a word is two b16
-// The CPU executor reads these tables; kernels and layouts may.
+// They are thread-value layouts of layouts/, (lane, register) -> row + rows * word. From these come
+// the tables by which the CPU executor multiplies, which must reproduce the golden vectors that a
+// GPU gave, and the maps of mainloops and of users' own kernels (gemm/tiled_mma.hpp).
 #pragma once
 
 #include <cstdint>
+
+#include "weft/layouts/layout.hpp"
 
 namespace weft::arch {
 
@@ -31,43 +35,63 @@ struct Fragment {
 
 namespace internal {
 
-// place(lane, register) fills the table.
-template <int kRows, int kWords, class Place>
-constexpr Fragment<kRows, kWords> MakeFragment(Place place) {
+using layouts::Ints;
+using layouts::LayoutOf;
+using layouts::Nest;
+
+// What a thread-value layout says, as a table.
+template <int kRows, int kWords, class Layout>
+constexpr Fragment<kRows, kWords> FragmentOf() {
   Fragment<kRows, kWords> fragment{};
   for (int lane = 0; lane < 32; ++lane) {
-    for (int r = 0; r < fragment.kRegisters; ++r) fragment.place[lane][r] = place(lane, r);
+    for (int r = 0; r < fragment.kRegisters; ++r) {
+      const int index = Layout()(lane, r);
+      fragment.place[lane][r] = {static_cast<std::uint8_t>(index % kRows),
+                                 static_cast<std::uint8_t>(index / kRows)};
+    }
   }
   return fragment;
-}
-
-constexpr FragmentPlace At(int row, int word) {
-  return {static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(word)};
 }
 
 }  // namespace internal
 
 // One 8x8 matrix of ldmatrix (register i of an .xN belongs to matrix i, this being its place).
-inline constexpr Fragment<8, 4> kLdMatrixFragment =
-    internal::MakeFragment<8, 4>([](int lane, int) { return internal::At(lane / 4, lane % 4); });
+using LdMatrixLayout = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<1>>,
+                                          internal::Nest<internal::Ints<8, 1>, internal::Ints<0>>>;
 
-// mma.m8n8k16, s8 x s8 -> s32.
-inline constexpr Fragment<8, 4> kMmaM8N8K16S8A = kLdMatrixFragment;
-inline constexpr Fragment<8, 4> kMmaM8N8K16S8B = kLdMatrixFragment;
-inline constexpr Fragment<8, 8> kMmaM8N8K16S8C = internal::MakeFragment<8, 8>(
-    [](int lane, int r) { return internal::At(lane / 4, lane % 4 * 2 + r); });
+// mma.m8n8k16, s8 x s8 -> s32. In layouts of C a lane's registers are (columns, rows).
+struct MmaM8N8 {
+  static constexpr int kM = 8, kN = 8, kWords = 4;
+  using A = LdMatrixLayout;
+  using B = LdMatrixLayout;
+  using C = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 1>>,
+                               internal::Nest<internal::Ints<16, 1>, internal::Ints<8, 0>>>;
+};
 
 // mma.m16n8k32, s8 x s8 -> s32: registers 0 and 1 of A are the upper and lower eight rows of the
 // first sixteen k, registers 2 and 3 those of the last; likewise with C's pairs of registers.
-inline constexpr Fragment<16, 8> kMmaM16N8K32S8A = internal::MakeFragment<16, 8>(
-    [](int lane, int r) { return internal::At(lane / 4 + r % 2 * 8, lane % 4 + r / 2 * 4); });
-inline constexpr Fragment<8, 8> kMmaM16N8K32S8B = internal::MakeFragment<8, 8>(
-    [](int lane, int r) { return internal::At(lane / 4, lane % 4 + r * 4); });
-inline constexpr Fragment<16, 8> kMmaM16N8K32S8C = internal::MakeFragment<16, 8>(
-    [](int lane, int r) { return internal::At(lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2); });
-
 // mma.m16n8k16, f16 x f16 or bf16 x bf16 -> f32: the same words, each of two k, and floats for
 // sums.
+struct MmaM16N8 {
+  static constexpr int kM = 16, kN = 8, kWords = 8;
+  using A = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
+                               internal::Nest<internal::Ints<16, 1>, internal::Ints<8, 64>>>;
+  using B = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
+                               internal::Nest<internal::Ints<8, 1>, internal::Ints<32>>>;
+  using C = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
+                               internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8>>>;
+};
+
+inline constexpr auto kLdMatrixFragment = internal::FragmentOf<8, 4, LdMatrixLayout>();
+
+inline constexpr auto kMmaM8N8K16S8A = internal::FragmentOf<8, 4, MmaM8N8::A>();
+inline constexpr auto kMmaM8N8K16S8B = internal::FragmentOf<8, 4, MmaM8N8::B>();
+inline constexpr auto kMmaM8N8K16S8C = internal::FragmentOf<8, 8, MmaM8N8::C>();
+
+inline constexpr auto kMmaM16N8K32S8A = internal::FragmentOf<16, 8, MmaM16N8::A>();
+inline constexpr auto kMmaM16N8K32S8B = internal::FragmentOf<8, 8, MmaM16N8::B>();
+inline constexpr auto kMmaM16N8K32S8C = internal::FragmentOf<16, 8, MmaM16N8::C>();
+
 inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;

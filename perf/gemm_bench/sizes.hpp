@@ -13,24 +13,29 @@
 
 namespace weft::perf {
 
-// "4096" or "10240x4096x4096".
+// "4096", "10240x4096x4096", or "128x128x64x96" for 96 of them in one launch.
 inline absl::StatusOr<gemm::GemmProblem> ParseSize(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, 'x');
   gemm::GemmProblem p;
-  bool fine = parts.size() == 1 || parts.size() == 3;
+  bool fine = parts.size() == 1 || parts.size() == 3 || parts.size() == 4;
   if (fine) {
-    fine = absl::SimpleAtoi(parts[0], &p.m) && absl::SimpleAtoi(parts[parts.size() / 2], &p.n) &&
-           absl::SimpleAtoi(parts.back(), &p.k);
+    const bool cube = parts.size() == 1;
+    fine = absl::SimpleAtoi(parts[0], &p.m) && absl::SimpleAtoi(parts[cube ? 0 : 1], &p.n) &&
+           absl::SimpleAtoi(parts[cube ? 0 : 2], &p.k) &&
+           (parts.size() < 4 || absl::SimpleAtoi(parts[3], &p.batch));
   }
   if (!fine || !gemm::CheckExtents(p).ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--sizes: ", text, " is no product; give 4096 or 10240x4096x4096"));
+        absl::StrCat("--sizes: ", text,
+                     " is no product; give 4096, 10240x4096x4096 or, of a batch, "
+                     "128x128x64x96"));
   }
   return p;
 }
 
 inline std::string SizeName(const gemm::GemmProblem& p) {
-  return p.m == p.n && p.n == p.k ? absl::StrCat(p.m) : absl::StrCat(p.m, "x", p.n, "x", p.k);
+  if (p.m == p.n && p.n == p.k && p.batch == 1) return absl::StrCat(p.m);
+  return absl::StrCat(p.m, "x", p.n, "x", p.k, p.batch == 1 ? "" : absl::StrCat("x", p.batch));
 }
 
 }  // namespace weft::perf

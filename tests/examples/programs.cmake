@@ -37,6 +37,10 @@ add_test(NAME example_block_gemm COMMAND block_gemm)
 add_test(NAME example_block_gemm_cpu COMMAND block_gemm --backend=cpu)
 set_tests_properties(example_block_gemm example_block_gemm_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "attention is off by [0-9.e-]+, 0 points have a wrong centre, .*\nall as they should be")
+add_test(NAME example_tiled_mma COMMAND tiled_mma)
+add_test(NAME example_tiled_mma_cpu COMMAND tiled_mma --backend=cpu)
+set_tests_properties(example_tiled_mma example_tiled_mma_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "200 x 100 x 300: 0 of 20000 elements are wrong\nall as they should be")
 add_test(NAME example_ladder_cpu COMMAND ladder --backend=cpu --sizes=128,512)
 set_tests_properties(example_ladder_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "1 naive [^\n]*\n.*512\\^3\n.* 9 swizzle +3\\.15 +3\\.15 +1\\.00 .*10 TMA \\+ wgmma +2\\.62 +2\\.62 +- ")

@@ -66,6 +66,35 @@ TEST(GemmDispatch, EveryPolicyIsExact) {
   }
 }
 
+// Batches, whose tiles are counted together, and groups.
+TEST(GemmDispatch, BatchesAndGroups) {
+  const GemmProblem one = {.m = 128, .n = 128, .k = 128};
+  GemmProblem many = one;
+  many.batch = 300;
+  const S8 small = *S8::Create(one, GpuFacts()), large = *S8::Create(many, GpuFacts());
+  EXPECT_LT(small.config().threadblock.m * small.config().threadblock.n,
+            large.config().threadblock.m * large.config().threadblock.n)
+      << small.Describe() << "\n"
+      << large.Describe();
+  EXPECT_THAT(large.Describe(), HasSubstr("batch of 300 x 1 x 1 blocks"));
+  ExpectExact<std::int8_t, ToInt8>(*S8::Create({.m = 70, .n = 16, .k = 32, .batch = 3}),
+                                   {true, true, true}, 80);
+
+  using Groups = Dispatch<
+      GroupedFamily<Family<TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>,
+                           TiledGemm<std::int8_t, ToInt8, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>>,
+                           TiledGemm<std::int8_t, ToInt8, WgmmaTileOf<64, 64, 128, 64, 64, 2>>>>>;
+  static_assert(Groups::kPolicies == 2, "clusters that share a tile are left out");
+  EXPECT_EQ(Groups::FamilyName(), "s8_groups_x_column_to_s8_row_bias");
+  const auto op = Groups::Create({.m = 150, .n = 16, .k = 32, .batch = 4}, GpuFacts());
+  ASSERT_TRUE(op.ok()) << op.status();
+  EXPECT_THAT(op->Describe(), HasSubstr("4 groups of 1 x 1 blocks"));
+  const Product<std::int8_t, ToInt8> product(op->problem(), {true, true, true}, 81, true, false,
+                                             {70, 70, 71, 149});
+  Launch(*op, product.Args<Groups::Arguments>(), 81);
+  product.ExpectResult();
+}
+
 // Ragged ones are left with the narrow policies.
 TEST(GemmDispatch, ChoicesAreExact) {
   for (const GemmProblem& p : {GemmProblem{.m = 5, .n = 7, .k = 33, .lda = 36, .ldb = 36},
@@ -242,6 +271,7 @@ TEST(GemmTuning, Names) {
   EXPECT_EQ(HalfOp::FamilyName(), "f16_column_x_row_to_f32_row");
   EXPECT_EQ(ProblemName(kLarge), "m4096n4096k4096");
   EXPECT_EQ(ProblemName(*ParseProductName("m12n3k456")), "m12n3k456");
+  EXPECT_EQ(ProblemName(*ParseProductName("m12n3k456b7")), "m12n3k456b7");
   EXPECT_EQ(ParseProductName("m12k3").status().message(),
             "problem 'm12k3': 'k3' stands where 'n' and the columns of B and C would be accepted, "
             "as in m4096n512k1024");

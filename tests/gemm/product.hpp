@@ -79,13 +79,20 @@ T Garbage() {
   }
 }
 
-// A matrix of major x minor elements with garbage between minor and the pitch.
+// `batch` matrices of major x minor elements, stride apart, with garbage around them.
 template <class T>
 std::vector<StoredElement<T>> Padded(std::mt19937& engine, std::int64_t major, std::int64_t minor,
-                                     std::int64_t pitch, bool exact) {
-  std::vector<StoredElement<T>> v = Values<T>(engine, major * pitch, exact);
-  for (std::int64_t i = 0; i < major; ++i) {
-    for (std::int64_t j = minor; j < pitch; ++j) v[i * pitch + j] = Garbage<StoredElement<T>>();
+                                     std::int64_t pitch, std::int64_t batch, std::int64_t stride,
+                                     bool exact) {
+  std::vector<StoredElement<T>> v = Values<T>(engine, (batch - 1) * stride + major * pitch, exact);
+  std::vector<bool> used(v.size());
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t i = 0; i < major; ++i) {
+      for (std::int64_t j = 0; j < minor; ++j) used[b * stride + i * pitch + j] = true;
+    }
+  }
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    if (!used[i]) v[i] = Garbage<StoredElement<T>>();
   }
   return v;
 }
@@ -130,16 +137,28 @@ class Product {
   // What neighbouring partial sums differ by, in parts of them.
   static constexpr double kStep = sizeof(Element) == 1 ? 0x1p-12 : 0x1p-23;
 
-  Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place)
-      : p_(problem), orders_(orders), exact_(exact), in_place_(in_place && kSameElement) {
+  // ends: of the groups, with Grouped.
+  Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place,
+          const std::vector<std::int32_t>& ends = {})
+      : p_(problem),
+        orders_(orders),
+        exact_(exact),
+        in_place_(in_place && kSameElement),
+        ends_(ends) {
     std::mt19937 engine(seed);
-    a_ = orders.lines_of_a ? Padded<Element>(engine, p_.m, p_.k, p_.lda, exact)
-                           : Padded<Element>(engine, p_.k, p_.m, p_.lda, exact);
-    b_ = orders.lines_of_b ? Padded<Element>(engine, p_.n, p_.k, p_.ldb, exact)
-                           : Padded<Element>(engine, p_.k, p_.n, p_.ldb, exact);
-    bias_.resize(p_.n);
+    const auto matrix = [&](bool lines, std::int64_t extent, std::int64_t pitch,
+                            std::int64_t stride) {
+      return Padded<Element>(engine, lines ? extent : p_.k, lines ? p_.k : extent, pitch, p_.batch,
+                             stride, exact);
+    };
+    a_ = matrix(orders.lines_of_a, p_.m, p_.lda, p_.stride_a);
+    b_ = matrix(orders.lines_of_b, p_.n, p_.ldb, p_.stride_b);
+    bias_.resize(p_.n * (p_.own_bias ? p_.batch : 1));
     for (float& x : bias_) x = static_cast<float>(engine() % 41) - 20.0f;
-    const std::int64_t c_size = (orders.row_major_c ? p_.m : p_.n) * p_.ldc;
+    alphas_.resize(bias_.size());
+    for (float& x : alphas_) x = kAlpha * static_cast<float>(1 + engine() % 3);
+    const std::int64_t c_size =
+        (p_.batch - 1) * p_.stride_c + (orders.row_major_c ? p_.m : p_.n) * p_.ldc;
     residual_.resize(c_size);
     for (auto& x : residual_) x = static_cast<ResidualElement>(engine() % 100);
     before_.resize(c_size);
@@ -148,13 +167,21 @@ class Product {
     }
     a_memory_.emplace(a_), b_memory_.emplace(b_), bias_memory_.emplace(bias_);
     residual_memory_.emplace(residual_), c_memory_.emplace(before_);
+    alphas_memory_.emplace(alphas_), ends_memory_.emplace(ends_);
   }
 
   template <class Arguments>
   Arguments Args() const {
     Arguments args;
     args.a = a_memory_->get(), args.b = b_memory_->get(), args.c = c_memory_->get();
-    if constexpr (Epilogue::kHasScale) args.alpha = kAlpha;
+    if (!ends_.empty()) args.ends = ends_memory_->get();
+    if constexpr (Epilogue::kHasScale) {
+      if (p_.own_bias) {
+        args.channel_alpha = alphas_memory_->get();
+      } else {
+        args.alpha = kAlpha;
+      }
+    }
     if constexpr (Epilogue::kHasBias) args.bias = bias_memory_->get(), args.beta = kBeta;
     if constexpr (Epilogue::kHasResidual) {
       args.gamma = kGamma;
@@ -169,31 +196,40 @@ class Product {
   void ExpectResult() const {
     std::vector<Output> want = before_;  // the gaps of C stay as they were
     const std::vector<Output> got = c_memory_->Read();
-    for (std::int64_t i = 0; i < p_.m; ++i) {
-      for (std::int64_t j = 0; j < p_.n; ++j) {
-        const auto [sum, exact_sum, magnitude] = Accumulate(a_.data(), b_.data(), i, j);
-        const std::int64_t at = orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i;
-        if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
-          if (!exact_) {
-            ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * kStep)
-                << "at " << i << ", " << j;
-            want[at] = got[at];
-            continue;
-          }
-        }
-        epilogues::StageInputsOf<Sum> in;
-        in.accumulator = sum;
-        in.alpha = Epilogue::kHasScale ? kAlpha : 1.0f;
-        in.beta = Epilogue::kHasBias ? kBeta : 1.0f;
-        in.gamma = Epilogue::kHasResidual ? kGamma : 1.0f;
-        in.bias = bias_[j], in.residual = static_cast<float>(residual_[at]);
-        want[at] = Epilogue{}(in, {});
+    for (std::int64_t b = 0; b < p_.batch; ++b) {
+      const std::int64_t begin = ends_.empty() || b == 0 ? 0 : ends_[b - 1];
+      const std::int64_t end = ends_.empty() ? p_.m : ends_[b];
+      for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t j = 0; j < p_.n; ++j) ExpectOutput(b, i, j, got, want);
+        if (testing::Test::HasFatalFailure()) return;
       }
     }
     EXPECT_EQ(got, want);
   }
 
  private:
+  void ExpectOutput(std::int64_t b, std::int64_t i, std::int64_t j, const std::vector<Output>& got,
+                    std::vector<Output>& want) const {
+    const auto [sum, exact_sum, magnitude] =
+        Accumulate(a_.data() + b * p_.stride_a, b_.data() + b * p_.stride_b, i, j);
+    const std::int64_t at =
+        b * p_.stride_c + (orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i);
+    if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
+      if (!exact_) {
+        ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * kStep) << "at " << i << ", " << j;
+        want[at] = got[at];
+        return;
+      }
+    }
+    const std::int64_t value = j + (p_.own_bias ? b * p_.n : 0);
+    epilogues::StageInputsOf<Sum> in;
+    in.accumulator = sum;
+    in.alpha = !Epilogue::kHasScale ? 1.0f : p_.own_bias ? alphas_[value] : kAlpha;
+    in.beta = Epilogue::kHasBias ? kBeta : 1.0f;
+    in.gamma = Epilogue::kHasResidual ? kGamma : 1.0f;
+    in.bias = bias_[value], in.residual = static_cast<float>(residual_[at]);
+    want[at] = Epilogue{}(in, {});
+  }
   struct Sums {
     Sum sum;
     double exact, magnitude;  // of kSmallFloat
@@ -224,23 +260,26 @@ class Product {
   Orders orders_;
   bool exact_, in_place_;
   std::vector<Stored> a_, b_;
-  std::vector<float> bias_;
+  std::vector<float> bias_, alphas_;
+  std::vector<std::int32_t> ends_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
   std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
-  std::optional<OperatorMemory<float>> bias_memory_;
+  std::optional<OperatorMemory<float>> bias_memory_, alphas_memory_;
+  std::optional<OperatorMemory<std::int32_t>> ends_memory_;
   std::optional<OperatorMemory<ResidualElement>> residual_memory_;
   std::optional<OperatorMemory<Output>> c_memory_;
 };
 
 template <class P>
 void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
-                   bool in_place = false) {
-  SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " seed ", seed));
+                   bool in_place = false, const std::vector<std::int32_t>& ends = {}) {
+  SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " batch ",
+                            problem.batch, " seed ", seed));
   const auto op = Gemm<P>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
   const Product<typename P::Element, typename P::Epilogue> product(op->problem(), kOrdersOf<P>,
-                                                                   seed, exact, in_place);
+                                                                   seed, exact, in_place, ends);
   Launch(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }

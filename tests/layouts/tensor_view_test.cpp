@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "random_layout.hpp"
+#include "weft/layouts/coordinate_tensor.hpp"
 #include "weft/layouts/matrix.hpp"
 #include "weft/layouts/partition.hpp"
+#include "weft/layouts/register_tensor.hpp"
 
 namespace weft::layouts {
 namespace {
@@ -214,6 +216,75 @@ TEST(Matrix, IsPointerAndStrides) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 5; ++j) EXPECT_EQ(&view(i, j), &row(i, j));
   }
+}
+
+// Cut and partitioned as the matrix, it says where each element is.
+TEST(CoordinateTensor, KnowsWhereElementsAre) {
+  constexpr int kRows = 37, kColumns = 21;
+  auto memory = Iota(64 * 64);
+  const auto matrix =
+      MakeTensorView(memory.data(), MakeLayout(MakeTuple(kRows, kColumns), RowMajor{}));
+  const auto where = CoordinateTensor(kRows, kColumns);
+  EXPECT_EQ(where(2, 3), (RowColumn{2, 3}));
+  const auto threads = MakeLayout(MakeTuple(kInt<4>, kInt<2>), RowMajor{});
+  int inside = 0;
+  for (int tile = 0; tile < 5 * 6; ++tile) {
+    const auto cut = [&](auto view) {
+      return LocalTile(view, MakeTuple(kInt<8>, kInt<4>), MakeTuple(tile / 6, tile % 6));
+    };
+    for (int t = 0; t < 8; ++t) {
+      const auto mine = Partition(cut(matrix), threads, t);
+      const auto here = Partition(cut(where), threads, t);
+      for (int i = 0; i < Size(mine); ++i) {
+        EXPECT_EQ(mine.layout()(i) + (mine.data() - memory.data()),
+                  here[i].row * kColumns + here[i].column);
+        EXPECT_EQ(IsInside(here, i), here[i].row < kRows && here[i].column < kColumns);
+        inside += IsInside(here, i);
+      }
+    }
+  }
+  EXPECT_EQ(inside, kRows * kColumns);
+}
+
+TEST(RegisterTensor, OwnsItsElements) {
+  using L = decltype(MakeLayout(MakeTuple(kInt<2>, kInt<3>), MakeTuple(kInt<3>, kInt<1>)));
+  RegisterTensor<int, L> tensor;
+  EXPECT_EQ(tensor(1, 2), 0);
+  tensor(1, 2) = 7;
+  EXPECT_EQ(tensor.value[5], 7);
+  auto copy = tensor;
+  copy[1] = 5;  // (1, 0)
+  EXPECT_EQ(copy(1, 0), 5);
+  EXPECT_EQ(tensor(1, 0), 0);
+  copy.Fill(3);
+  EXPECT_EQ(copy(0, 1) + copy(1, 2), 6);
+}
+
+TEST(Recast, SeesTheSameBytes) {
+  alignas(16) unsigned char memory[8 * 16];
+  std::iota(memory, memory + sizeof(memory), 0);
+  const auto rows =
+      Composition(Swizzle<2, 3, 3>{}, MakeLayout(MakeTuple(kInt<8>, kInt<16>), RowMajor{}));
+  const auto bytes = MakeTensorView(&memory[0], rows);
+  const auto words = Recast<std::uint32_t>(bytes);
+  EXPECT_EQ(words.shape(), MakeTuple(8, 4));
+  const auto back = Recast<unsigned char>(words);
+  EXPECT_TRUE(back.layout().layout() == rows.layout());
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < 16; ++j) {
+      EXPECT_EQ(words(i, j / 4) >> j % 4 * 8 & 0xFF, bytes(i, j));
+      EXPECT_EQ(&back(i, j), &bytes(i, j));
+    }
+  }
+  const auto pitched =
+      MakeTensorView(&memory[0], MakeLayout(MakeTuple(3, kInt<8>), MakeTuple(32, kInt<1>)));
+  EXPECT_EQ(Recast<std::uint64_t>(pitched)(2, 0) & 0xFF, 64u);
+
+  RegisterTensor<unsigned char, decltype(MakeLayout(MakeTuple(kInt<4>, kInt<2>)))> held;
+  for (int i = 0; i < 8; ++i) held[i] = static_cast<unsigned char>(i + 1);
+  const auto packed = Recast<std::uint32_t>(held);
+  EXPECT_EQ(packed(0, 0), 0x04030201u);
+  EXPECT_EQ(packed(0, 1), 0x08070605u);
 }
 
 }  // namespace

@@ -228,15 +228,19 @@ TEST(Choices, SurviveAFile) {
   EXPECT_EQ(read.Text(), choices.Text());
 }
 
-TEST(GemmSizes, OneNumberOrThree) {
+TEST(GemmSizes, OneNumberThreeOrFour) {
   const auto name = [](const char* text) { return SizeName(*ParseSize(text)); };
   EXPECT_EQ(name("4096"), "4096");
   EXPECT_EQ(name("10240x4096x512"), "10240x4096x512");
   EXPECT_EQ(name("8x8x8"), "8");
   EXPECT_EQ(ParseSize("10240x4096x512")->n, 4096);
-  for (const char* text : {"", "0", "4096x", "1x2", "1x2x3x4", "many", "-1", "4096 x 8 x 8y"}) {
+  EXPECT_EQ(name("8x8x8x3"), "8x8x8x3");
+  EXPECT_EQ(ParseSize("8x8x8x3")->batch, 3);
+  for (const char* text :
+       {"", "0", "4096x", "1x2", "1x2x3x4x5", "1x2x3x0", "many", "-1", "4096 x 8 x 8y"}) {
     EXPECT_EQ(ParseSize(text).status().message(),
-              "--sizes: " + std::string(text) + " is no product; give 4096 or 10240x4096x4096");
+              "--sizes: " + std::string(text) +
+                  " is no product; give 4096, 10240x4096x4096 or, of a batch, 128x128x64x96");
   }
 }
 

@@ -1,0 +1,162 @@
+// Atoms: the least products that threads compute together, as thread-value layouts and a call.
+//
+//     struct Atom {
+//       static constexpr int kThreads;      // 32, or 1
+//       static constexpr int kM, kN, kK;    // in elements
+//       using Element, ElementB, Sum;       // of A, of B, of C
+//       using Word;                         // a register of A or B: one element, or 32 bits of k
+//       using A, B;  // (thread, register) -> row + rows * word; B's rows are C's columns
+//       using C;     // (thread, (columns, rows)) -> row + rows * column
+//       static constexpr arch::Requires kRequires;
+//       WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[], const Word (&a)[],
+//                                        const Word (&b)[]);  // c += a b, a thread's registers
+//     };
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/arch/fragments.hpp"
+#include "weft/gemm/arch/kernel.hpp"
+#include "weft/layouts/float16.hpp"
+#include "weft/layouts/layout.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+// Shape: of arch/fragments.hpp. Bytes of A may be unsigned, those of B are signed.
+template <class Shape, class E>
+struct WarpAtom {
+  static constexpr bool kBytes = sizeof(E) == 1;
+  static constexpr int kThreads = 32;
+  static constexpr int kM = Shape::kM, kN = Shape::kN;
+  static constexpr int kK = Shape::kWords * (4 / static_cast<int>(sizeof(E)));
+  using Element = E;
+  using ElementB = std::conditional_t<kBytes, std::int8_t, E>;
+  using Sum = std::conditional_t<kBytes, std::int32_t, float>;
+  using Word = std::uint32_t;
+  using A = typename Shape::A;
+  using B = typename Shape::B;
+  using C = typename Shape::C;
+};
+
+template <class E, int kDepth>
+struct ThreadAtom {
+  static constexpr int kThreads = 1, kM = 1, kN = 1, kK = kDepth;
+  static constexpr arch::Requires kRequires = {.min = 75};
+  using Element = E;
+  using One = layouts::LayoutOf<layouts::Ints<1, 1>, layouts::Ints<0, 0>>;
+  using A = One;
+  using B = One;
+  using C = layouts::LayoutOf<layouts::Nest<layouts::Int<1>, layouts::Ints<1, 1>>,
+                              layouts::Nest<layouts::Int<0>, layouts::Ints<0, 0>>>;
+};
+
+template <class E>
+inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v<E, std::uint8_t>;
+
+}  // namespace internal
+
+inline namespace WEFT_BACKEND {
+
+// m16n8k32 of bytes, m16n8k16 of 16-bit floats.
+template <class E>
+struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
+  static_assert(internal::kIsByte<E> || std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>,
+                "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half or "
+                "weft::Bfloat16");
+  static constexpr arch::Requires kRequires = {.min = 80};
+  using Sum = typename internal::WarpAtom<arch::MmaM16N8, E>::Sum;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[4], const std::uint32_t (&a)[4],
+                                   const std::uint32_t (&b)[2]) {
+    if constexpr (std::is_same_v<E, std::int8_t>) {
+      t.MmaM16N8K32S8(c, a, b, c);
+    } else if constexpr (std::is_same_v<E, std::uint8_t>) {
+      t.MmaM16N8K32U8S8(c, a, b, c);
+    } else if constexpr (std::is_same_v<E, Half>) {
+      t.MmaM16N8K16F16(c, a, b, c);
+    } else {
+      t.MmaM16N8K16Bf16(c, a, b, c);
+    }
+  }
+};
+
+// m8n8k16 of bytes.
+template <class E>
+struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, E> {
+  static_assert(internal::kIsByte<E>,
+                "weft: MmaSm75Atom<E> multiplies std::int8_t or std::uint8_t");
+  static constexpr arch::Requires kRequires = {.min = 75};
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[2],
+                                   const std::uint32_t (&a)[1], const std::uint32_t (&b)[1]) {
+    if constexpr (std::is_same_v<E, std::uint8_t>) {
+      t.MmaM8N8K16U8S8(c, a[0], b[0], c);
+    } else {
+      t.MmaM8N8K16S8(c, a[0], b[0], c);
+    }
+  }
+};
+
+// The same of pairs of 4-bit values, which are bytes to everything but the instruction: m16n8k64 and
+// m8n8k32.
+template <class E>
+struct MmaSm80PairAtom : MmaSm80Atom<E> {
+  static_assert(internal::kIsByte<E>);
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[4],
+                                   const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    if constexpr (std::is_same_v<E, std::uint8_t>) {
+      t.MmaM16N8K64U4S4(c, a, b, c);
+    } else {
+      t.MmaM16N8K64S4(c, a, b, c);
+    }
+  }
+};
+template <class E>
+struct MmaSm75PairAtom : MmaSm75Atom<E> {
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[2],
+                                   const std::uint32_t (&a)[1], const std::uint32_t (&b)[1]) {
+    if constexpr (std::is_same_v<E, std::uint8_t>) {
+      t.MmaM8N8K32U4S4(c, a[0], b[0], c);
+    } else {
+      t.MmaM8N8K32S4(c, a[0], b[0], c);
+    }
+  }
+};
+
+// Four bytes of k in one thread.
+template <class E>
+struct Dp4aAtom : internal::ThreadAtom<E, 4> {
+  static_assert(internal::kIsByte<E>, "weft: Dp4aAtom<E> multiplies std::int8_t or std::uint8_t");
+  using ElementB = std::int8_t;
+  using Sum = std::int32_t;
+  using Word = std::uint32_t;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[1], const Word (&a)[1],
+                                   const Word (&b)[1]) {
+    if constexpr (std::is_same_v<E, std::uint8_t>) {
+      c[0] = t.Dp4aU8S8(a[0], b[0], c[0]);
+    } else {
+      c[0] = t.Dp4a(a[0], b[0], c[0]);
+    }
+  }
+};
+
+// One fma of float or double in one thread.
+template <class E>
+struct FmaAtom : internal::ThreadAtom<E, 1> {
+  static_assert(std::is_floating_point_v<E>, "weft: FmaAtom<E> multiplies float or double");
+  using ElementB = E;
+  using Sum = E;
+  using Word = E;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, E (&c)[1], const E (&a)[1], const E (&b)[1]) {
+    t.FmaOuter(reinterpret_cast<E(&)[1][1]>(c), a, b);
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,168 @@
+// Schedulers: which tile of which product a block works on. All functions of the block's number, so that
+// producers and consumers of a block ask for themselves.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/fast_divmod.hpp"
+
+namespace weft::gemm {
+
+// The tile of the output that a block works on: tile m along the rows, n along the columns.
+struct Tile {
+  int m = 0, n = 0;
+};
+
+// The same of one product of a batch.
+struct BatchedTile : Tile {
+  std::int32_t product = 0;
+};
+
+// The same of one product of a group: its rows are `rows` rows from first_row on of matrices that all
+// products share.
+struct GroupTile : BatchedTile {
+  std::int32_t first_row = 0, rows = 0;
+  bool exists = false;  // some blocks have no tile
+};
+
+// Whether a tile may be none.
+template <class Tile>
+concept SparseTile = requires(const Tile tile) {
+  tile.exists;
+};
+
+// The tiles of one product, one to a block. Blocks enumerate (m, n), n fastest.
+struct TileGrid {
+  struct Params {
+    FastDivmod tiles_n;
+  };
+  static constexpr Params Make(std::int32_t /*tiles_m*/, std::int32_t tiles_n, std::int32_t = 1) {
+    return {FastDivmod(tiles_n)};
+  }
+  static constexpr Tile At(const Params& p, int block) {
+    Tile tile;
+    tile.m = p.tiles_n.Divmod(block, tile.n);
+    return tile;
+  }
+};
+
+// The same in bands of rows of tiles, m fastest within one: blocks that run at the same time then
+// share rows of both operands.
+struct BandedTileGrid {
+  struct Params {
+    FastDivmod band_tiles;       // tiles_n times the rows of a band
+    FastDivmod rows, last_rows;  // of a band, of the last one
+    std::int32_t last_band = 0;
+  };
+  // All at least 1. band: rows of tiles. tiles_n times the rows of a band fits 32 bits, and so does the
+  // number of tiles.
+  static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t band) {
+    const std::int32_t rows = band < tiles_m ? band : tiles_m;
+    Params p;
+    p.last_band = (tiles_m - 1) / rows;
+    p.band_tiles = FastDivmod(tiles_n * rows);
+    p.rows = FastDivmod(rows);
+    p.last_rows = FastDivmod(tiles_m - p.last_band * rows);
+    return p;
+  }
+  static constexpr Tile At(const Params& p, int block) {
+    std::int32_t rest = 0, row = 0;
+    const std::int32_t band = p.band_tiles.Divmod(block, rest);
+    Tile tile;
+    tile.n = (band < p.last_band ? p.rows : p.last_rows).Divmod(rest, row);
+    tile.m = band * p.rows.divisor() + row;
+    return tile;
+  }
+};
+
+// The tiles of a batch of equal products, one product after the other, each of them as Grid says.
+template <class Grid>
+struct BatchedGrid {
+  struct Params {
+    typename Grid::Params grid;
+    FastDivmod tiles;  // of a product
+  };
+  static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t band = 1) {
+    return {Grid::Make(tiles_m, tiles_n, band), FastDivmod(tiles_m * tiles_n)};
+  }
+  static constexpr BatchedTile At(const Params& p, int block) {
+    BatchedTile tile;
+    std::int32_t rest = 0;
+    tile.product = p.tiles.Divmod(block, rest);
+    static_cast<Tile&>(tile) = Grid::At(p.grid, rest);
+    return tile;
+  }
+};
+
+// Blocks enumerate (product, m, n), n fastest: ptxas makes shorter epilogues of it than of a division by
+// the tiles of a product.
+template <>
+struct BatchedGrid<TileGrid> {
+  struct Params {
+    FastDivmod tiles_n, tiles_m;
+  };
+  static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t = 1) {
+    return {FastDivmod(tiles_n), FastDivmod(tiles_m)};
+  }
+  static constexpr BatchedTile At(const Params& p, int block) {
+    BatchedTile tile;
+    const std::int32_t row = p.tiles_n.Divmod(block, tile.n);
+    tile.product = p.tiles_m.Divmod(row, tile.m);
+    return tile;
+  }
+};
+
+// The tiles of products whose rows follow one another in one matrix; where each ends is known to the
+// device alone. Product g has the rows of tiles from number First(g) on:
+//
+//     First(g) = first row / block_m + g
+//
+// which leaves each product as many as it can need, since ceil(rows / block_m) is at most end / block_m -
+// first / block_m + 1, and all of them Rows(m, products, block_m) whatever the ends. A block finds its
+// product in log2(products) steps, without a table; at most one row of tiles of each product stays empty.
+template <class Grid>
+struct GroupGrid {
+  // Schedules are read from memory that earlier kernels may have written.
+  static constexpr bool kReads = true;
+  struct Params {
+    typename Grid::Params grid;
+    FastDivmod block_m;                  // rows of a tile
+    const std::int32_t* ends = nullptr;  // of each product's rows
+    std::int32_t products = 0;
+    std::int32_t m = 0;  // rows there are; no end is taken to be further
+  };
+  // Rows of tiles of all products together.
+  static constexpr std::int64_t Rows(std::int64_t m, std::int64_t products, int block_m) {
+    return m / block_m + products;
+  }
+  static constexpr GroupTile At(const Params& p, int block) {
+    GroupTile tile;
+    static_cast<Tile&>(tile) = Grid::At(p.grid, block);
+    std::int32_t low = 0, first = 0;  // of the product that is known to begin no later
+    for (std::int32_t high = p.products; high - low > 1;) {
+      const std::int32_t middle = low + (high - low) / 2;
+      const std::int32_t begin = End(p, middle - 1);
+      if (p.block_m.Divide(begin) + middle <= tile.m) {
+        low = middle;
+        first = begin;
+      } else {
+        high = middle;
+      }
+    }
+    tile.m -= p.block_m.Divide(first) + low;
+    tile.product = low;
+    tile.first_row = first;
+    tile.rows = End(p, low) - first;
+    tile.exists = tile.m * p.block_m.divisor() < tile.rows;
+    return tile;
+  }
+
+ private:
+  // Whatever memory holds, it is rows that there are.
+  static constexpr std::int32_t End(const Params& p, std::int32_t product) {
+    const std::int32_t end = p.ends[product];
+    return end < 0 ? 0 : end > p.m ? p.m : end;
+  }
+};
+
+}  // namespace weft::gemm

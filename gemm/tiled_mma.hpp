@@ -1,0 +1,301 @@
+// TiledMma: an atom (mma_atom.hpp) repeated over a tile by groups of threads, for views of tensors.
+// It says, as thread-value layouts of layouts/, which elements of A, B and C each thread has
+// (docs/tiled.md):
+//
+//     using Mma = gemm::TiledMma<gemm::MmaSm80Atom<std::int8_t>, Ints<64, 64>, Ints<2, 2>>;
+//     auto sums = Mma::MakeFragmentC();             // 0
+//     Mma::Multiply(t, a, b, sums);                 // sums += a b; a, b: views of shared memory
+//     gemm::Copy(t, store, sums, c, where);         // tiled_copy.hpp
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/mma_tile.hpp"
+#include "weft/layouts/partition.hpp"
+#include "weft/layouts/register_tensor.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+// Of one step of k of an operand (TiledMma). Tv: the atom's, of kAtomRows x kWords.
+template <int kRows, int kFragments, int kAtomRows, int kWords, int kElements, class Groups,
+          class GroupStrides, class Tv>
+constexpr auto OperandLayout(Tv) {
+  using layouts::Int;
+  constexpr auto kAtom =
+      layouts::Composition(LayoutOf<Ints<kAtomRows, kWords>, Ints<1, kRows * kElements>>(), Tv());
+  return layouts::MakeLayout(
+      layouts::MakeLayout(layouts::Get<0>(kAtom), LayoutOf<Groups, GroupStrides>()),
+      layouts::MakeLayout(LayoutOf<Int<kElements>, Int<kRows>>(), layouts::Get<1>(kAtom),
+                          LayoutOf<Int<kFragments>, Int<kAtomRows>>()));
+}
+
+// An operand layout with its kRows rows in another order.
+template <class Atom, int kRows, class Order, class L>
+constexpr auto RowsInOrder(L layout) {
+  if constexpr (Order::kPeriod == 1) {
+    return layout;
+  } else {
+    const auto rows = layouts::MakeLayout(
+        typename Order::L(),
+        LayoutOf<layouts::Int<kRows / Order::kPeriod>, layouts::Int<Order::kPeriod>>());
+    return layouts::Composition(
+        layouts::MakeLayout(rows, LayoutOf<layouts::Int<Atom::kK>, layouts::Int<kRows>>()), layout);
+  }
+}
+
+// Columns as indices of a tile of kRows rows; rows and columns of the same shape as one index.
+template <int kRows, class L>
+constexpr auto TimesRows(L columns) {
+  return layouts::MakeLayout(columns.shape(), layouts::TransformLeaves(
+                                                  columns.stride(), [](const auto& d) constexpr {
+                                                    return d * layouts::Int<kRows>();
+                                                  }));
+}
+template <int kRows, class R, class C>
+constexpr auto SumOfStrides(R rows, C columns) {
+  if constexpr (layouts::IsTuple<R>) {
+    return layouts::Transform(
+        rows, columns,
+        [](const auto& r, const auto& c) constexpr { return SumOfStrides<kRows>(r, c); });
+  } else {
+    return rows + columns * layouts::Int<kRows>();
+  }
+}
+template <int kRows, class R, class C>
+constexpr auto PlusColumns(R rows, C columns) {
+  return layouts::MakeLayout(rows.shape(), SumOfStrides<kRows>(rows.stride(), columns.stride()));
+}
+
+// A view's layout is known but for where it begins.
+template <class L>
+struct StaticView {
+  static constexpr bool kOk = layouts::IsStatic<L>;
+  using Swizzle = NoSwizzle;
+  using Offset = layouts::Int<0>;
+  using Layout = L;
+  static constexpr Offset OffsetOf(const L&) { return {}; }
+};
+template <class Sw, class O, class L>
+struct StaticView<layouts::ComposedLayout<Sw, O, L>> {
+  static constexpr bool kOk = layouts::IsStatic<L>;
+  using Swizzle = Sw;
+  using Offset = O;
+  using Layout = L;
+  static constexpr O OffsetOf(const layouts::ComposedLayout<Sw, O, L>& c) { return c.offset(); }
+};
+
+}  // namespace internal
+
+inline namespace WEFT_BACKEND {
+
+// Operand fragments that are in registers already, as a reader of them.
+template <class Fragment, int kRegistersOf, int kFragmentsOf>
+struct RegisterReader {
+  static constexpr int kAtOnce = 1;
+  static constexpr int kSteps =
+      static_cast<int>(layouts::Size(typename Fragment::Layout())) / (kRegistersOf * kFragmentsOf);
+  const Fragment& from;
+
+  template <int kCount>
+  WEFT_DEVICE void Load(arch::Thread, std::uint32_t, int step, int first,
+                        typename Fragment::Element (&fragments)[kCount][kRegistersOf]) const {
+    WEFT_UNROLL
+    for (int w = 0; w < kCount * kRegistersOf; ++w) {
+      fragments[w / kRegistersOf][w % kRegistersOf] =
+          from(w % kRegistersOf, first + w / kRegistersOf, step);
+    }
+  }
+};
+
+// Tile: Ints<m, n>, of C. Groups: Ints<m, n>, the groups of threads among which it is divided, each
+// of the atom's threads (warps for tensor cores), those along m next to each other; each group has
+// adjacent rows and columns. kRun: adjacent columns that a thread holds, 2, 4 or 8 with tensor
+// cores, for wider stores (channel_order.hpp); 0: as the instruction has them.
+template <class AtomT, class Tile, class GroupsT, int kRunOf = 0>
+struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
+  using Base = MmaTile<AtomT, Tile, GroupsT, kRunOf>;
+  using typename Base::Atom, typename Base::Element, typename Base::ElementB, typename Base::Sum,
+      typename Base::Word, typename Base::Sums;
+  // Those of Base by their own names: g++ 12 fails over some that are brought in by `using`.
+  static constexpr int kM = Base::kM, kN = Base::kN, kThreads = Base::kThreads;
+  static constexpr int kFragmentsM = Base::kFragmentsM, kFragmentsN = Base::kFragmentsN;
+  static constexpr int kRegistersA = Base::kRegistersA, kRegistersB = Base::kRegistersB;
+  static constexpr int kPerWord = Base::kPerWord;
+  using L = typename Base::MapLayouts;
+
+  // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
+  // + kM k, n + kN k, with n the column of C.
+  using LayoutA =
+      decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord, kPerWord,
+                                       GroupsT, Ints<Base::kGroupM, 0>>(typename Atom::A()));
+  using LayoutB = decltype(internal::RowsInOrder<Atom, kN, typename Base::Order>(
+      internal::OperandLayout<kN, kFragmentsN, Atom::kN, Atom::kK / kPerWord, kPerWord, GroupsT,
+                              Ints<0, Base::kGroupN>>(typename Atom::B())));
+  // Of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
+  using LayoutC = decltype(layouts::MakeLayout(
+      internal::PlusColumns<kM>(typename L::ThreadRow(), typename L::ThreadColumn()),
+      layouts::MakeLayout(internal::TimesRows<kM>(typename L::ValueColumn()),
+                          typename L::ValueRow())));
+
+  // --- Shared memory: layouts of a k slice of A, (m, k) -> element, and of B, (n, k), which lie as in
+  // the library's own stages, without bank conflicts. kK: whole 32 bytes; tensor cores.
+  template <int kK>
+  using SharedA =
+      decltype(LinesOf<Element, LineMajor<Base::kM, kK* static_cast<int>(sizeof(Element)) / 32>,
+                       Base::kM>());
+  template <int kK>
+  using SharedB =
+      decltype(LinesOf<ElementB, LineMajor<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
+                       Base::kN, kRunOf>());
+
+  // --- Registers. An operand's: (register, fragment, step of k). C's: as LayoutC's values.
+
+  template <int kSteps>
+  using FragmentA =
+      layouts::RegisterTensor<Word, decltype(layouts::MakeLayout(
+                                        Ints<Base::kRegistersA, Base::kFragmentsM, kSteps>()))>;
+  template <int kSteps>
+  using FragmentB =
+      layouts::RegisterTensor<Word, decltype(layouts::MakeLayout(
+                                        Ints<Base::kRegistersB, Base::kFragmentsN, kSteps>()))>;
+  using FragmentC =
+      layouts::RegisterTensor<Sum, decltype(layouts::MakeLayout(typename L::ColumnRegister(),
+                                                                typename L::RowRegister()))>;
+  static constexpr FragmentC MakeFragmentC() { return {}; }
+
+  // --- Partitions: a thread's elements of a view of a tile, A (m, k), B (n, k), C (m, n), for any k
+  // that is a multiple of kStepK: ((element of a word, register, fragment), step of k); C's are
+  // numbered as the registers of FragmentC.
+
+  template <class View>
+  WEFT_DEVICE static auto PartitionA(arch::Thread t, View view) {
+    return ByThread<View, kM, LayoutA>(view)(t.tid(), layouts::_, layouts::_);
+  }
+  template <class View>
+  WEFT_DEVICE static auto PartitionB(arch::Thread t, View view) {
+    return ByThread<View, kN, LayoutB>(view)(t.tid(), layouts::_, layouts::_);
+  }
+  template <class View>
+  WEFT_DEVICE static auto PartitionC(arch::Thread t, View view) {
+    static_assert(layouts::IsInt<decltype(layouts::Size<0>(view)), kM> &&
+                      layouts::IsInt<decltype(layouts::Size<1>(view)), kN>,
+                  "weft: PartitionC takes a view of the tile of the TiledMma, with extents known "
+                  "at compile time: LocalTile(c, Ints<m, n>(), MakeTuple(i, j))");
+    return layouts::PartitionValues(view, LayoutC(), t.tid());
+  }
+
+  // --- Reads.
+
+  // What brings A or B from a view of shared memory, or of FragmentA or FragmentB, to an atom.
+  template <class Operand>
+  WEFT_DEVICE static auto ReadA(arch::Thread t, const Operand& a) {
+    return Read<LayoutA, Element, kM, kRegistersA, kFragmentsM>(t, a);
+  }
+  template <class Operand>
+  WEFT_DEVICE static auto ReadB(arch::Thread t, const Operand& b) {
+    return Read<LayoutB, ElementB, kN, kRegistersB, kFragmentsN>(t, b);
+  }
+  template <class View>
+  WEFT_DEVICE static auto LoadA(arch::Thread t, const View& a) {
+    return LoadAll<FragmentA>(t, ReadA(t, a));
+  }
+  template <class View>
+  WEFT_DEVICE static auto LoadB(arch::Thread t, const View& b) {
+    return LoadAll<FragmentB>(t, ReadB(t, b));
+  }
+
+  // --- Products.
+
+  // c += a b. a, b: views (m, k) and (n, k) of shared memory, or fragments in registers. Whole warps
+  // call it; threads from kThreads on do nothing. No barriers.
+  template <class A, class B>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const A& a, const B& b, FragmentC& c) {
+    if (t.tid() >= kThreads) return;
+    Base::MultiplyRead(t, ReadA(t, a), ReadB(t, b), reinterpret_cast<Sums&>(c.value));
+  }
+
+ private:
+  template <class View, int kRows>
+  static constexpr void CheckOperand() {
+    using View_ = std::remove_cvref_t<View>;
+    static_assert(layouts::IsInt<decltype(layouts::Size<0>(View_())), kRows>,
+                  "weft: operand A of a TiledMma is a view (m, k) and B one (n, k) of its tile, "
+                  "with m and n known at compile time: LocalTile(a, Ints<m, k>(), ...)");
+    if constexpr (layouts::IsInt<decltype(layouts::Size<0>(View_())), kRows>) {
+      constexpr auto kDepth = decltype(layouts::Size<1>(View_()))();
+      static_assert(
+          layouts::StaticInteger<decltype(layouts::Size<1>(View_()))> && kDepth % Atom::kK == 0,
+          "weft: k of a TiledMma's operands is known at compile time, a multiple of the "
+          "atom's kK");
+    }
+  }
+
+  template <class View, int kRows, class LayoutX>
+  WEFT_DEVICE static auto ByThread(const View& view) {
+    CheckOperand<View, kRows>();
+    return OfSteps<LayoutX, kRows>(view);
+  }
+
+  // A view or its layout, (row, k), by thread, value and step of k.
+  template <class LayoutX, int kRows, class V>
+  static constexpr auto OfSteps(V view) {
+    constexpr int kDepth = decltype(layouts::Size<1>(view))::value;
+    return layouts::Composition(
+        view, layouts::MakeLayout(
+                  layouts::Get<0>(LayoutX()), layouts::Get<1>(LayoutX()),
+                  LayoutOf<layouts::Int<kDepth / Atom::kK>, layouts::Int<kRows * Atom::kK>>()));
+  }
+
+  template <class LayoutX, class E, int kRows, int kRegisters, int kFragments, class Operand>
+  WEFT_DEVICE static auto Read(arch::Thread t, const Operand& operand) {
+    if constexpr (layouts::IsRegisterTensor<Operand>) {
+      return RegisterReader<Operand, kRegisters, kFragments>{operand};
+    } else {
+      static_assert(
+          layouts::IsTensorView<Operand>,
+          "weft: TiledMma::Multiply multiplies views of shared memory, or fragments in registers "
+          "(LoadA, LoadB)");
+      static_assert(
+          std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, E>,
+          "weft: an operand of TiledMma::Multiply has other elements than the TiledMma's atom");
+      CheckOperand<Operand, kRows>();
+      using V = internal::StaticView<std::remove_cvref_t<decltype(operand.layout())>>;
+      static_assert(V::kOk,
+                    "weft: TiledMma::Multiply reads views of shared memory whose layouts are known "
+                    "at compile time: shapes and strides of kInt<...>");
+      using P = internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename V::Layout()))>;
+      const auto offset = V::OffsetOf(operand.layout());
+      if constexpr (Atom::kThreads == 32 &&
+                    internal::FitsLdMatrix<P, typename V::Swizzle, sizeof(E)>()) {
+        return LdMatrixReader<P, typename V::Swizzle, sizeof(E), 16, typename V::Offset>(
+            t, t.SharedAddress(operand.data()), offset);
+      } else {
+        return WordReader<P, typename V::Swizzle, E, Word, typename V::Offset>(t, operand.data(),
+                                                                               offset);
+      }
+    }
+  }
+
+  template <template <int> class Fragment, class Reader>
+  WEFT_DEVICE static auto LoadAll(arch::Thread t, const Reader& reader) {
+    Fragment<Reader::kSteps> result;
+    WEFT_UNROLL
+    for (int step = 0; step < Reader::kSteps; ++step) {
+      Word fragments[Reader::kFragments][Reader::kRegisters];
+      reader.Load(t, 0, step, 0, fragments);
+      WEFT_UNROLL
+      for (int w = 0; w < Reader::kFragments * Reader::kRegisters; ++w) {
+        result(w % Reader::kRegisters, w / Reader::kRegisters, step) =
+            fragments[w / Reader::kRegisters][w % Reader::kRegisters];
+      }
+    }
+    return result;
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

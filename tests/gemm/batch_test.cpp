@@ -1,0 +1,1 @@
+#include "tests/gemm/batch_cases.hpp"  // on the CPU
