@@ -25,7 +25,8 @@ using FmaProducts =
     TypedGemm<double, ColumnMajor, ColumnMajor, RowMajor, Chain<ToSums<double>>, FmaTile<8, 8>>;
 using AsyncProducts =
     TypedGemm<float, RowMajor, RowMajor, ColumnMajor, FloatSums, AsyncFmaTile<4, 4>>;
-using MmaProducts = TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, IntSums, MmaTile<4, 4>>;
+using MmaProducts =
+    TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, IntSums, MmaProductTile<4, 4>>;
 using HalfProducts = TypedGemm<Half, RowMajor, RowMajor, RowMajor, ToHalf, HalfTile<16, 4>>;
 using WgmmaProducts = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToInt8,
                                 WgmmaTile<64, 64, 128, 32, 64, 8>>;

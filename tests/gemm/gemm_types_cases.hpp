@@ -12,10 +12,10 @@ namespace weft::gemm {
 namespace {
 
 TEST(GemmInt8, TensorCoresInAllLayouts) {
-  ExpectAllLayouts<std::int8_t, std::int32_t, MmaTile<16, 4>>(1000);
+  ExpectAllLayouts<std::int8_t, std::int32_t, MmaProductTile<16, 4>>(1000);
 }
 TEST(GemmInt8, TensorCoresWithNarrowLoads) {
-  ExpectEachLayout<std::int8_t, std::int32_t, MmaTile<4, 4>>(2000);
+  ExpectEachLayout<std::int8_t, std::int32_t, MmaProductTile<4, 4>>(2000);
 }
 TEST(GemmInt8, TensorCoresWithManyThreads) {
   using Tile = MmaWideTile<16, 16>;
@@ -28,7 +28,7 @@ TEST(GemmInt8, Dp4aInAllLayouts) {
 TEST(GemmInt8, Outputs) {
   using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
   using ToFloats = Chain<Residual<float>, Scale, Bias<>, ToFloat>;
-  using Tile = MmaTile<16, 8>;
+  using Tile = MmaProductTile<16, 8>;
   ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToInt8, Tile>>(5000);
   ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToFloats, Tile>>(5020);
   ExpectRandom<TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, ToInt8, Tile>>(5040);

@@ -19,7 +19,7 @@ using layouts::RowMajor;
 
 // Tiles as types: nvcc 13.0 cannot write class-type template arguments into its host code.
 template <int src, int dst>
-struct MmaTile {  // 2 x 1 warps, several fragments each way
+struct MmaProductTile {  // 2 x 1 warps, several fragments each way
   static constexpr auto config = MmaSm80Config({64, 32, 64}, {32, 32, 64}, 3, {src, dst});
 };
 template <int src, int dst>
