@@ -35,10 +35,8 @@ struct EpilogueMath {
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
   // In a dependent launch earlier kernels may have written what is read here.
-  static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
-  static constexpr bool kDependent = kMainloop == Mainloop::kWgmmaSm90 ||
-                                     kMainloop == Mainloop::kMmaSm80 ||
-                                     kMainloop == Mainloop::kSimtAsync;
+  static constexpr bool kDependent =
+      std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
   static constexpr bool kZeroPoints = Epilogue::kZeroPoints;
   static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;

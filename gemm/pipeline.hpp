@@ -96,7 +96,6 @@ struct DoubleBuffer {
 template <class M>
 struct CpAsyncRing {
   static constexpr int kStages = M::kStages;
-  static constexpr bool kAsync = true;
   using Mainloop = M;
   using Stages = OperandStages<M, kStages>;
 
