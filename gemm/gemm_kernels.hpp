@@ -73,7 +73,7 @@ struct GemmParts {
   using Epilogue = DirectStore<Destination, decltype(Params::output), typename Mainloop::Map>;
 
   // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
-  // does looking where lines end, or groups.
+  // does looking where lines end, or groups, or for a residual of floats.
   static constexpr int kRegisters = [] {
     constexpr bool kLines = kLinesOfA<P> && kLinesOfB<P>, kCross = !kLinesOfA<P> && !kLinesOfB<P>;
     constexpr int kOwn = Mainloop::Registers(0);
@@ -81,7 +81,8 @@ struct GemmParts {
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
       return kLines ? kOwn : kOwn * 5 / 4;
     }
-    return kOwn == 128 && (kCross || !kWhole || kGrouped<P>) ? 168 : kOwn;
+    constexpr bool kResidual = P::Epilogue::kHasResidual && sizeof(typename P::Element) >= 4;
+    return kOwn == 128 && (kCross || !kWhole || kGrouped<P> || kResidual) ? 168 : kOwn;
   }();
   // For a residual ptxas takes more before sm_90; blocks of few threads find room for it.
   static constexpr int kRegistersBefore90 =
