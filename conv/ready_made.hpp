@@ -172,7 +172,11 @@ using Wgmma = IfStaged<E, Dst,                            //
                        Conv<E, Dst, Wgmma32x64>,          //
                        Conv<E, Dst, Wgmma96x128Deep>,     //
                        Conv<E, Dst, Wgmma128x128Paired>,  //
-                       Conv<E, Dst, Wgmma192x64Paired>>;
+                       Conv<E, Dst, Wgmma192x64Paired>,   //
+                       Conv<E, Dst, Wgmma96x256>,         //
+                       Conv<E, Dst, Wgmma112x128>,        //
+                       Conv<E, Dst, Wgmma64x64Deep>,      //
+                       Conv<E, Dst, Wgmma64x64Split2>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;

@@ -95,6 +95,13 @@ struct MmaSm75Tile64x32 {
 struct Wgmma128x256 {
   static constexpr auto config = kWgmma128x256;
 };
+// For deep layers whose positions fall into few tiles of more.
+struct Wgmma96x256 {
+  static constexpr auto config = WgmmaSm90Config({96, 256, 128}, {96, 128, 128});
+};
+struct Wgmma112x128 {
+  static constexpr auto config = WgmmaSm90Config({112, 128, 128}, {112, 64, 128});
+};
 // Reads the least of shared memory for each product, and takes the most registers.
 struct Wgmma256x128 {
   static constexpr auto config = WgmmaSm90Config({256, 128, 128}, {256, 64, 128});
@@ -137,6 +144,13 @@ struct Wgmma64x64 {
 };
 struct Wgmma32x64 {
   static constexpr auto config = kWgmma32x64;
+};
+// A multiprocessor to itself, for small images: a longer ring.
+struct Wgmma64x64Deep {
+  static constexpr auto config = WgmmaSm90Config({64, 64, 128}, {64, 64, 128});
+};
+struct Wgmma64x64Split2 {
+  static constexpr auto config = WithSplit(Wgmma64x64Deep::config, 2);
 };
 struct Wgmma64x64Split4 {
   static constexpr auto config = kWgmma64x64Split4;
