@@ -148,7 +148,7 @@ class Report(Case):
         found = {"reformat": [result(16, [row(**fields, layouts=layouts)])]}
         text = report.reformat(found)
         self.assertIn("| 12.00 (NCxHWx<32>) | 20.00 (cudnn_graph) | 36.00 (cudnn_nhwc) | 2.00 | 3.00 |", text)
-        self.assertIn("1 layers and batches of the lists: best peer's time / ours 2.00, with the reformats 3.00", text)
+        self.assertIn("1 layers and batches that were measured with reformats: best peer's time / ours 2.00, with the reformats 3.00", text)
         self.assertIn("| 16 | 10.00 | 16.00 | 12.00 | 25% |", report.fused(found))
 
     def test_every_table_can_be_made(self):
