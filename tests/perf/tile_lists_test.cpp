@@ -103,7 +103,7 @@ TEST(TileLists, HaveTheWgmmaTilesOfTheReadyMadeFamilies) {
       EXPECT_EQ(measured.count({op, policy}), 1u) << op << " " << policy;
     }
   }
-  EXPECT_EQ(count, 16 + 16 + 4);
+  EXPECT_EQ(count, 20 + 20 + 4);
 }
 #undef BASIC
 #undef NETWORK
