@@ -80,35 +80,15 @@ struct PackedInt4<CxRSKx<4>> : internal::Int4Blocks {
 };
 
 template <>
-struct PackedInt4<CxRSKx<32>> : internal::Int4Blocks {
-  static constexpr bool kIsFilterFormat = true;
-  using Format = CxRSKx<32>;
-  static constexpr int kInterleave = 32;
+struct PackedInt4<CxRSKx<32>> : CxRSKx<32>, internal::Int4Blocks {
   static constexpr const char* kName = "PackedInt4<CxRSKx<32>>";
-
-  static constexpr std::int64_t PaddedK(std::int64_t k) { return Format::PaddedK(k); }
-  static constexpr std::int64_t Offset(const FilterExtents& e, std::int64_t k, std::int64_t c,
-                                       std::int64_t r, std::int64_t s) {
-    return Format::Offset(e, k, c, r, s);
-  }
-  static constexpr std::int64_t Size(const FilterExtents& e) { return Format::Size(e); }
 };
 
 // For instructions of 4 bits, whose other operand is a PairedInt4<NCxHWx<64>>: not in blocks, but in
 // pairs as that. K and C are rounded up to multiples of 64.
 template <>
-struct PackedInt4<CxRSKx<64>> : internal::Int4Pairs {
-  static constexpr bool kIsFilterFormat = true;
-  using Format = CxRSKx<64>;
-  static constexpr int kInterleave = 64;
+struct PackedInt4<CxRSKx<64>> : CxRSKx<64>, internal::Int4Pairs {
   static constexpr const char* kName = "PackedInt4<CxRSKx<64>>";
-
-  static constexpr std::int64_t PaddedK(std::int64_t k) { return Format::PaddedK(k); }
-  static constexpr std::int64_t Offset(const FilterExtents& e, std::int64_t k, std::int64_t c,
-                                       std::int64_t r, std::int64_t s) {
-    return Format::Offset(e, k, c, r, s);
-  }
-  static constexpr std::int64_t Size(const FilterExtents& e) { return Format::Size(e); }
 };
 
 // R * S * C of an output channel are rounded up to a multiple of 32.

@@ -36,33 +36,9 @@ struct LdMatrixKernel {
   }
 };
 
-// in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
-template <bool kUnsignedA>
-struct MmaM16N8K32Kernel {
-  static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 80};
-  using Params = WordParams;
-  using SharedStorage = NoShared;
-
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
-    const uint32_t* in = p.in + 10 * t.lane();
-    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
-    const uint32_t b[2] = {in[4], in[5]};
-    const int32_t c[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
-                          static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
-    int32_t d[4];
-    if constexpr (kUnsignedA) {
-      t.MmaM16N8K32U8S8(d, a, b, c);
-    } else {
-      t.MmaM16N8K32S8(d, a, b, c);
-    }
-    for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(d[i]);
-  }
-};
-
-// The same of m16n8k64.
-template <bool kUnsignedA>
-struct MmaM16N8K64Kernel {
+// m16n8k32 of bytes, m16n8k64 of 4 bits. in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
+template <int kK, bool kUnsignedA>
+struct MmaM16N8Kernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 80};
   using Params = WordParams;
@@ -74,39 +50,18 @@ struct MmaM16N8K64Kernel {
     const uint32_t b[2] = {in[4], in[5]};
     int32_t sum[4] = {static_cast<int32_t>(in[6]), static_cast<int32_t>(in[7]),
                       static_cast<int32_t>(in[8]), static_cast<int32_t>(in[9])};
-    if constexpr (kUnsignedA) {
-      t.MmaM16N8K64U4S4(sum, a, b, sum);
+    if constexpr (kK == 64) {
+      kUnsignedA ? t.MmaM16N8K64U4S4(sum, a, b, sum) : t.MmaM16N8K64S4(sum, a, b, sum);
     } else {
-      t.MmaM16N8K64S4(sum, a, b, sum);
+      kUnsignedA ? t.MmaM16N8K32U8S8(sum, a, b, sum) : t.MmaM16N8K32S8(sum, a, b, sum);
     }
     for (int i = 0; i < 4; ++i) p.out[4 * t.lane() + i] = static_cast<uint32_t>(sum[i]);
   }
 };
 
-// in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
-template <bool kUnsignedA>
-struct MmaM8N8K16Kernel {
-  static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 75};
-  using Params = WordParams;
-  using SharedStorage = NoShared;
-
-  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
-    const uint32_t* in = p.in + 4 * t.lane();
-    const int32_t c[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
-    int32_t d[2];
-    if constexpr (kUnsignedA) {
-      t.MmaM8N8K16U8S8(d, in[0], in[1], c);
-    } else {
-      t.MmaM8N8K16S8(d, in[0], in[1], c);
-    }
-    for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(d[i]);
-  }
-};
-
-// The same of m8n8k32.
-template <bool kUnsignedA>
-struct MmaM8N8K32Kernel {
+// m8n8k16 of bytes, m8n8k32 of 4 bits. in: 32 lanes x (1 of a, 1 of b, 2 of c); out: 32 lanes x 2 of d.
+template <int kK, bool kUnsignedA>
+struct MmaM8N8Kernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 75};
   using Params = WordParams;
@@ -115,10 +70,12 @@ struct MmaM8N8K32Kernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
     const uint32_t* in = p.in + 4 * t.lane();
     int32_t sum[2] = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])};
-    if constexpr (kUnsignedA) {
-      t.MmaM8N8K32U4S4(sum, in[0], in[1], sum);
+    if constexpr (kK == 32) {
+      kUnsignedA ? t.MmaM8N8K32U4S4(sum, in[0], in[1], sum)
+                 : t.MmaM8N8K32S4(sum, in[0], in[1], sum);
     } else {
-      t.MmaM8N8K32S4(sum, in[0], in[1], sum);
+      kUnsignedA ? t.MmaM8N8K16U8S8(sum, in[0], in[1], sum)
+                 : t.MmaM8N8K16S8(sum, in[0], in[1], sum);
     }
     for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = static_cast<uint32_t>(sum[i]);
   }

@@ -97,9 +97,9 @@ template <bool kUnsignedA>
 void TestM16N8K32() {
   std::vector<uint32_t> in = Noise(5).Words(32 * 10);
   const auto product = &PlainProduct<kUnsignedA, kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C>;
-  ExpectOutput<MmaM16N8K32Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM16N8Kernel<32, kUnsignedA>>(in, product(in));
   for (int i = 0; i < 32 * 10; ++i) in[i] = i % 10 < 6 ? 0x80808080u : 0x7FFFFFFFu;  // extremes
-  ExpectOutput<MmaM16N8K32Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM16N8Kernel<32, kUnsignedA>>(in, product(in));
 }
 
 TEST(Mma, M16N8K32) {
@@ -113,9 +113,9 @@ void TestM16N8K64() {
   std::vector<uint32_t> in = Noise(15).Words(32 * 10);
   const auto product =
       &PlainProduct<kUnsignedA, kMmaM16N8K32S8A, kMmaM16N8K32S8B, kMmaM16N8K32S8C, 4>;
-  ExpectOutput<MmaM16N8K64Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM16N8Kernel<64, kUnsignedA>>(in, product(in));
   for (int i = 0; i < 32 * 10; ++i) in[i] = i % 10 < 6 ? 0x88888888u : 0x7FFFFFFFu;  // extremes
-  ExpectOutput<MmaM16N8K64Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM16N8Kernel<64, kUnsignedA>>(in, product(in));
 }
 
 TEST(Mma, M16N8K64) {
@@ -127,9 +127,9 @@ template <bool kUnsignedA>
 void TestM8N8K32() {
   std::vector<uint32_t> in = Noise(16).Words(32 * 4);
   const auto product = &PlainProduct<kUnsignedA, kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C, 4>;
-  ExpectOutput<MmaM8N8K32Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM8N8Kernel<32, kUnsignedA>>(in, product(in));
   for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x88888888u : 0x7FFFFFFFu;
-  ExpectOutput<MmaM8N8K32Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM8N8Kernel<32, kUnsignedA>>(in, product(in));
 }
 
 TEST(Mma, M8N8K32) {
@@ -141,9 +141,9 @@ template <bool kUnsignedA>
 void TestM8N8K16() {
   std::vector<uint32_t> in = Noise(6).Words(32 * 4);
   const auto product = &PlainProduct<kUnsignedA, kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C>;
-  ExpectOutput<MmaM8N8K16Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM8N8Kernel<16, kUnsignedA>>(in, product(in));
   for (int i = 0; i < 32 * 4; ++i) in[i] = i % 4 < 2 ? 0x80808080u : 0x7FFFFFFFu;
-  ExpectOutput<MmaM8N8K16Kernel<kUnsignedA>>(in, product(in));
+  ExpectOutput<MmaM8N8Kernel<16, kUnsignedA>>(in, product(in));
 }
 
 TEST(Mma, M8N8K16) {

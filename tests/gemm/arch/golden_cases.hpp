@@ -111,11 +111,11 @@ TEST(Golden, Dp4a) {
 }
 
 TEST(Golden, MmaM8N8K16S8) {
-  TestGolden<MmaM8N8K16Kernel<false>>("mma_m8n8k16_s8", 32 * 4, 32 * 2);
+  TestGolden<MmaM8N8Kernel<16, false>>("mma_m8n8k16_s8", 32 * 4, 32 * 2);
 }
 
 TEST(Golden, MmaM16N8K32S8) {
-  TestGolden<MmaM16N8K32Kernel<false>>("mma_m16n8k32_s8", 32 * 10, 32 * 4);
+  TestGolden<MmaM16N8Kernel<32, false>>("mma_m16n8k32_s8", 32 * 10, 32 * 4);
 }
 
 TEST(Golden, MmaM16N8K16) {
