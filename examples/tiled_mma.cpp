@@ -3,7 +3,6 @@
 // --backend=cpu, and is compared with plain loops.
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -59,11 +58,7 @@ int Wrong(int m, int n, int k, bool on_gpu) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr const char* kFlag = "--backend=";
-  if (argc > 2 || (argc == 2 && std::strncmp(argv[1], kFlag, std::strlen(kFlag)) != 0)) {
-    return std::cerr << "usage: tiled_mma [--backend=cpu|cuda]\n", 1;
-  }
-  const auto choice = examples::ChooseBackend(argc == 2 ? argv[1] + std::strlen(kFlag) : "");
+  const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
   const bool on_gpu = choice->backend == examples::Backend::kCuda;
   int wrong = 0;

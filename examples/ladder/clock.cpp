@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "examples/ladder/launch.hpp"
 #include "examples/ladder/steps.hpp"
 #include "perf/peers/lt_product.hpp"
