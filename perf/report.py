@@ -285,7 +285,7 @@ def network(results):
         text += (f"\nActivations: {100 * min(l['zeros'] for l in each):.0f}% to {100 * max(l['zeros'] for l in each):.0f}% "
                  f"zeros, at most {100 * max(l['saturated'] for l in each):.1f}% saturated in any layer.\n")
     for e in [result["environment"] for result in results]:
-                text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
+        text += (f"\n{e['device']}, driver {e['driver']}, CUDA {e['cuda']}, {libraries(e)}, {e['last_clock_mhz']} MHz under "
                  f"load; commit {e['commit']}, {e['date']}.\n")
     if any("cudnn_ms" not in r for r in rows):
         text += ("\nRows without a time of cuDNN's say why in their status; its chain is the same for either format of ours, so "
