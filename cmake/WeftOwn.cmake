@@ -47,6 +47,10 @@ function(weft_own target)
     if(WEFT_SANITIZE MATCHES "address")  # calls in place of code at every access: 2/3 of the time to compile
       target_compile_options(${target} PRIVATE --param=asan-instrumentation-with-call-threshold=0)
     endif()
+    if(WEFT_SANITIZE MATCHES "address.*undefined")
+      # What AddressSanitizer or the executor (alignment) finds as well, at half of the time to compile.
+      target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr)
+    endif()
   endif()
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
