@@ -77,6 +77,7 @@ def command_there(step, build, root, out, libraries):
     text = re.sub(r": && \S*/cmake -E rm -f (\S+)", r"rm -f \1", text)
     text = re.sub(r"(?<=\s)/usr/bin/(c\+\+|ar|ranlib)(?=\s)", lambda m: {"c++": "g++"}.get(m[1], m[1]), " " + text)[1:]
     text = text.replace(str(build) + "/", "").replace(str(root), "../..").replace("$", "$$")
+    text = re.sub(r"/usr/local/cuda[^/\s]*/lib\S*/(?=lib\S+\.a)", "$cuda/targets/x86_64-linux/lib/", text)
     text = re.sub(r"/usr/local/cuda[^/\s]*", "$cuda", text)
     for path in sorted(set(re.findall(r"(?<=\s)/\S+\.a(?=\s|$)", text))):
         name = Path(path).name
@@ -88,33 +89,47 @@ def command_there(step, build, root, out, libraries):
     return text
 
 
+def ninja_file(commands, first, last=""):
+    """commands: (step, its command where it runs)."""
+    lines = ["# Made by perf/carry_sources.py.", first, "rule run", "  command = $command", "  description = $out",
+             "rule compile", "  command = $command", "  description = $out", "  depfile = $out.d", "  deps = gcc"]
+    for step, command in commands:
+        source = source_of(command)
+        inputs = [source] if source else step.inputs
+        lines += [f"build {step.output}: {'compile' if source else 'run'} {' '.join(inputs)}", f"  command = {command}"]
+    return "\n".join(lines + [last, ""])
+
+
+def source_of(command):
+    found = re.search(r" -c (\S+)", command)
+    return found.group(1) if found else None
+
+
 def main(build, out, programs):
     root = Path.cwd()
     build = Path(build).resolve()
     steps = read_steps(build, programs)
+    # Not with the build's own file, where what g++ compiles waits for libraries that hold GPU code.
+    here = [(s, s.command.replace("$", "$$")) for s in steps.values() if not s.there]
     needed = {i for s in steps.values() if s.there for i in s.inputs if not steps[i].there}
-    subprocess.run(["ninja", "-C", build, *sorted(needed)], check=True)
+    (build / "here").mkdir(exist_ok=True)
+    (build / "here.ninja").write_text(ninja_file(here, "builddir = here"))
+    subprocess.run(["ninja", "-C", build, "-f", "here.ninja", *sorted(needed)], check=True)
 
     shutil.rmtree(out, ignore_errors=True)
     tree = Path(out) / "build"
     libraries = set()
-    lines = ["# Made by perf/carry_sources.py.", "include toolkit.ninja", "rule run", "  command = $command",
-             "  description = $out", "rule compile", "  command = $command", "  description = $out",
-             "  depfile = $out.d", "  deps = gcc"]
-    for step in (s for s in steps.values() if s.there):
-        command = command_there(step, build, root, out, libraries)
-        source = re.search(r" -c (\S+)", command)
-        inputs = [source.group(1)] if source else step.inputs
-        lines += [f"build {step.output}: {'compile' if source else 'run'} {' '.join(inputs)}", f"  command = {command}"]
+    there = [(s, command_there(s, build, root, out, libraries)) for s in steps.values() if s.there]
+    for step, command in there:
         (tree / step.output).parent.mkdir(parents=True, exist_ok=True)
-        if source and (build / source.group(1)).is_file():
-            needed.add(source.group(1))
-    for program in programs:
-        path = next(o for o in steps if o.split("/")[-1] == program)
-        lines.append(f"build {program}: phony {path}")
-    (tree / "bin").mkdir(exist_ok=True)
-    (tree / "tests").mkdir(exist_ok=True)
-    (tree / "build.ninja").write_text("\n".join(lines) + f"\ndefault {' '.join(programs)}\n")
+        source = source_of(command)
+        if source and not source.startswith(".."):  # generated
+            needed.add(source)
+    names = {o.split("/")[-1]: o for o in steps}
+    last = [f"build {program}: phony {names[program]}" for program in programs] + ["default " + " ".join(programs)]
+    (tree / "build.ninja").write_text(ninja_file(there, "include toolkit.ninja", "\n".join(last)))
+    for folder in ("bin", "tests"):
+        (tree / folder).mkdir(exist_ok=True)
     for path in needed:
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(build / path, tree / path)
