@@ -4,12 +4,18 @@
 #
 #     perf/carry.sh                      # the GPU tests, weft_demo, weft_perf, the benches
 #     perf/carry.sh weft_perf weft_demo  # only these
+#     perf/carry.sh --compile-there deconv_bench    # with nvcc there, carry/build.sh (perf/carry_sources.py)
 #     WEFT_CARRY=carry_mine perf/carry.sh weft_perf    # into another folder, for git to ignore too
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${WEFT_CARRY:-carry}
 build=build/$out
 limit_mb=60
+there=
+if [ "${1:-}" = --compile-there ]; then
+  there=1
+  shift
+fi
 
 # Debian's Abseil comes as shared and as static libraries, but its CMake package names the shared
 # ones. A copy of the package that names the others:
@@ -25,6 +31,7 @@ if [ -f "$original/abslConfig.cmake" ]; then
     -e 's/ SHARED IMPORTED/ STATIC IMPORTED/' -e '/IMPORTED_SONAME/d' "$package"/*.cmake
 fi
 
+mkdir -p "$build"
 launcher=$(command -v ccache || true)
 cmake -G Ninja -S . -B "$build" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAKE_CUDA_COMPILER_LAUNCHER="$launcher" \
   -DCMAKE_BUILD_TYPE=Release \
@@ -38,12 +45,20 @@ cmake -G Ninja -S . -B "$build" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAK
 if [ $# -gt 0 ]; then
   targets=("$@")
 else
-  ninja -C $build -t targets all >$build/targets.txt
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|[a-z]+_bench|ladder):' $build/targets.txt |
+  ninja -C "$build" -t targets all >"$build/targets.txt"
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|[a-z]+_bench|ladder):' "$build/targets.txt" |
     tr -d : | sort -u)
 fi
+if [ -n "$there" ]; then
+  python3 perf/carry_sources.py "$build" "$out" "${targets[@]}"
+  git describe --always --dirty --abbrev=10 >"$out/commit"
+  size=$(du -sm "$out" | cut -f1)
+  echo "$out: $size MB, commit $(cat "$out/commit"); there: $out/build.sh"
+  [ "$size" -le $limit_mb ] || { echo "carry.sh: more than $limit_mb MB; name fewer programs"; exit 1; }
+  exit
+fi
 echo "building ${targets[*]}"
-ninja -C $build "${targets[@]}"
+ninja -C "$build" "${targets[@]}"
 
 rm -rf "$out"
 mkdir -p "$out/bin"

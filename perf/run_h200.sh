@@ -1,44 +1,54 @@
 #!/bin/bash
 # run_h200.sh [stage]...: everything that needs the GPU, in one run. Runs on the machine with the GPU,
-# in the repository's root, with the programs that perf/carry.sh built in carry/.
+# in the repository's root, with the programs that perf/carry.sh built in carry/ (or its build.sh made there).
+# run_h200.sh -- <command> [argument]...: one command, with the same libraries and limit.
 #
-# Stages, each with a log $OUT/<stage>.log ($OUT is build/h200 unless set):
-#   tests      every GPU test
+#   tests      every GPU test, or those of WEFT_TESTS ("gpu_conv_pool_test gpu_gemm_block_test")
 #   cudnn      the comparison with cuDNN's results, in full; docs/cudnn_differences.md is made from its log
 #   demo       weft_demo --backend=cuda
 #   nc4        weft_perf over NCxHWx<4> against cuDNN's INT8x4 path, list `anchors`; anchors-nc4-n*.json
 #   perf       weft_perf, all layouts and peers, with the reformats of NCxHWx<32> tensors, on the lists
-#              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, tuning.txt and `choices`, from which a second run (put it into carry/) knows each peer's best variant
+#              WEFT_LIST (anchors,t4_17,resnet50,small_k,reformat); <list>-n*.json, tuning.txt
 #   depthwise  weft_perf on the list `depthwise`; depthwise-n*.json
-#   condconv   condconv_bench; condconv.json
-#   deconv     deconv_bench; deconv.json
-#   fused      fused_bench; fused.json
-#   local      local_bench; local-filter.json
-#   block      block_bench; block.json
-#   costs      epilogue_bench; epilogue-costs.json
-#   gemm       gemm_bench against cuBLASLt, products of WEFT_GEMM_SIZES (4096); gemm.json
-#   ladder     examples/ladder, all sizes, against cuBLASLt; ladder.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
-#              These and network take the batches WEFT_BATCH (1,16,64) and as many rows as there is time for.
-#   network    weft_perf --network=resnet50; resnet50-network.json
+#   network    weft_perf --network=resnet50, our tensors NCxHWx<32> and NHWC; resnet50[-nhwc]-network.json
+#   condconv, deconv, fused, local, block, costs, gemm, ladder
+#              condconv_bench ... local_bench (local-filter.json), block_bench, epilogue_bench (epilogue-costs.json),
+#              gemm_bench on products of WEFT_GEMM_SIZES (4096), examples/ladder; <stage>.json
 #   ab         perf/ab.py: the weft_perf of the folder WEFT_A (another carry/), against this one's, list anchors;
 #              ab.json, ab.md; WEFT_AB has more of its flags
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
 #   ncu        Nsight Compute on the kernels that WEFT_NCU names (layer:batch:tile[:layout] ...)
-# Without arguments: tests cudnn demo nc4 sanitizer. WEFT_LIMIT_S (570) is the time for all of it. The JSON files
-# come in $OUT/json.tar, too, for places that return few files.
+#
+# Without arguments: tests cudnn demo nc4 sanitizer. Those of weft_perf take the batches WEFT_BATCH (1,16,64), as many
+# rows as there is time for, and of each peer what was best in perf/results/h200 (perf/choices.py; WEFT_CHOICES=none
+# tries everything again). WEFT_LIMIT_S (570) is the time for all of it; stages that it leaves no time for are not run.
+# Logs and results go to build/h200; $OUT, if set, gets them as one results.tar.gz, written anew after each stage, and
+# summary.txt.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck disable=SC2317  # the stages are called by name
 carry=${WEFT_CARRY:-carry}
 bin=$carry/bin
-out=${OUT:-build/h200}
+out=${WEFT_RESULTS:-build/h200}
 mkdir -p "$out"
-stages=("$@")
-[ $# -gt 0 ] || stages=(tests cudnn demo nc4 sanitizer)
 export PATH=$PATH:/usr/local/cuda/bin
 limit=${WEFT_LIMIT_S:-570}
+commit=$(cat "$carry/commit" 2>/dev/null || echo unknown)
 ncu_cases=${WEFT_NCU:-c64h56w56k64r3s1:64:simt_128x64x32_64x32x32_8x8 c256h14w14k1024r1s1:64:simt_128x128x32_64x32x32_8x8}
+
+# The cuDNN and cuBLASLt of PyTorch's wheels, for every program: the system's are older.
+mapfile -t wheel < <(python3 - <<'PY' 2>/dev/null
+import glob, importlib.metadata, os
+import nvidia
+found = [path for root in nvidia.__path__ for path in
+         glob.glob(os.path.join(root, "cudnn", "lib")) + glob.glob(os.path.join(root, "cu13", "lib"))]
+print(":".join(found))
+print(".".join(importlib.metadata.version("nvidia-cudnn-cu13").split(".")[:3]))
+PY
+)
+[ -z "${wheel[0]:-}" ] || export LD_LIBRARY_PATH=${wheel[0]}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+echo "cuDNN ${wheel[1]:-of the system}, $commit"
 
 # bounded <seconds> <command>...: no longer than that, nor than is left of all the time.
 bounded() {
@@ -48,114 +58,70 @@ bounded() {
   timeout -k 5 $((seconds < left ? seconds : left)) "$@"
 }
 
+if [ "${1:-}" = -- ]; then
+  shift
+  bounded "$limit" "$@"
+  exit
+fi
+stages=("$@")
+[ $# -gt 0 ] || stages=(tests cudnn demo nc4 sanitizer)
+if [ "${WEFT_CHOICES:-}" = none ] || ! python3 perf/choices.py --cudnn="${wheel[1]:-}" >"$out/choices"; then
+  rm -f "$out/choices"
+fi
+
 gpu_state() {
   nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw,temperature.gpu \
     --format=csv,noheader
 }
 
-# The newest cuDNN there is: the one of PyTorch's wheels, before the system's.
-use_wheel_cudnn() {
-  local folders
-  folders=$(python3 - <<'PY' 2>/dev/null
-import glob, os
-import nvidia
-found = []
-for root in nvidia.__path__:
-    found += glob.glob(os.path.join(root, "cudnn", "lib")) + glob.glob(os.path.join(root, "cu13", "lib"))
-print(":".join(found))
-PY
-  ) || true
-  [ -z "$folders" ] || export LD_LIBRARY_PATH=$folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-}
-
 tests() {
   local failed=0 test
-  for test in $bin/gpu_*; do
-    echo "=== ${test##*/}"
-    (use_wheel_cudnn && bounded 90 "$test" --gtest_brief=1) ||
-      { echo "=== ${test##*/} FAILED ($?)"; failed=1; }
+  # shellcheck disable=SC2086  # WEFT_TESTS is several names
+  for test in ${WEFT_TESTS:-$(cd $bin && ls -d gpu_*)}; do
+    echo "=== $test"
+    bounded 90 "$bin/$test" --gtest_brief=1 || { echo "=== $test FAILED ($?)"; failed=1; }
   done
   return $failed
 }
 
 cudnn() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    bounded 120 $bin/gpu_conv_cudnn_test
-  ) && ! grep -q SKIPPED "$out/cudnn.log"  # skipped is not passed
+  bounded 120 $bin/gpu_conv_cudnn_test && ! grep -q SKIPPED "$out/cudnn.log"  # skipped is not passed
 }
 
-depthwise() {
-  weft --list=depthwise --cache="$out/choices"
-}
+demo() { bounded 120 $bin/weft_demo --backend=cuda; }
 
-# bench <program> <file>: one of those that measure an operator.
-bench() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    bounded 300 "$bin/$1" --json="$out/$2.json" --commit="$(cat "$carry/commit")"
-  )
-}
+# bench <program> <file> [flag]...: one of those that write one file.
+bench() { bounded 500 "$bin/$1" --json="$out/$2.json" --commit="$commit" "${@:3}"; }
 condconv() { bench condconv_bench condconv; }
 deconv() { bench deconv_bench deconv; }
 fused() { bench fused_bench fused; }
 local_stage() { bench local_bench local-filter; }
 block() { bench block_bench block; }
 costs() { bench epilogue_bench epilogue-costs; }
-
-gemm() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    bounded 500 $bin/gemm_bench --sizes="${WEFT_GEMM_SIZES:-4096}" --json="$out/gemm.json" --commit="$(cat "$carry/commit")"
-  )
-}
-
-ladder() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    bounded 300 $bin/ladder --backend=cuda --json="$out/ladder.json" --commit="$(cat "$carry/commit")"
-  )
-}
-
-demo() {
-  (
-    use_wheel_cudnn
-    bounded 120 $bin/weft_demo --backend=cuda
-  )
-}
-
-# skipped <stage>: how many tests its log says were skipped, which is neither passed nor failed.
-skipped() {
-  awk '$2 == "SKIPPED" && $5 ~ /^tests?[.]$/ {n += $4} END {print n + 0}' "$out/$1.log"
-}
+gemm() { bench gemm_bench gemm --sizes="${WEFT_GEMM_SIZES:-4096}"; }
+ladder() { bench ladder ladder --backend=cuda; }
 
 # weft <arguments>: weft_perf, as many rows as there is time for.
 weft() {
-  gpu_state
-  (
-    use_wheel_cudnn
-    [ -f "$out/choices" ] || [ ! -f "$carry/choices" ] || cp "$carry/choices" "$out/choices"
-    bounded $((limit - 10)) $bin/weft_perf --batch="${WEFT_BATCH:-1,16,64}" --threads="$(nproc)" --json="$out" \
-      --commit="$(cat "$carry/commit")" --stop_after_s=$((limit - 30 - SECONDS)) "$@"
-  )
+  bounded $((limit - 10)) $bin/weft_perf --batch="${WEFT_BATCH:-1,16,64}" --threads="$(nproc)" --json="$out" \
+    --commit="$commit" --stop_after_s=$((limit - 30 - SECONDS)) "$@"
   local status=$?
   gpu_state
   return $status
 }
-
-nc4() {
-  weft --list=anchors --name=anchors-nc4 --layout=nc4 --peer=cudnn_int8x4
-}
-
+nc4() { weft --list=anchors --name=anchors-nc4 --layout=nc4 --peer=cudnn_int8x4; }
 perf() {
-  weft --list="${WEFT_LIST:-anchors,t4_17,resnet50,small_k,reformat}" --tensors=nc32 \
-    --sweep="$out/tuning.txt" --cache="$out/choices"
+  weft --list="${WEFT_LIST:-anchors,t4_17,resnet50,small_k,reformat}" --tensors=nc32 --sweep="$out/tuning.txt" \
+    --cache="$out/choices"
 }
-
+depthwise() { weft --list=depthwise --cache="$out/choices"; }
+network() {
+  local status=0 tensors
+  for tensors in nc32 nhwc; do
+    weft --network=resnet50 --tensors=$tensors --cache="$out/choices" || status=$?
+  done
+  return $status
+}
 epilogues() {
   local status=0 epilogue
   for epilogue in residual hswish; do
@@ -164,12 +130,7 @@ epilogues() {
   return $status
 }
 
-network() {
-  weft --network=resnet50 --cache="$out/choices"
-}
-
 ab() {
-  gpu_state
   # shellcheck disable=SC2086  # WEFT_AB is several flags
   bounded $((limit - 5)) python3 perf/ab.py "${WEFT_A:?the folder of the other programs}/bin/weft_perf" $bin/weft_perf \
     --batch="${WEFT_BATCH:-1,16,64}" --limit_s=$((limit - 40 - SECONDS)) --json="$out/ab.json" \
@@ -231,17 +192,38 @@ ncu_stage() {
   return $failed
 }
 
+# skipped <stage>: how many tests its log says were skipped, which is neither passed nor failed.
+skipped() {
+  awk '$2 == "SKIPPED" && $5 ~ /^tests?[.]$/ {n += $4} END {print n + 0}' "$out/$1.log"
+}
+
+# What is there so far, in few files: a machine may return only so many, or be taken away.
+pack() {
+  printf '%s\n' "${summary[@]}" >"$out/summary.txt"
+  [ -n "${OUT:-}" ] || return 0
+  (cd "$out" && find . -maxdepth 1 -type f -newer .started -print0 | tar -czf "$OUT/results.tar.gz" --null -T -)
+  cp "$out/summary.txt" "$OUT"
+}
+
+known=" tests cudnn demo nc4 perf depthwise epilogues network condconv deconv fused local block costs gemm ladder ab sanitizer ncu "
+for stage in "${stages[@]}"; do
+  [[ $known = *" $stage "* ]] || { echo "run_h200.sh: no stage '$stage'; the stages are$known"; exit 2; }
+done
+touch -d '1 second ago' "$out/.started"
 failures=0
 summary=()
 for stage in "${stages[@]}"; do
-  case $stage in
-    tests | cudnn | depthwise | condconv | deconv | fused | block | costs | gemm | ladder | demo | nc4 | perf | epilogues | network | ab | sanitizer) run=$stage ;;
-    ncu | local) run=${stage}_stage ;;
-    *) echo "run_h200.sh: no stage '$stage'; the stages are tests, cudnn, depthwise, condconv, deconv, fused, local, block, costs, gemm, ladder, demo, nc4, perf, epilogues, network, ab, sanitizer, ncu"; exit 2 ;;
-  esac
   start=$SECONDS
+  if [ $((limit - start)) -lt 10 ]; then
+    failures=1
+    summary+=("$(printf '%-10s NOT RUN, no time left' "$stage")")
+    pack
+    continue
+  fi
+  run=$stage
+  case $stage in ncu | local) run=${stage}_stage ;; esac
   printf '\n##### %s\n' "$stage"
-  $run >"$out/$stage.log" 2>&1
+  { gpu_state; $run; } >"$out/$stage.log" 2>&1
   status=$?
   [ $status -eq 0 ] || failures=1
   verdict=$([ $status -eq 0 ] && echo ok || echo "FAILED ($status)")
@@ -255,14 +237,8 @@ for stage in "${stages[@]}"; do
     ab) tail -15 "$out/ab.log"; sed -n 1,9p "$out/ab.md" ;;
     *) cut -c1-190 "$out/$stage.log" | grep -vE '^$' | tail -110 ;;
   esac
+  pack
 done
-# What comes back is limited in size.
-for log in "$out"/*.log; do
-  if [ "$(stat -c %s "$log")" -gt 8000000 ]; then
-    tail -c 8000000 "$log" >"$log.tail" && mv "$log.tail" "$log"
-  fi
-done
-(cd "$out" && find . -maxdepth 1 -name '*.json' -print0 | xargs -0r tar -cf json.tar)
 printf '\n##### summary\n'
-printf '%s\n' "${summary[@]}"
+cat "$out/summary.txt"
 exit $failures

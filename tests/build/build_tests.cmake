@@ -103,6 +103,8 @@ if(WEFT_INSTALL)
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5)
   build_test(documents_block_gemm documents
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1)
+  build_test(documents_custom_operators documents
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md -DCOUNT=3 -DONE_FILE=ON)
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()
