@@ -45,8 +45,9 @@ struct ConvolutionArguments {
   float gamma = 1.0f;                    // scale of the residual
   float zero_point = 0.0f;               // added before the conversion to an 8-bit type
   SourceCorrection source_correction{};  // with a SourceZeroPoint stage: MakeSourceCorrection's
-  // With a FilterZeroPoint stage: problem.k values, one per output channel; and the sums that a
-  // WindowSums operator (ready_made.hpp) makes of the source, [n][groups][p][q].
+  // With a FilterZeroPoint stage: problem.k values, one per output channel; and, unless it is
+  // depthwise, the sums that a WindowSums operator (ready_made.hpp) makes of the source,
+  // [n][groups][p][q].
   const std::int32_t* filter_zero_point = nullptr;
   const std::int32_t* window_sums = nullptr;
   // No earlier kernel of the stream, unless it ended before the last launch, writes the filter: a
@@ -230,6 +231,8 @@ class Convolution {
     if constexpr (Epilogue::kSourceZeroPoint) FillCorrection(args.source_correction, output);
     if constexpr (Epilogue::kFilterZeroPoint) {
       output->filter_zero_point = args.filter_zero_point;
+    }
+    if constexpr (Epilogue::kFilterZeroPoint && !CheckedPolicy<P>::kDepthwise) {
       output->window_sums = args.window_sums;
       output->groups = static_cast<std::int32_t>(problem().groups);
       output->group_channels = static_cast<std::int32_t>(problem().k / problem().groups);
@@ -308,6 +311,7 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                                .filter_stage = Epilogue::kFilterZeroPoint,
                                .unsigned_source = CheckedPolicy<P>::kUnsigned,
                                .source_bits = CheckedPolicy<P>::kSrcBits,
+                               .depthwise = CheckedPolicy<P>::kDepthwise,
                                .source_correction = args.source_correction,
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};

@@ -47,8 +47,9 @@ struct DepthwiseKernel {
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     if (config.registers > 0) return config.registers;
     if (kOf.r > 3) return 232;
+    constexpr bool kFilterZeros = P::Epilogue::kFilterZeroPoint;  // 20 more: running sums
     if (kOf.stride == 2) return before_90 ? 208 : 168;
-    return before_90 ? 168 : 128;
+    return before_90 || kFilterZeros ? 168 : 128;
   }
   static constexpr int kRegisters = Registers(false);
   static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
@@ -89,7 +90,8 @@ struct DepthwiseKernel {
       for (std::int32_t& sum : pixel) sum = Map::kSmall ? SmallSum::Zero() : 0;
     }
     Store store(t, p.output, tile);
-    Window::Multiply(t, p.walk, tile, tile.k < p.output.k, acc,
+    DepthwiseFilterZeros<P> zeros(t, p.output, tile.k);
+    Window::Multiply(t, p.walk, tile, tile.k < p.output.k, zeros, acc,
                      [&](int row) { store.Row(t, row, acc); });
     store.Finish(t);
   }

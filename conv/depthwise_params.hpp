@@ -20,6 +20,7 @@ struct DepthwiseTile {
 // Rows m of a thread's outputs, for the epilogue (gemm/output_params.hpp): row by row of the image.
 struct DepthwiseRows {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
+  static constexpr bool kFilterZerosInSums = true;
   std::int32_t p = 0, q = 0;  // output rows and columns
   std::int32_t run = 1;       // NCxHWx<4>: adjacent pixels that one store may write, 1, 2 or 4
 

@@ -49,7 +49,8 @@ class DepthwisePointwise {
     const float* channel_alpha = nullptr;
     float beta = 1.0f;
     float zero_point = 0.0f;
-    SourceCorrection source_correction{};  // MakeSourceCorrection's, of depthwise()
+    SourceCorrection source_correction{};             // MakeSourceCorrection's, of depthwise()
+    const std::int32_t* filter_zero_point = nullptr;  // depthwise().k values, with the stage
     FirstEpilogue epilogue{};
     // There is none; the shared code asks.
     static constexpr const std::int8_t* residual = nullptr;
@@ -141,15 +142,18 @@ class DepthwisePointwise {
                                       "copy to the GPU"};
     };
     const FilterExtents first = depthwise_filter_extents(), second = pointwise().filter();
-    gemm::TensorArgument before[3] = {
+    gemm::TensorArgument before[4] = {
         {.field = "src",
          .address = args.src,
          .alignment = First::config.alignment.src,
          .line_bytes = src_size() * std::int64_t{sizeof(Element)}},
         packed("depthwise.filter", args.depthwise.filter.data(), KRSx4x4::Size(first))};
     const ZeroPoints zero_points{.source_stage = FirstEpilogue::kSourceZeroPoint,
+                                 .filter_stage = FirstEpilogue::kFilterZeroPoint,
                                  .unsigned_source = CheckedPolicy<First>::kUnsigned,
-                                 .source_correction = args.depthwise.source_correction};
+                                 .depthwise = true,
+                                 .source_correction = args.depthwise.source_correction,
+                                 .filter_zero_point = args.depthwise.filter_zero_point};
     const int count = 2 + zero_points.Operands(depthwise(), depthwise().dst(), before + 2);
     const gemm::TensorArgument after[] = {
         packed("filter", args.filter.data(), CxRSKx<32>::Size(second))};
@@ -224,6 +228,9 @@ class DepthwisePointwise {
     gemm::FillOutput(args.depthwise, nullptr, &middle);
     if constexpr (FirstEpilogue::kSourceZeroPoint) {
       FillCorrection(args.depthwise.source_correction, &middle);
+    }
+    if constexpr (FirstEpilogue::kFilterZeroPoint) {
+      middle.filter_zero_point = args.depthwise.filter_zero_point;
     }
     params.filter = reinterpret_cast<const std::uint8_t*>(args.filter.data());
     params.slice_bytes = plan_.slice_bytes;

@@ -82,10 +82,14 @@ struct DepthwisePointwiseKernel {
     constexpr bool kSmall = Window::kRows * kOf.stride <= 2, kMedium = Window::kRows <= 2;
     constexpr int kSums = Mainloop::kSums;
     constexpr bool kZeroPoint = First::Epilogue::kZeroPoints;
-    const int window = kOf.r > 3 ? 168
-                       : kSmall  ? (before_90 ? 96 : 80)
-                       : kMedium ? 96
-                                 : (before_90 || kZeroPoint ? 168 : 128);
+    constexpr bool kFilterZeros = First::Epilogue::kFilterZeroPoint;
+    const int window = kOf.r > 3      ? 168
+                       : kFilterZeros ? (kSmall               ? 128
+                                         : Window::kRows <= 4 ? 168
+                                                              : 208)
+                       : kSmall       ? (before_90 ? 96 : 80)
+                       : kMedium      ? 96
+                                      : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
     const int both = window > product ? window : product;
     return P::config.registers > both ? P::config.registers : both;
@@ -141,14 +145,16 @@ struct DepthwisePointwiseKernel {
       const std::uint32_t to[2] = {
           at + static_cast<std::uint32_t>(LayoutA::Offset(number, 0, word % 2)),
           at + static_cast<std::uint32_t>(LayoutA::Offset(kPatches + number, 0, word % 2))};
-      Window::Multiply(t, p.walk, tile, patch.inside && tile.k < p.middle.k, acc, [&](int row) {
+      DepthwiseFilterZeros<First> zeros(t, p.middle, tile.k);
+      const auto finish = [&](int row) {
         // Adding a zero point of 0 would be one operation of eleven.
         if (Math::kPacked && p.middle.zero_point == 0.0f) {
           WriteRow<!Math::kPacked>(t, p, tile, patch.inside, channels, acc, row, to);
         } else {
           WriteRow<true>(t, p, tile, patch.inside, channels, acc, row, to);
         }
-      });
+      };
+      Window::Multiply(t, p.walk, tile, patch.inside && tile.k < p.middle.k, zeros, acc, finish);
     }
   }
 

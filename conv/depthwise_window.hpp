@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/conv/depthwise_filter_zeros.hpp"
 #include "weft/conv/depthwise_params.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/epilogues/numerics.hpp"
@@ -88,17 +89,6 @@ class DepthwisePlace {
 // Taps of a filter row, of 4 channels.
 using FilterWords = gemm::Piece<16>;
 
-// sum += four pixels of a channel, of policy P's Element, times their taps.
-template <class P>
-WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std::uint32_t taps,
-                                      std::int32_t sum) {
-  if constexpr (CheckedPolicy<P>::kUnsigned) {
-    return t.Dp4aU8S8(pixels, taps, sum);
-  } else {
-    return t.Dp4a(pixels, taps, sum);
-  }
-}
-
 // Filters of kDepthwiseShapes[kShape]. P: a conv::Policy of a DepthwiseConfig.
 template <class P, int kShape>
 class DepthwiseWindow {
@@ -106,6 +96,7 @@ class DepthwiseWindow {
   static constexpr int kR = kOf.r, kS = kOf.s, kStride = kOf.stride;
   static constexpr int kColumns = DepthwiseConfig::kColumns;
   using Src = typename P::SrcLayout;
+  static constexpr bool kFilterZeros = P::Epilogue::kFilterZeroPoint;
 
  public:
   static constexpr int kRows = kOf.Rows(P::config.rows);
@@ -113,11 +104,13 @@ class DepthwiseWindow {
       kR * kS * (CheckedPolicy<P>::kUnsigned ? 2 : 1) <= SmallSum::kMostProducts;
   using Accumulators = std::int32_t[kRows * kColumns][4];
 
-  // acc += the products of the thread's outputs. finish(i) is called when those of row i are done.
+  // acc += the products of the thread's outputs, less their filters' zero points. finish(i) is called
+  // when those of row i are done.
   template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
                                    const DepthwiseTile& tile, bool channels_inside,
-                                   Accumulators& acc, const Finish& finish) {
+                                   DepthwiseFilterZeros<P>& zeros, Accumulators& acc,
+                                   const Finish& finish) {
     const DepthwisePlace place(p, tile);
     const Reader reader(p, place, tile, channels_inside);
     const auto* taps = static_cast<const FilterWords*>(p.filter) +
@@ -135,11 +128,19 @@ class DepthwiseWindow {
       if constexpr (h + kAhead < kInRows) start(h + kAhead);
       std::uint32_t word[kStarts][4];
       MakeWords(t, place, pixels[h], word);
+      if constexpr (kFilterZeros) {
+        constexpr int kRow = h / kStride;
+        if constexpr (h % kStride == 0 && kRow < kRows) zeros.Begin(acc + kRow * kColumns);
+        SumRow(t, word, zeros);
+      }
       WEFT_UNROLL
       for (int i = 0; i < kRows; ++i) {
         const int r = h - i * kStride;
         if (r >= 0 && r < kR) MultiplyRow(t, word, filter[r], acc + i * kColumns);
-        if (r == kR - 1) finish(i);
+        if (r == kR - 1) {
+          if constexpr (kFilterZeros) zeros.End(acc + i * kColumns);
+          finish(i);
+        }
       }
     };
     [&]<int... h>(std::integer_sequence<int, h...>) {
@@ -245,6 +246,30 @@ class DepthwiseWindow {
     }
   }
 
+  // Bytes of 1 where the pixels of word w of a window have taps, the first of them at byte `shift`.
+  static constexpr std::uint32_t Ones(int w, int shift) {
+    std::uint32_t ones = 0;
+    for (int b = 0; b < 4; ++b) {
+      const int tap = 4 * w + b - shift;
+      if (tap >= 0 && tap < kS) ones |= 1u << (8 * b);
+    }
+    return ones;
+  }
+
+  // An input row of the windows of all columns.
+  WEFT_DEVICE static void SumRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
+                                 DepthwiseFilterZeros<P>& zeros) {
+    WEFT_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      const int start = kStride == 1 ? j / 2 : j, shift = kStride == 1 ? j % 2 : 0;
+      WEFT_UNROLL
+      for (int w = 0; w < kWords; ++w) {
+        WEFT_UNROLL
+        for (int c = 0; c < 4; ++c) zeros.See(t, j, c, word[start + 2 * w][c], Ones(w, shift));
+      }
+    }
+  }
+
   // sums: of the pixels of an output row.
   WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
                                       const Filter& filter, std::int32_t (*sums)[4]) {
@@ -278,7 +303,8 @@ class DepthwiseWindow<P, 0> {
   template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
                                    const DepthwiseTile& tile, bool channels_inside,
-                                   Accumulators& acc, const Finish& finish) {
+                                   DepthwiseFilterZeros<P>& zeros, Accumulators& acc,
+                                   const Finish& finish) {
     const DepthwisePlace place(p, tile);
     const int tap_words = gemm::CeilDiv(p.s, 4);
     const auto* filter = static_cast<const FilterWords*>(p.filter) +
@@ -314,13 +340,20 @@ class DepthwiseWindow<P, 0> {
             const std::uint32_t high = t.BytePermute(pixels[2], pixels[3], place.pair(half));
             std::int32_t(&sum)[4] = acc[j];
             const int c = 2 * half;
-            sum[c] = DepthwiseDot<P>(t, t.BytePermute(low, high, 0x5410), words.word[c], sum[c]);
-            sum[c + 1] =
-                DepthwiseDot<P>(t, t.BytePermute(low, high, 0x7632), words.word[c + 1], sum[c + 1]);
+            const std::uint32_t first = t.BytePermute(low, high, 0x5410);
+            const std::uint32_t second = t.BytePermute(low, high, 0x7632);
+            sum[c] = DepthwiseDot<P>(t, first, words.word[c], sum[c]);
+            sum[c + 1] = DepthwiseDot<P>(t, second, words.word[c + 1], sum[c + 1]);
+            if constexpr (P::Epilogue::kFilterZeroPoint) {
+              constexpr std::uint32_t kOnes = 0x01010101;  // what is no tap is 0
+              zeros.See(t, j, c, first, kOnes);
+              zeros.See(t, j, c + 1, second, kOnes);
+            }
           }
         }
       }
     }
+    if constexpr (P::Epilogue::kFilterZeroPoint) zeros.End(acc);
     finish(0);
   }
 };

@@ -231,10 +231,6 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter, "
                 "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
                 "images");
-  static_assert(
-      !Epilogue::kFilterZeroPoint || !kDepthwise,
-      "weft: depthwise convolutions have no FilterZeroPoint, which would read an int32 sum "
-      "for each output; a SourceZeroPoint they have");
   // Of a source value by a filter value, each less its zero point, in magnitude.
   static constexpr bool kWholeRange =
       kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;

@@ -146,6 +146,22 @@ absl::Status internal::CheckCorrectedFilter(const Problem& p, const FilterExtent
       f.k, f.c, f.r, f.s, count, p.filter().k, p.filter().c, p.r, p.s, p.groups));
 }
 
+absl::Status internal::CheckFilterZeroPoints(const Problem& p,
+                                             absl::Span<const std::int32_t> filter_zero_point) {
+  if (static_cast<std::int64_t>(filter_zero_point.size()) != p.k) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: filter_zero_point has ", filter_zero_point.size(),
+                     " values; give k=", p.k, ", one for each output channel"));
+  }
+  for (std::size_t k = 0; k < filter_zero_point.size(); ++k) {
+    const std::int32_t value = filter_zero_point[k];
+    if (value >= -128 && value <= 127) continue;
+    return ZeroPointOutside(absl::StrCat("filter_zero_point[", k, "]").c_str(), value, -128, 127,
+                            "an int8 filter");
+  }
+  return absl::OkStatus();
+}
+
 std::unique_ptr<std::int32_t[]> internal::NewTable(std::int64_t size) {
   return std::unique_ptr<std::int32_t[]>(new (std::nothrow)
                                              std::int32_t[static_cast<std::size_t>(size)]);
@@ -209,7 +225,8 @@ void SourceCorrection::Fill(const std::int32_t* sums, std::int32_t* to) const {
 }
 
 absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
-    const Problem& p, const std::vector<std::int32_t>& sums, std::int32_t zero_point) {
+    const Problem& p, const std::vector<std::int32_t>& sums, std::int32_t zero_point,
+    bool of_filter_zero_points) {
   if (absl::Status s = CheckProblem(p); !s.ok()) return s;
   if (static_cast<std::int64_t>(sums.size()) != p.k * p.r * p.s) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -221,7 +238,7 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
   const absl::StatusOr<SourceCorrection> table = SourceCorrection::LayOut(p, place, zero_point);
   if (!table.ok()) return table.status();
   SourceCorrectionBuffer buffer;
-  buffer.table_ = *table;
+  buffer.table_ = of_filter_zero_points ? table->OfFilterZeroPoints() : *table;
   const std::int64_t size = table->bytes() / std::int64_t{sizeof(std::int32_t)};
   buffer.data_ = internal::NewTable(size);
   if (buffer.data_ == nullptr) return internal::NoMemoryForTable(size);
@@ -248,6 +265,8 @@ int ZeroPoints::Operands(const Problem& p, const TensorExtents& dst,
                    .alignment = kBytes,
                    .line_bytes = p.k * kBytes,
                    .if_null = "is null; give the address of k int32 numbers"};
+  }
+  if (filter_stage && !depthwise) {
     to[count++] = {.field = "window_sums",
                    .address = window_sums,
                    .alignment = kBytes,
@@ -269,6 +288,11 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
   if (!z.filter_stage && z.window_sums != nullptr) {
     return without("window_sums", "FilterZeroPoint", "null");
   }
+  if (z.depthwise && z.window_sums != nullptr) {
+    return absl::InvalidArgumentError(
+        "conv: args.window_sums is set but a depthwise convolution sums its windows itself; leave "
+        "it null");
+  }
   const SourceCorrection& table = z.source_correction;
   if (!z.source_stage) {
     return table.data() == nullptr ? absl::OkStatus()
@@ -280,6 +304,15 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: args.source_correction was made for ", ProblemName(tabled), ", this operator has ",
         ProblemName(p), "; make the one that belongs to the problem and its filter"));
+  }
+  if (table.of_filter_zero_points() != (z.depthwise && z.filter_stage)) {
+    return absl::InvalidArgumentError(
+        table.of_filter_zero_points()
+            ? "conv: args.source_correction was made with the filter's zero points, which go with "
+              "a "
+              "depthwise convolution that has a FilterZeroPoint stage; make one without"
+            : "conv: args.source_correction was made without the filter's zero points; give "
+              "conv::MakeSourceCorrection the k values of args.filter_zero_point, in host memory");
   }
   const int values = 1 << z.source_bits;
   const int lowest = z.unsigned_source ? 0 : -values / 2, highest = lowest + values - 1;

@@ -10,6 +10,10 @@
 //     auto table = weft::conv::MakeSourceCorrection(problem, packed_filter, zero_point);
 //     op->Run({..., .source_correction = table->At(gpu_copy_of_its_bytes)}, stream);
 //     op->RunOnCpu({..., .source_correction = table->view()});
+//
+// A depthwise kernel with a FilterZeroPoint sums the x of an output's window, and takes zw times that
+// from the sum. What remains is the same with w - zw in the place of w, so its table is made of the
+// filter and of its zero points.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/layouts/packed_filter.hpp"
@@ -47,6 +52,8 @@ class SourceCorrection {
   std::int64_t bytes() const { return bytes_; }
   const Problem& problem() const { return problem_; }
   std::int32_t zero_point() const { return zero_point_; }
+  // Whether it was made of a filter and its zero points.
+  bool of_filter_zero_points() const { return of_filter_zero_points_; }
 
   // Of a convolution whose pixels lie at `place` in the destination, as those of a phase do, without
   // the numbers. Errors as MakeSourceCorrection's.
@@ -62,12 +69,17 @@ class SourceCorrection {
     table.data_ = data, table.zero_point_ = zero_point;
     return table;
   }
+  SourceCorrection OfFilterZeroPoints() const {
+    SourceCorrection table = *this;
+    table.of_filter_zero_points_ = true;
+    return table;
+  }
 
  private:
   Problem problem_;
   prologues::PerPhase place_;
   std::int32_t zero_point_ = 0;
-  bool uniform_ = false;
+  bool uniform_ = false, of_filter_zero_points_ = false;
   std::int64_t bytes_ = 0;
   const std::int32_t* data_ = nullptr;
 };
@@ -87,11 +99,12 @@ class SourceCorrectionBuffer {
     return table_.With(static_cast<const std::int32_t*>(memory), table_.zero_point());
   }
 
-  // sums: of the filter's values over the input channels of an output channel's group, [K][R][S].
-  // MakeSourceCorrection calls it.
+  // sums: of the filter's values over the input channels of an output channel's group, [K][R][S], each
+  // value less its zero point if of_filter_zero_points. MakeSourceCorrection calls it.
   static absl::StatusOr<SourceCorrectionBuffer> Make(const Problem& problem,
                                                      const std::vector<std::int32_t>& sums,
-                                                     std::int32_t zero_point);
+                                                     std::int32_t zero_point,
+                                                     bool of_filter_zero_points = false);
 
  private:
   SourceCorrectionBuffer() = default;
@@ -104,6 +117,7 @@ struct ZeroPoints {
   bool source_stage = false, filter_stage = false;  // the epilogue has them
   bool unsigned_source = false;
   int source_bits = 8;
+  bool depthwise = false;  // the kernel sums its windows itself
   const SourceCorrection& source_correction;
   const std::int32_t* filter_zero_point = nullptr;
   const std::int32_t* window_sums = nullptr;
@@ -114,12 +128,15 @@ struct ZeroPoints {
 };
 
 // InvalidArgument if an argument is given that no stage reads, or a table of another problem (the
-// number of images aside); OutOfRange if its zero point is no value of the source.
+// number of images aside), or one made with the filter's zero points where it is to be without, or the
+// reverse; OutOfRange if its zero point is no value of the source.
 absl::Status CheckZeroPoints(const Problem& problem, const ZeroPoints& zero_points);
 
 namespace internal {
 absl::Status CheckCorrectedFilter(const Problem& problem, const FilterExtents& filter,
                                   std::int64_t count, bool depthwise);
+absl::Status CheckFilterZeroPoints(const Problem& problem,
+                                   absl::Span<const std::int32_t> filter_zero_point);
 // int32 numbers; null if there is no memory for them.
 std::unique_ptr<std::int32_t[]> NewTable(std::int64_t size);
 absl::Status NoMemoryForTable(std::int64_t size);
@@ -128,17 +145,27 @@ absl::Status NoMemoryForTable(std::int64_t size);
 // The table for `problem`, whose filter (or bank, for Grouped) is `filter`, in host memory, and a
 // source whose zero point is `zero_point`, -128 to 255. Any number of images may be run with it.
 // Takes 4 (p + q + k (1 + kinds of pixels)) bytes; with a 3x3 filter and padding 1 there are 9 kinds.
-// InvalidArgument as for CheckProblem, for a filter of another problem and for a zero point outside
-// its range; ResourceExhausted if there is no memory.
+// filter_zero_point: of a depthwise convolution with a FilterZeroPoint, its problem.k values, in host
+// memory, -128 to 127; otherwise none.
+// InvalidArgument as for CheckProblem, for a filter of another problem and another number of zero
+// points; OutOfRange for a zero point outside its range; ResourceExhausted if there is no memory.
 template <FilterFormat Format, class Prologue>
 absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
     const Problem& problem, const PackedFilterBuffer<Format, std::int8_t, Prologue>& filter,
-    std::int32_t zero_point) {
+    std::int32_t zero_point, absl::Span<const std::int32_t> filter_zero_point = {}) {
   constexpr bool kDepthwise = std::is_same_v<Prologue, prologues::Depthwise>;
   if (absl::Status s =
           internal::CheckCorrectedFilter(problem, filter.extents(), filter.count(), kDepthwise);
       !s.ok()) {
     return s;
+  }
+  if (kDepthwise && !filter_zero_point.empty()) {
+    absl::Status s = internal::CheckFilterZeroPoints(problem, filter_zero_point);
+    if (!s.ok()) return s;
+  } else if (!filter_zero_point.empty()) {
+    return absl::InvalidArgumentError(
+        "conv: filter_zero_point is given for a convolution that is not depthwise; leave it out: "
+        "what conv::WindowSums makes of the source has its zero point taken from it");
   }
   const FilterExtents& e = filter.extents();
   const std::int64_t taps = e.r * e.s;
@@ -146,13 +173,14 @@ absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
   for (std::int64_t k = 0; k < problem.k; ++k) {
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       std::int32_t sum = 0;
+      if (!filter_zero_point.empty()) sum = -filter_zero_point[static_cast<std::size_t>(k)];
       for (std::int64_t c = 0; c < e.c; ++c) {
         sum += filter.Value(k / e.k, k % e.k, c, tap / e.s, tap % e.s);
       }
       sums[static_cast<std::size_t>(k * taps + tap)] = sum;
     }
   }
-  return SourceCorrectionBuffer::Make(problem, sums, zero_point);
+  return SourceCorrectionBuffer::Make(problem, sums, zero_point, !filter_zero_point.empty());
 }
 
 }  // namespace weft::conv

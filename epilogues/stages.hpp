@@ -75,7 +75,8 @@ struct SumBias : internal::BiasTag {
 struct SourceZeroPoint : internal::ZeroPointTag {};
 
 // acc = acc - zw[k] * (sum of the source's values that meet the filter), in int32, for filters whose
-// values w stand for w - zw[k]: args.filter_zero_point and args.window_sums. Convolutions only.
+// values w stand for w - zw[k]: args.filter_zero_point and, unless they are depthwise,
+// args.window_sums. Convolutions only.
 struct FilterZeroPoint : internal::ZeroPointTag {};
 
 // The residual has the output's format.

@@ -38,9 +38,10 @@ struct EpilogueMath {
   static constexpr bool kDependent =
       std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
-  static constexpr bool kZeroPoints = Epilogue::kZeroPoints;
   static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
-  static constexpr bool kFilterZeroPoint = Epilogue::kFilterZeroPoint;
+  static constexpr bool kFilterZeroPoint =
+      Epilogue::kFilterZeroPoint && !FilterZerosInSums<typename Output::Rows>();
+  static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
   // here as in the mainloop.

@@ -85,10 +85,14 @@ struct SourceZeroPointParams<true> {
   const std::int32_t* edge_rows = nullptr;
   const std::int32_t* edge_columns = nullptr;
 };
-template <bool kFilter>
+template <bool kFilter, bool kInSums>
 struct FilterZeroPointParams {};
 template <>
-struct FilterZeroPointParams<true> {
+struct FilterZeroPointParams<true, true> {
+  const std::int32_t* filter_zero_point = nullptr;  // by channel
+};
+template <>
+struct FilterZeroPointParams<true, false> {
   const std::int32_t* filter_zero_point = nullptr;  // by channel
   const std::int32_t* window_sums = nullptr;        // by image, channel group and pixel
   std::int32_t groups = 1;
@@ -96,11 +100,23 @@ struct FilterZeroPointParams<true> {
   std::int32_t plane = 0;           // pixels of an image
 };
 
+// Whether kernels whose rows are Rows take the filter's zero points from the sums before an epilogue
+// sees them, as those do whose channels have each its own window (conv/depthwise_filter_zeros.hpp).
+template <class Rows>
+constexpr bool FilterZerosInSums() {
+  if constexpr (requires { Rows::kFilterZerosInSums; }) {
+    return Rows::kFilterZerosInSums;
+  } else {
+    return false;
+  }
+}
+
 // Epilogue and destination of an operator of policy P, whose rows are Rows: MatrixRows or
 // conv::PixelMap.
 template <class P, class RowsT>
-struct OutputParams : SourceZeroPointParams<P::Epilogue::kSourceZeroPoint>,
-                      FilterZeroPointParams<P::Epilogue::kFilterZeroPoint> {
+struct OutputParams
+    : SourceZeroPointParams<P::Epilogue::kSourceZeroPoint>,
+      FilterZeroPointParams<P::Epilogue::kFilterZeroPoint, FilterZerosInSums<RowsT>()> {
   using Rows = RowsT;
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;

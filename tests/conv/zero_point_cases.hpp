@@ -43,6 +43,9 @@ struct AsymmetricTensors {
       bias.push_back(static_cast<float>(engine() % 200) * 0.25f - 25.0f);
       alpha.push_back(spread * (0.5f + static_cast<float>(engine() % 1000) / 1000.0f));
     }
+    if (filter_zero && seed % 3 == 0) {  // one for the tensor, or the extremes
+      std::fill(filter_zero_point.begin(), filter_zero_point.end(), seed % 2 == 0 ? -128 : 127);
+    }
     output_zero_point = static_cast<float>(engine() % 5) * 3.0f - 3.0f;
   }
 };
@@ -66,6 +69,11 @@ typename Epilogue::Output WantOf(const AsymmetricTensors<Element>& t, std::int64
   }
 }
 
+template <class Buffer>
+OperatorMemory<std::int32_t> TableMemory(const Buffer& table) {
+  return OperatorMemory<std::int32_t>({table.data(), table.data() + table.bytes() / 4});
+}
+
 template <class Op>
 void RunOrFail(const Op& op, const typename Op::Arguments& args) {
   const absl::Status s = RunHere(op, args);
@@ -86,8 +94,9 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
   const AsymmetricTensors<Element> t(
       problem, seed, Epilogue::kSourceZeroPoint, Epilogue::kFilterZeroPoint,
       kIsInt4<typename P::FilterLayout> ? 4 : 8, kIsInt4<typename P::SrcLayout> ? 4 : 8);
+  constexpr bool kDepthwise = CheckedPolicy<P>::kDepthwise;
   const auto pack = [](const Problem& p, const std::vector<std::int8_t>& values) {
-    if constexpr (std::is_same_v<typename P::Prologue, prologues::Depthwise>) {
+    if constexpr (kDepthwise) {
       return PackDepthwiseFilter({p.k, 1, p.r, p.s}, values).value();
     } else {
       return PackFilters<typename P::Prologue, typename P::FilterLayout, KCRS, std::int8_t>(
@@ -101,11 +110,15 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
     return std::vector<T>(data, data + buffer.bytes() / sizeof(T));
   };
   const auto packed = pack(problem, t.filter);
-  const auto table = MakeSourceCorrection(problem, packed, t.zero_point).value();
+  // Depthwise kernels sum their windows themselves.
+  constexpr bool kOwnWindows = kDepthwise && Epilogue::kFilterZeroPoint;
+  const std::vector<std::int32_t> own_zeros =
+      kOwnWindows ? t.filter_zero_point : std::vector<std::int32_t>();
+  const auto table = MakeSourceCorrection(problem, packed, t.zero_point, own_zeros).value();
   const OperatorMemory<Element> src(
       ConvertTensor<NCHW, typename P::SrcLayout, Element>(problem.src(), t.src).value());
   const OperatorMemory<std::int8_t> filter(bytes_of(packed, std::int8_t{}));
-  const OperatorMemory<std::int32_t> correction(bytes_of(table, std::int32_t{}));
+  const OperatorMemory<std::int32_t> correction = TableMemory(table);
   const OperatorMemory<std::int32_t> sum_bias(t.sum_bias), zeros(t.filter_zero_point);
   const OperatorMemory<float> bias(t.bias), alpha(t.alpha);
   const OperatorMemory<Output> dst(std::vector<Output>(op->dst_size(), Output{0x77}));
@@ -123,7 +136,8 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
     args.bias = bias.get();
   }
   if constexpr (Epilogue::kSourceZeroPoint) args.source_correction = table.At(correction.get());
-  if constexpr (Epilogue::kFilterZeroPoint) {
+  if constexpr (Epilogue::kFilterZeroPoint) args.filter_zero_point = zeros.get();
+  if constexpr (Epilogue::kFilterZeroPoint && !kDepthwise) {
     const Problem window = WindowSumsProblem(problem);
     const auto sums = Convolution<WindowSums<P>>::Create(window);
     ASSERT_TRUE(sums.ok()) << sums.status();
@@ -132,17 +146,14 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
         std::vector<std::int8_t>(window.k * (window.c / window.groups) * window.r * window.s, 1));
     const auto ones_table = MakeSourceCorrection(window, ones, t.zero_point).value();
     const OperatorMemory<std::int8_t> ones_filter(bytes_of(ones, std::int8_t{}));
-    const OperatorMemory<std::int32_t> ones_correction(bytes_of(ones_table, std::int32_t{}));
+    const OperatorMemory<std::int32_t> ones_correction = TableMemory(ones_table);
     RunOrFail(*sums, {.src = src.get(),
                       .filter = ones.At(ones_filter.get()),
                       .dst = windows.get(),
                       .source_correction = ones_table.At(ones_correction.get())});
-    args.filter_zero_point = zeros.get();
     args.window_sums = windows.get();
-    RunOrFail(*op, args);
-  } else {
-    RunOrFail(*op, args);
   }
+  RunOrFail(*op, args);
 
   const std::vector<Output> got = dst.Read();
   const TensorExtents e = problem.dst();

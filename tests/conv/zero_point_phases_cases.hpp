@@ -1,14 +1,10 @@
-// Zero points where one table of corrections does not do, or has another filter's sums: phases of a
-// deconvolution, depthwise convolutions, alone and before a 1x1 convolution; exactly.
+// Zero points where one table of corrections does not do: the phases of a deconvolution; exactly.
 #pragma once
-
-#include <set>
 
 #include "tests/conv/deconvolution_problems.hpp"
 #include "tests/conv/zero_point_cases.hpp"
 #include "tests/reference/deconvolution.hpp"
 #include "weft/conv/deconvolution.hpp"
-#include "weft/conv/depthwise_pointwise.hpp"
 
 namespace weft::conv {
 
@@ -16,24 +12,7 @@ using TransposedSimt = Int4Source<Transposed<ZeroSimt>>;
 using TransposedSm80 = Transposed<ZeroFilterSm80>;
 using TransposedWgmma = Transposed<ZeroWgmmaSums>;
 
-using ZeroDepthwise4 = UnsignedSource<S8Depthwise4<QLinear<>>>;
-using ZeroDepthwiseNhwc = S8DepthwiseNhwc<ConvInteger, NCHW>;
-
-struct ZeroFused {
-  using Element = std::uint8_t;
-  using SrcLayout = NCxHWx<32>;
-  using DstLayout = NCxHWx<32>;
-  using DepthwiseEpilogue = QLinear<>;
-  using Epilogue = epilogues::Chain<SumBias, ToAccumulator>;
-  static constexpr DepthwisePointwiseConfig config = DepthwisePointwiseConfig(4, 3, 32, 16);
-};
-
 namespace {
-
-template <class Buffer>
-OperatorMemory<std::int32_t> TableMemory(const Buffer& table) {
-  return OperatorMemory<std::int32_t>({table.data(), table.data() + table.bytes() / 4});
-}
 
 // Of a deconvolution by a filter of ones: what a FilterZeroPoint reads.
 template <class P, class Source>
@@ -145,88 +124,6 @@ TEST(ZeroPointPhases, MmaSm80WithFilterZeroPoint) {
 }
 TEST(ZeroPointPhases, Wgmma) {
   RunPhases<TransposedWgmma>(16);
-}
-
-template <class P>
-void RunDepthwise(int multiple_c) {
-  std::mt19937 engine(5);
-  for (int i = 0; i < 12; ++i) {
-    Problem p = RandomProblem(engine);
-    p.c = p.groups = RoundUp(p.c, multiple_c);
-    p.k = p.c * (i % 4 == 3 ? 2 : 1);
-    if (i % 3 != 2) {  // a kernel of its own
-      p.r = p.s = i % 2 == 0 ? 3 : 5;
-      p.stride_h = p.stride_w = 1 + i / 2 % 2;
-      p.dilation_h = p.dilation_w = 1;
-      p.mode = Mode::kCrossCorrelation;
-      p.h += p.r, p.w += p.s;
-    }
-    ExpectExact<P>(p, static_cast<std::uint32_t>(engine()));
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-TEST(ZeroPointDepthwise, Nc4) {
-  RunDepthwise<ZeroDepthwise4>(1);
-}
-TEST(ZeroPointDepthwise, Nhwc) {
-  RunDepthwise<ZeroDepthwiseNhwc>(4);
-}
-
-// The fused operator is its halves one after the other, whose exactness is tested by themselves.
-TEST(ZeroPointDepthwise, BeforePointwise) {
-  using First = DepthwiseHalf<ZeroFused>;
-  for (const std::int64_t stride : {1, 2}) {
-    Problem p = SquareProblem(2, 40, 9, 40, 3, 1, stride);
-    p.groups = p.c, p.pad_left = 2;
-    const AsymmetricTensors<std::uint8_t> t(p, 3, true, false, 8);
-    const auto op = DepthwisePointwise<ZeroFused>::Create(p, 33);
-    const auto first = Convolution<First>::Create(p);
-    ASSERT_TRUE(op.ok() && first.ok()) << op.status();
-    const auto second = Convolution<PointwiseHalf<ZeroFused>>::Create(op->pointwise());
-    ASSERT_TRUE(second.ok()) << second.status();
-
-    const auto depthwise = PackDepthwiseFilter({p.k, 1, p.r, p.s}, t.filter).value();
-    const auto pointwise =
-        PackFilter<CxRSKx<32>>(op->pointwise().filter(), RandomTensors(op->pointwise(), 4).filter)
-            .value();
-    const auto table = MakeSourceCorrection(p, depthwise, t.zero_point).value();
-    const OperatorMemory<std::int32_t> corrections = TableMemory(table);
-    const OperatorMemory<std::int8_t> taps(
-        {depthwise.data(), depthwise.data() + depthwise.bytes()});
-    const OperatorMemory<std::int8_t> matrix(
-        {pointwise.data(), pointwise.data() + pointwise.bytes()});
-    const OperatorMemory<std::uint8_t> src(
-        ConvertTensor<NCHW, NCxHWx<32>, std::uint8_t>(p.src(), t.src).value());
-    const OperatorMemory<std::int32_t> bias(t.sum_bias);
-    const OperatorMemory<float> alpha(t.alpha);
-    const OperatorMemory<std::uint8_t> middle(std::vector<std::uint8_t>(first->dst_size()));
-    const OperatorMemory<std::int32_t> want(std::vector<std::int32_t>(op->dst_size())),
-        got(std::vector<std::int32_t>(op->dst_size(), 7));
-    RunOrFail(*first, {.src = src.get(),
-                       .filter = depthwise.At(taps.get()),
-                       .bias = bias.get(),
-                       .dst = middle.get(),
-                       .channel_alpha = alpha.get(),
-                       .zero_point = 5.0f,
-                       .source_correction = table.At(corrections.get())});
-    RunOrFail(*second, {.src = middle.get(),
-                        .filter = pointwise.At(matrix.get()),
-                        .bias = bias.get(),
-                        .dst = want.get()});
-    RunOrFail(*op, {.src = src.get(),
-                    .depthwise = {.filter = depthwise.At(taps.get()),
-                                  .bias = bias.get(),
-                                  .channel_alpha = alpha.get(),
-                                  .zero_point = 5.0f,
-                                  .source_correction = table.At(corrections.get())},
-                    .filter = pointwise.At(matrix.get()),
-                    .bias = bias.get(),
-                    .dst = got.get()});
-    EXPECT_EQ(got.Read(), want.Read());
-    const std::vector<std::uint8_t> bytes = middle.Read();
-    EXPECT_GT(std::set<std::uint8_t>(bytes.begin(), bytes.end()).size(), 50u);
-  }
 }
 
 }  // namespace

@@ -52,13 +52,5 @@ TEST(ZeroPointPhases, RefusesTablesOfAnother) {
               HasSubstr("was packed for k=4 c=4 r=3 s=3"));
 }
 
-TEST(ZeroPointDepthwise, RefusesFiltersOfAnother) {
-  Problem p = SquareProblem(1, 8, 5, 8, 3, 1, 1);
-  p.groups = 8;
-  const auto filter = PackDepthwiseFilter({4, 1, 3, 3}, std::vector<std::int8_t>(4 * 9, 1)).value();
-  EXPECT_THAT(MakeSourceCorrection(p, filter, 3).status().message(),
-              HasSubstr("the filter of a source correction is packed for k=4 c=1 r=3 s=3"));
-}
-
 }  // namespace
 }  // namespace weft::conv

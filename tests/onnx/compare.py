@@ -22,7 +22,7 @@ import onnx
 import onnxruntime
 from onnx import helper
 
-Operator = collections.namedtuple("Operator", "name unsigned integer filter_zero_point grouped")
+Operator = collections.namedtuple("Operator", "name unsigned integer filter_zero_point grouped depthwise")
 TYPES = {np.uint8: onnx.TensorProto.UINT8, np.int8: onnx.TensorProto.INT8, np.int32: onnx.TensorProto.INT32}
 
 
@@ -50,10 +50,17 @@ class Case:
             self.strides = [pick(1, 3), pick(1, 3)]
             self.dilations = [pick(1, 2), pick(1, 2)]
             reach = [(self.r - 1) * self.dilations[0] + 1, (self.s - 1) * self.dilations[1] + 1]
+            if op.depthwise and rng.random() < 0.7:  # what has a kernel of its own
+                self.r = self.s = int(rng.choice([3, 5, 7]))
+                self.strides, self.dilations = [pick(1, 2)] * 2, [1, 1]
+                reach = [self.r, self.s]
             if reach[0] <= self.h + self.pads[0] + self.pads[2] and reach[1] <= self.w + self.pads[1] + self.pads[3]:
                 break
         if op.grouped:
             self.c, self.k = self.c * self.groups, self.groups * pick(1, 12)
+        if op.depthwise:
+            self.c = self.groups = 4 * pick(1, 10)
+            self.k = self.c * int(rng.choice([1, 1, 2, 3]))
         # onnxruntime has kernels for these types of x, w and y.
         self.x_type = np.uint8 if op.unsigned else np.int8
         self.w_type = rng.choice([np.uint8, np.int8]) if op.unsigned else np.int8
@@ -132,14 +139,20 @@ class Case:
 
 def adds_pairs_in_16_bits():
     """Whether this processor's onnxruntime adds products of uint8 and int8 in saturating 16 bits, as it
-    does with AVX2 but without VNNI: it documents that as inexact. It multiplies uint8 by uint8 exactly."""
-    case = Case(np.random.default_rng(0), 0, Operator("probe", True, True, False, False))
-    case.n, case.c, case.h, case.w, case.k, case.r, case.s = 1, 64, 1, 1, 16, 1, 1
-    case.pads, case.strides, case.dilations, case.groups = [0] * 4, [1, 1], [1, 1], 1
-    case.w_type, case.w_zero_point, case.x_zero_point = np.int8, np.zeros(1, np.int8), np.uint8(0)
-    case.x = np.full((1, 64, 1, 1), 255, np.uint8)
-    case.filter = np.full((16, 64, 1, 1), 127, np.int8)
-    return bool(np.any(case.expected(False) != 64 * 255 * 127))
+    does with AVX2 but without VNNI: it documents that as inexact. It multiplies uint8 by uint8 exactly. Of
+    its two nodes one may and the other not."""
+    def differs(integer):
+        case = Case(np.random.default_rng(0), 0, Operator("probe", True, integer, False, False, False))
+        case.n, case.c, case.h, case.w, case.k, case.r, case.s = 1, 64, 4, 4, 16, 1, 1
+        case.pads, case.strides, case.dilations, case.groups = [0] * 4, [1, 1], [1, 1], 1
+        case.w_type, case.w_zero_point, case.x_zero_point = np.int8, np.zeros(1, np.int8), np.uint8(0)
+        case.x = np.full((1, 64, 4, 4), 255, np.uint8)
+        case.filter = np.full((16, 64, 1, 1), 127, np.int8)
+        case.b, case.y_zero_point, case.per_channel = np.zeros(16, np.int32), np.uint8(0), False
+        case.x_scale, case.y_scale = np.float32(1), np.float32(64 * 255 * 127 / 200)
+        case.w_scale = np.ones(1, np.float32)
+        return bool(np.any(case.expected(False) != (64 * 255 * 127 if integer else 200)))
+    return differs(True) or differs(False)
 
 
 def main():

@@ -26,6 +26,7 @@ struct Operator {
   bool integer;            // ConvInteger; else QLinearConv
   bool filter_zero_point;  // it takes any; else 0 of int8, 128 of uint8
   bool grouped;            // it takes groups of channels by 4
+  bool depthwise;          // it takes groups of one channel, as many as divide by 4
   // Runs a case from `in` and writes y to `out`; the error, or nothing.
   std::string (*run)(const CaseHeader& header, std::istream& in, std::ostream& out);
 };
@@ -34,5 +35,6 @@ struct Operator {
 std::vector<Operator> CopiedOperators();
 std::vector<Operator> TensorCoreOperators();
 std::vector<Operator> WgmmaOperators();
+std::vector<Operator> DepthwiseOperators();
 
 }  // namespace weft::onnx_test

@@ -1,7 +1,7 @@
 // Runs the convolutions in a file, for tests/onnx/compare.py.
 //
 //     onnx_cases                   one line for each operator: its name, and 0 or 1 for unsigned,
-//                                  integer, filter_zero_point and grouped
+//                                  integer, filter_zero_point, grouped and depthwise
 //     onnx_cases CASES RESULTS     runs CASES and writes their outputs one after the other
 #include <cstdio>
 #include <fstream>
@@ -16,7 +16,8 @@ using weft::onnx_test::Operator;
 std::vector<Operator> AllOperators() {
   std::vector<Operator> all = weft::onnx_test::CopiedOperators();
   for (const auto& others :
-       {weft::onnx_test::TensorCoreOperators(), weft::onnx_test::WgmmaOperators()}) {
+       {weft::onnx_test::TensorCoreOperators(), weft::onnx_test::WgmmaOperators(),
+        weft::onnx_test::DepthwiseOperators()}) {
     all.insert(all.end(), others.begin(), others.end());
   }
   return all;
@@ -33,8 +34,8 @@ int main(int argc, char** argv) {
   const std::vector<Operator> operators = AllOperators();
   if (argc == 1) {
     for (const Operator& op : operators) {
-      std::printf("%s %d %d %d %d\n", op.name, op.unsigned_source, op.integer, op.filter_zero_point,
-                  op.grouped);
+      std::printf("%s %d %d %d %d %d\n", op.name, op.unsigned_source, op.integer,
+                  op.filter_zero_point, op.grouped, op.depthwise);
     }
     return 0;
   }

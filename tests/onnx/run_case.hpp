@@ -57,6 +57,7 @@ Operator MakeOperator(const char* name) {
           .integer = !Epilogue::kHasScale,
           .filter_zero_point = Epilogue::kFilterZeroPoint,
           .grouped = std::is_same_v<typename P::Prologue, prologues::Grouped>,
+          .depthwise = std::is_same_v<typename P::Prologue, prologues::Depthwise>,
           .run = &RunCase<P>};
 }
 

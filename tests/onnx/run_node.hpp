@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "tests/operator_memory.hpp"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/ready_made.hpp"
@@ -43,12 +46,22 @@ inline std::vector<float> ChannelAlpha(float sx, const std::vector<float>& sw, f
   return alpha;
 }
 
+// The filter as the operator of P takes it.
+template <class P>
+auto PackNodeFilter(const conv::Problem& problem, const std::vector<std::int8_t>& w) {
+  if constexpr (std::is_same_v<typename P::Prologue, prologues::Depthwise>) {
+    return PackDepthwiseFilter({problem.k, 1, problem.r, problem.s}, w);
+  } else {
+    return PackFilters<typename P::Prologue, typename P::FilterLayout>(problem.filter(), problem.groups, w);
+  }
+}
+
 // The sums of what the filter meets of the source, each less its zero point: a convolution by ones.
 template <class P>
 absl::StatusOr<std::vector<std::int32_t>> SumWindows(const conv::Problem& problem, const typename P::Element* src, std::int32_t x_zero_point) {
   const conv::Problem windows = conv::WindowSumsProblem(problem);
   const std::vector<std::int8_t> ones(KCRS::Size(windows.filter()) * windows.groups, 1);
-  const auto filter = PackFilters<typename P::Prologue, typename P::FilterLayout>(windows.filter(), windows.groups, ones);
+  const auto filter = PackNodeFilter<P>(windows, ones);
   if (!filter.ok()) return filter.status();
   const auto correction = conv::MakeSourceCorrection(windows, *filter, x_zero_point);
   if (!correction.ok()) return correction.status();
@@ -68,9 +81,12 @@ absl::StatusOr<std::vector<typename P::Epilogue::Output>> RunNode(const Node<typ
   const auto op = conv::Convolution<P>::Create(problem);
   if (!op.ok()) return op.status();
   // Once for a node:
-  const auto filter = PackFilters<typename P::Prologue, typename P::FilterLayout>(problem.filter(), problem.groups, node.w);
+  const auto filter = PackNodeFilter<P>(problem, node.w);
   if (!filter.ok()) return filter.status();
-  const auto correction = conv::MakeSourceCorrection(problem, *filter, node.x_zero_point);
+  constexpr bool kDepthwise = std::is_same_v<typename P::Prologue, prologues::Depthwise>;
+  absl::Span<const std::int32_t> zw;
+  if (kDepthwise && Epilogue::kFilterZeroPoint) zw = node.w_zero_point;
+  const auto correction = conv::MakeSourceCorrection(problem, *filter, node.x_zero_point, zw);
   if (!correction.ok()) return correction.status();
   const std::vector<float> alpha = ChannelAlpha(node.x_scale, node.w_scale, node.y_scale);
   // For every run:
@@ -85,11 +101,11 @@ absl::StatusOr<std::vector<typename P::Epilogue::Output>> RunNode(const Node<typ
     args.zero_point = static_cast<float>(node.y_zero_point);
   }
   std::vector<std::int32_t> windows;
-  if constexpr (Epilogue::kFilterZeroPoint) {
+  if constexpr (Epilogue::kFilterZeroPoint) args.filter_zero_point = node.w_zero_point.data();
+  if constexpr (Epilogue::kFilterZeroPoint && !kDepthwise) {
     auto sums = SumWindows<P>(problem, src.get(), node.x_zero_point);
     if (!sums.ok()) return sums.status();
     windows = *std::move(sums);
-    args.filter_zero_point = node.w_zero_point.data();
     args.window_sums = windows.data();
   }
   if (absl::Status s = op->RunOnCpu(args); !s.ok()) return s;
