@@ -2,7 +2,76 @@
 #include "tests/gemm/block_wgmma_cases.hpp"
 
 namespace weft::gemm {
+
+enum class BlockBug { kNone, kMissingWait, kMissingProxyFence, kMissingWgmmaFence };
+
+inline namespace WEFT_BACKEND {
+
+// One product, with a bug.
+template <BlockBug kBug>
+struct BuggyKernel {
+  using B = Block<S8WgmmaRagged>;
+  struct Params {
+    layouts::Matrix<const std::int8_t> a, b;
+    std::int32_t* sums;
+  };
+  using SharedStorage = B::SharedStorage;
+  static constexpr int kThreads = B::kThreads;
+  static constexpr arch::Requires kRequires = B::kRequires;
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    using M = B::Mainloop;
+    B::CopyA(t, p.a, B::ViewA(shared.a));
+    B::CopyB(t, p.b, B::ViewB(shared.b));
+    if constexpr (kBug != BlockBug::kMissingWait) B::WaitForCopies(t);
+    B::Accumulators acc;
+    if constexpr (kBug == BlockBug::kNone || kBug == BlockBug::kMissingWait) {
+      B::Multiply(t, B::ViewA(shared.a), B::ViewB(shared.b), acc);
+    } else {  // what that does, but for one line of Begin
+      if constexpr (kBug != BlockBug::kMissingProxyFence) t.FenceProxyAsync();
+      if constexpr (kBug != BlockBug::kMissingWgmmaFence) t.WgmmaFence();
+      for (int s = 0; s < B::OperandA::kSlices; ++s) {
+        M::Multiply(t, t.SharedAddress(&shared.a) + s * M::kBytesA,
+                    t.SharedAddress(&shared.b) + s * M::kBytesB, acc.registers);
+      }
+      M::End(t, acc.registers);
+    }
+    acc.StoreGlobal(t, layouts::MakeMatrix(p.sums, B::kM, B::kN, RowMajor{}));
+  }
+};
+
+}  // namespace WEFT_BACKEND
+
 namespace {
+
+// Under every schedule with deferred copies: a report that holds `text`, or else wrong sums.
+template <BlockBug kBug>
+void ExpectCaught(const std::string& text) {
+  constexpr TileShape s = S8WgmmaRagged::config.shape;
+  Values source{std::mt19937(3), false};
+  TestMatrix<std::int8_t> a(s.m, s.k, true, 16, &source), b(s.k, s.n, false, 16, &source);
+  for (const arch::CpuOptions& options : arch::testing::AllSchedules()) {
+    if (options.copies == arch::Copies::kEager) continue;
+    std::vector<std::int32_t> sums(s.m * s.n);
+    const arch::CpuReport report = arch::LaunchOnCpu<BuggyKernel<kBug>>(
+        {1}, {a.On(a.values.data()), b.On(b.values.data()), sums.data()}, options);
+    int wrong = 0;
+    for (int i = 0; i < s.m * s.n; ++i) {
+      wrong += sums[i] != Reference(a, b, i / s.n, i % s.n, Sums::kExact, 1).sum;
+    }
+    EXPECT_EQ(report.ok(), text.empty()) << report.error;
+    EXPECT_NE(report.error.find(text), std::string::npos) << report.error;
+    EXPECT_TRUE(!text.empty() || (wrong > 0) == (kBug != BlockBug::kNone));
+  }
+}
+
+TEST(BlockWgmma, PlantedBugsAreCaught) {
+  ExpectCaught<BlockBug::kNone>("");
+  ExpectCaught<BlockBug::kMissingProxyFence>("");
+  ExpectCaught<BlockBug::kMissingWgmmaFence>("WgmmaFence is missing");
+#if !WEFT_TEST_TSAN  // which stops at the race
+  ExpectCaught<BlockBug::kMissingWait>("");
+#endif
+}
 
 // Stages lie as the descriptors say.
 template <class Lines, int kRows, int kGroups>
