@@ -229,7 +229,10 @@ struct Block {
                   "ViewB(shared.b)");
     if (!Accumulators::IsActive(t)) return;
     const std::uint32_t from_b = t.SharedAddress(b.data());
-    if constexpr (kWgmma) Mainloop::Begin(t, acc.registers);
+    if constexpr (kWgmma) {
+      a.Keep(t);
+      Mainloop::Begin(t, acc.registers);
+    }
     WEFT_UNROLL
     for (int s = 0; s < OperandA::kSlices; ++s) {
       Mainloop::Multiply(t, a.slice[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
@@ -237,8 +240,7 @@ struct Block {
     }
     if constexpr (kWgmma) {
       Mainloop::End(t, acc.registers);
-      WEFT_UNROLL
-      for (int s = 0; s < OperandA::kSlices; ++s) Mainloop::Keep(t, a.slice[s]);
+      a.Keep(t);
     }
   }
 

@@ -135,8 +135,8 @@ struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
       }
     }
   }
-  // A of a warp's rows in registers, as in mma_sm80: they, too, stay as they are until Keep of them
-  // behind End.
+  // A of a warp's rows in registers, as in mma_sm80: made before Begin, as they are until after End,
+  // which Keep of them in both places tells the compiler.
   using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];
   WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
                                    Accumulators& acc) {

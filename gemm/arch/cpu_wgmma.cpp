@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "weft/gemm/arch/cpu_async.hpp"
 #include "weft/gemm/arch/cpu_collectives.hpp"
@@ -171,8 +172,8 @@ void NoteHeld(const Warp& warp, Product* product) {
     }
   }
 }
-// The tensor core may read the registers as late as now.
-void TakeHeld(Warp& warp, const Product& product, std::vector<uint32_t>* a) {
+// The tensor core may read the registers as late as when it makes the product.
+void CheckHeld(Warp& warp, const Product& product) {
   for (int lane = 0; lane < kWarpLanes; ++lane) {
     for (int r = 0; r < 4; ++r) {
       const FragmentPlace place = kMmaM16N8K32S8A.place[lane][r];
@@ -184,13 +185,13 @@ void TakeHeld(Warp& warp, const Product& product, std::vector<uint32_t>* a) {
             "was in flight");
     }
   }
-  *a = product.a;
 }
 
 // The oldest product of the warp.
 void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
   Retire(core);
-  Product product = core.products.front();
+  if (core.products.front().work.held != nullptr) CheckHeld(warp, core.products.front());
+  Product product = std::move(core.products.front());
   core.products.pop_front();
   core.work = product.work;
   core.a.resize(kWords * kRows);
@@ -201,7 +202,7 @@ void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
                      core.b.data());
     Release(&core.done_token);
   });
-  if (product.work.held != nullptr) TakeHeld(warp, product, &core.a);
+  if (product.work.held != nullptr) core.a = std::move(product.a);
   Multiply(product.work, core.a.data(), core.b.data(), product.sums);
   ++block.stats.wgmma;
   --product.sums->in_flight;

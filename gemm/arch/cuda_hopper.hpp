@@ -288,7 +288,8 @@ struct HopperThread : ClusterThread {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
   }
   // For the compiler, which does not know that products write late: sums are not read before this.
-  // After WgmmaWait, and before the first product. Of constants, operand a's: they stay until this.
+  // After WgmmaWait, and before the first product. Of constants, operand a's registers: they are made
+  // before this, and stay until it.
   template <class T, int kCount>
   WEFT_DEVICE static void KeepInPlace(T (&d)[kCount]) {
     WEFT_UNROLL

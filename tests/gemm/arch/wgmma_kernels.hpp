@@ -115,6 +115,7 @@ struct WgmmaHeldKernel : WgmmaKernel<kType, N, kTrans> {
           WgmmaDescriptor(t.SharedAddress(shared.arena) + p.start_b + i * p.step_b, p.b);
       const bool accumulate = i > 0 || p.from_zero == 0;
       t.KeepInPlace(d);
+      t.KeepInPlace(a);
       t.WgmmaFence();
       if constexpr (kType == WgmmaType::kS8) {
         t.template WgmmaS8<N>(d, a, b, accumulate);
