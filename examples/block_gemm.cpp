@@ -48,15 +48,16 @@ std::vector<Half> Halves(std::size_t count, std::uint32_t seed) {
 }
 
 // The largest difference from the softmax in double precision.
+template <Mainloop kMainloop>
 double Attention(bool on_gpu) {
   constexpr int kHeads = 3, kQueries = 100, kKeys = 90;
   const auto q = Halves(kHeads * kQueries * 64, 1), k = Halves(kHeads * kKeys * 64, 2),
              v = Halves(kHeads * kKeys * 64, 3);
   const Tensor<Half> on_q(q, on_gpu), on_k(k, on_gpu), on_v(v, on_gpu);
   Tensor<float> o(std::vector<float>(q.size()), on_gpu);
-  Launch<AttentionKernel>({(kQueries + 63) / 64, kHeads},
-                          {on_q.get(), on_k.get(), on_v.get(), o.get(), kQueries, kKeys, 0.125f},
-                          on_gpu);
+  Launch<AttentionKernel<kMainloop>>(
+      {(kQueries + 63) / 64, kHeads},
+      {on_q.get(), on_k.get(), on_v.get(), o.get(), kQueries, kKeys, 0.125f}, on_gpu);
   const std::vector<float>& got = o.Download();
   double worst = 0;
   for (int row = 0; row < kHeads * kQueries; ++row) {
@@ -145,12 +146,17 @@ int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
   const bool on_gpu = choice->backend == examples::Backend::kCuda;
-  const double attention = Attention(on_gpu), newton = Newton(on_gpu);
+  const double attention = Attention<Mainloop::kMmaSm80>(on_gpu), newton = Newton(on_gpu);
+  const bool has_wgmma = !on_gpu || AttentionKernel<Mainloop::kWgmmaSm90>::kRequires.Fits(
+                                        weft::arch::QueryDevice().limits.compute_capability);
+  const double by_wgmma = has_wgmma ? Attention<Mainloop::kWgmmaSm90>(on_gpu) : attention;
   const int nearest = Nearest(on_gpu);
-  std::cout << "on the " << (on_gpu ? "GPU" : "CPU") << ": attention is off by " << attention
-            << ", " << nearest << " points have a wrong centre, I - A X is " << newton << "\n";
+  std::cout << "on the " << (on_gpu ? "GPU" : "CPU") << ": attention is off by " << attention;
+  if (has_wgmma) std::cout << " (by wgmma " << by_wgmma << ")";
+  std::cout << ", " << nearest << " points have a wrong centre, I - A X is " << newton << "\n";
   // Weights are rounded to 11 bits, and their sum of at most 1 is that of values up to 1.
-  const bool good = attention > 0 && attention < 0x1p-11 && nearest == 0 && newton < 1e-6;
+  const bool good = attention > 0 && attention < 0x1p-11 && by_wgmma > 0 && by_wgmma < 0x1p-11 &&
+                    nearest == 0 && newton < 1e-6;
   std::cout << (good ? "all as they should be\n" : "WRONG\n");
   return good ? 0 : 1;
 }

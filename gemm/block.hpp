@@ -13,6 +13,7 @@
 #include "weft/gemm/block_config.hpp"
 #include "weft/gemm/block_operand.hpp"
 #include "weft/gemm/block_result.hpp"
+#include "weft/gemm/block_wgmma.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 
@@ -27,8 +28,11 @@ template <class D>
 struct Block {
   using Desc = D;
   using Policy = BlockPolicy<D>;
-  using Mainloop = std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
-                                      SimtMainloop<Policy>>;
+  static constexpr bool kWgmma = CheckedBlock<D>::kWgmma;
+  using Mainloop =
+      std::conditional_t<kWgmma, BlockWgmmaMainloop<Policy>,
+                         std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
+                                            SimtMainloop<Policy>>>;
   using ElementA = typename D::ElementA;
   using ElementB = typename D::ElementB;
   using ElementC = typename D::ElementC;
@@ -118,11 +122,13 @@ struct Block {
     if (!Accumulators::IsActive(t)) return;
     if constexpr (CheckedBlock<D>::kMma) {
       const std::uint32_t from_a = t.SharedAddress(a.data()), from_b = t.SharedAddress(b.data());
+      if constexpr (kWgmma) Mainloop::Begin(t, acc.registers);
       for (int s = 0; s < OperandA::kSlices; ++s) {
         Mainloop::Multiply(t, from_a + static_cast<std::uint32_t>(s * Mainloop::kBytesA),
                            from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
                            acc.registers);
       }
+      if constexpr (kWgmma) Mainloop::End(t, acc.registers);
     } else {
       const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
       const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
@@ -196,9 +202,9 @@ struct Block {
                                                  const typename First::Accumulators& acc,
                                                  const Convert& convert) {
     static_assert(
-        CheckedBlock<D>::kMma && CheckedBlock<typename First::Desc>::kMma,
-        "weft: sums become operand A in registers with config.mainloop = kMmaSm80 in both "
-        "products; others go through shared memory: acc.StoreShared(t, ViewA(a))");
+        CheckedBlock<D>::kMma && D::config.mainloop == First::Desc::config.mainloop,
+        "weft: sums become operand A in registers with config.mainloop = kMmaSm80, or kWgmmaSm90, "
+        "in both products; others go through shared memory: acc.StoreShared(t, ViewA(a))");
     static_assert(sizeof(ElementA) == sizeof(typename First::ElementA),
                   "weft: sums become operand A in registers if the elements of both products have "
                   "one size; others go through shared memory: acc.StoreShared(t, ViewA(a))");
@@ -223,10 +229,18 @@ struct Block {
                   "ViewB(shared.b)");
     if (!Accumulators::IsActive(t)) return;
     const std::uint32_t from_b = t.SharedAddress(b.data());
+    if constexpr (kWgmma) {
+      a.Keep(t);
+      Mainloop::Begin(t, acc.registers);
+    }
     WEFT_UNROLL
     for (int s = 0; s < OperandA::kSlices; ++s) {
       Mainloop::Multiply(t, a.slice[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
                          acc.registers);
+    }
+    if constexpr (kWgmma) {
+      Mainloop::End(t, acc.registers);
+      a.Keep(t);
     }
   }
 

@@ -56,6 +56,12 @@ struct BlockRegistersA {
     return result;
   }
 
+  // Before and after products by wgmma (block_wgmma.hpp).
+  WEFT_DEVICE void Keep(arch::Thread t) const {
+    WEFT_UNROLL
+    for (int s = 0; s < kSlices; ++s) M::Keep(t, slice[s]);
+  }
+
  private:
   // What lies past the sums, or past k, is 0.
   template <class Accumulators, class Convert>

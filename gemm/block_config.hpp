@@ -10,17 +10,19 @@
 // or any struct with the members of BlockTypes and a config:
 //
 //     ElementA, ElementB                 Sum      mainloop         ElementC
-//     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float
+//     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float     (2)
 //     std::uint8_t, std::int8_t          int32    simt, mma_sm80   int32, float     (1)
-//     Half or Bfloat16, twice the same   float    mma_sm80         float, Half, Bfloat16
+//     Half or Bfloat16, twice the same   float    mma_sm80         float, Half, Bfloat16  (2)
 //     float or double, likewise          same     simt             the same
 //
 // (1) BlockTypes<std::int8_t, ...> with `using ElementA = std::uint8_t;` beside the config.
+// (2) wgmma_sm90 too, on sm_90a alone.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/arch/wgmma.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/gemm_policy.hpp"
 
@@ -31,8 +33,9 @@ struct BlockConfig {
   // A is m x k, B k x n and C m x n elements: m and n 1 to 1024, k 1 to 65536, no multiples of
   // anything. At most 128 sums of a thread (64 with kSimt), and A and B at most 227 KB.
   TileShape shape;
-  Mainloop mainloop;        // kSimt or kMmaSm80
-  int threads = 0;          // of the user's block, or fewer; whole warps. 0: as many as suggested
+  Mainloop mainloop;        // kSimt, kMmaSm80 or kWgmmaSm90
+  int threads = 0;          // of the user's block, or fewer; whole warps, or with kWgmmaSm90 whole
+                            // warpgroups of 128. 0: as many as suggested
   int alignment = 0;        // to be given. Bytes: addresses and pitches in global memory are
                             // multiples of it; 16, 8, 4, or one element, which is slow
   bool whole_rows = false;  // a warp holds whole rows of C: products in a chain, reductions
@@ -93,6 +96,29 @@ constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, boo
         continue;
       }
       best = {{m * wm, n * wn, k}, {m, n, k}, {}, wm * wn, sums};
+      best_reads = reads;
+    }
+  }
+  return best;
+}
+
+// Of at most `groups` warpgroups likewise, each with 64 rows or several times 64 (block_wgmma.hpp) and
+// a legal N of wgmma; of bytes one that kRun = 4 divides. `warp` is a warp's part of its warpgroup's.
+constexpr BlockTiles WgmmaTiles(TileShape shape, int element_bytes, int groups, bool whole_rows) {
+  BlockTiles best;
+  int best_reads = 0;
+  const int k = MmaSliceBytes(shape.k * element_bytes) / element_bytes;
+  for (int wm = 1; wm <= groups && 64 * (wm - 1) < shape.m; ++wm) {
+    const int blocks = CeilDiv(CeilDiv(shape.m, 64), wm);
+    for (int wn = 1; wn <= (whole_rows ? 1 : groups / wm); ++wn) {
+      const int columns = CeilDiv(shape.n, wn);
+      const int n = RoundUp(columns, element_bytes == 1 || columns > 32 ? 16 : 8);
+      if (n * (wn - 1) >= shape.n || !arch::IsWgmmaN(n)) continue;
+      const int sums = blocks * n / 2, reads = blocks * 64 + n;
+      if (best.warps > 0 && (sums > best.sums || (sums == best.sums && reads >= best_reads))) {
+        continue;
+      }
+      best = {{64 * blocks * wm, n * wn, k}, {16 * blocks, n, k}, {}, 4 * wm * wn, sums};
       best_reads = reads;
     }
   }
@@ -164,7 +190,8 @@ struct CheckedBlock {
                 "weft::layouts::RowMajor or weft::layouts::ColumnMajor");
   using A = typename D::ElementA;
   static constexpr BlockConfig config = D::config;
-  static constexpr bool kMma = config.mainloop == Mainloop::kMmaSm80;
+  static constexpr bool kWgmma = config.mainloop == Mainloop::kWgmmaSm90;
+  static constexpr bool kMma = kWgmma || config.mainloop == Mainloop::kMmaSm80;  // tensor cores
   static constexpr bool kBytes = sizeof(A) == 1;
   static constexpr bool kSixteen = std::is_same_v<A, Half> || std::is_same_v<A, Bfloat16>;
   using Expected = internal::BlockSum<A, typename D::ElementB>;
@@ -178,9 +205,13 @@ struct CheckedBlock {
                 "weft: ElementC of a block's product is Sum, or float for bytes, or weft::Half or "
                 "weft::Bfloat16 for 16-bit floats and float");
   static_assert(kMma || config.mainloop == Mainloop::kSimt,
-                "weft: config.mainloop of a block's product is kSimt or kMmaSm80");
+                "weft: config.mainloop of a block's product is kSimt, kMmaSm80 or kWgmmaSm90");
   static_assert(kMma || !kSixteen,
-                "weft: 16-bit floats of a block's product take config.mainloop = kMmaSm80");
+                "weft: 16-bit floats of a block's product take config.mainloop = kMmaSm80, or on "
+                "sm_90a kWgmmaSm90");
+  static_assert(!kWgmma || !std::is_same_v<A, std::uint8_t>,
+                "weft: unsigned bytes of a block's product take config.mainloop = kSimt or "
+                "kMmaSm80");
   static_assert(!kMma || kBytes || kSixteen,
                 "weft: float and double of a block's product take config.mainloop = kSimt");
   static_assert(internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
@@ -190,6 +221,9 @@ struct CheckedBlock {
   static_assert(config.threads >= 0 && config.threads <= 1024 && config.threads % 32 == 0,
                 "weft: config.threads of a block's product is a multiple of 32 up to 1024, or 0 "
                 "for the suggested number");
+  static_assert(!kWgmma || config.threads % 128 == 0,
+                "weft: config.threads of a block's product by kWgmmaSm90 is a multiple of 128, a "
+                "warpgroup, or 0 for the suggested number");
   static_assert(config.alignment == sizeof(A) ||
                     ((config.alignment == 4 || config.alignment == 8 || config.alignment == 16) &&
                      config.alignment >= static_cast<int>(sizeof(A))),
@@ -202,7 +236,9 @@ struct CheckedBlock {
 template <class D>
 constexpr internal::BlockTiles BlockTilesOf(int threads) {
   constexpr int kBytes = sizeof(typename D::ElementA);
-  return CheckedBlock<D>::kMma
+  return CheckedBlock<D>::kWgmma
+             ? internal::WgmmaTiles(D::config.shape, kBytes, threads / 128, D::config.whole_rows)
+         : CheckedBlock<D>::kMma
              ? internal::MmaTiles(D::config.shape, kBytes, threads / 32, D::config.whole_rows)
              : internal::SimtTiles(D::config.shape, kBytes == 1 ? 4 : 1, threads / 32,
                                    D::config.whole_rows);
@@ -241,7 +277,7 @@ struct BlockPolicy {
   static constexpr auto config = [] {
     constexpr Alignment kAlignment{D::config.alignment < 4 ? 4 : D::config.alignment,
                                    static_cast<int>(sizeof(typename D::Sum))};
-    if constexpr (CheckedBlock<D>::kMma) {
+    if constexpr (CheckedBlock<D>::kMma) {  // warps of a warpgroup have a tile each, too
       return MmaSm80Config(kTiles.block, kTiles.warp, 3, kAlignment);
     } else {
       return SimtConfig(kTiles.block, kTiles.warp, kTiles.thread, kAlignment);

@@ -12,6 +12,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/matrix_operand.hpp"
 #include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/pipeline.hpp"
 #include "weft/layouts/matrix.hpp"
 #include "weft/layouts/tensor_view.hpp"
 
@@ -112,7 +113,7 @@ struct BlockOperand {
   // One operand's shared memory. A slice's rows are at most 128 bytes long, within which the swizzle
   // stays.
   struct Storage {
-    alignas(128) std::uint8_t byte[kBytes];
+    alignas(StageAlignment<M>()) std::uint8_t byte[kBytes];
   };
   WEFT_DEVICE static View ViewOf(Storage& storage) {
     return View(reinterpret_cast<Element*>(storage.byte), Layout());

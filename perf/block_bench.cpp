@@ -16,6 +16,7 @@
 #include "perf/block_bench/kernels.hpp"
 #include "perf/gemm_bench/elements.hpp"
 #include "perf/peers/lt_product.hpp"
+#include "weft/gemm/arch/device.hpp"
 
 namespace weft::perf {
 namespace {
@@ -41,7 +42,7 @@ absl::StatusOr<int> Fastest(const Stopwatch& watch, const LtProduct& product,
   return best;
 }
 
-template <class Element>
+template <class Element, bool kWgmma>
 absl::Status Measure(Bench& bench, int index, Json* row) {
   using Sum = typename gemm::SumOf<Element>::type;
   const std::int64_t size = kCubeSizes[index], area = size * size;
@@ -74,10 +75,13 @@ absl::Status Measure(Bench& bench, int index, Json* row) {
   Contestant peer, ours;
   peer.enqueue = [&](int) { return run_peer(algorithm); };
   ours.enqueue = [&](int) -> absl::Status {
-    const arch::LaunchResult result =
-        LaunchCubes(index, products,
-                    CubeParams<Element>{on_a.as<Element>(), on_b.as<Element>(), on_c.as<Sum>()},
-                    watch.stream());
+    const CubeParams<Element> params{on_a.as<Element>(), on_b.as<Element>(), on_c.as<Sum>()};
+    arch::LaunchResult result;
+    if constexpr (kWgmma) {
+      result = LaunchCubesByWgmma(index, products, params, watch.stream());
+    } else {
+      result = LaunchCubes(index, products, params, watch.stream());
+    }
     return result.ok() ? absl::OkStatus() : absl::InternalError(result.message);
   };
   WEFT_TRY(watch.Prepare(peer, 1, kSampleMicroseconds));
@@ -98,7 +102,7 @@ absl::Status Measure(Bench& bench, int index, Json* row) {
   const double us = Quantile(ours.samples, 0.5), peer_us = Quantile(peer.samples, 0.5);
   const double floor_us = products * each / bench.machine().ceilings(false).bytes_per_us;
   row->update({{"batch", products},
-               {"kernel", "block"},
+               {"kernel", kWgmma ? "block_wgmma" : "block"},
                {"ours_us", Rounded(us)},
                {"ours_tops", Rounded(2e-6 * products * size * area / us)},
                {"floor_us", Rounded(floor_us)},
@@ -109,17 +113,23 @@ absl::Status Measure(Bench& bench, int index, Json* row) {
   return bench.ReadClock(ours, row);
 }
 
-template <class Element>
+template <class Element, bool kWgmma = false>
 absl::Status Row(Bench& bench, int index) {
-  return bench.Row(absl::StrCat("block_", Type<Element>::kName, "_", kCubeSizes[index]),
-                   [&](Json* row) { return Measure<Element>(bench, index, row); });
+  const char* const by = kWgmma ? "_wgmma" : "";
+  return bench.Row(absl::StrCat("block_", Type<Element>::kName, "_", kCubeSizes[index], by),
+                   [&](Json* row) { return Measure<Element, kWgmma>(bench, index, row); });
 }
 
 absl::Status MeasureAll(Bench& bench) {
+  const bool has_wgmma =
+      CubeKernel<Half, 64, true>::kRequires.Fits(arch::QueryDevice().limits.compute_capability);
   for (int i = 0; i < static_cast<int>(std::size(kCubeSizes)); ++i) {
     WEFT_TRY(Row<std::int8_t>(bench, i));
     WEFT_TRY(Row<Half>(bench, i));
     WEFT_TRY(Row<float>(bench, i));
+    if (!has_wgmma || !HasWgmma(i)) continue;
+    WEFT_TRY((Row<std::int8_t, true>(bench, i)));
+    WEFT_TRY((Row<Half, true>(bench, i)));
   }
   return absl::OkStatus();
 }

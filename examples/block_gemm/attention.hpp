@@ -1,23 +1,30 @@
 // softmax(scale Q K^T) V, fused: a block has 64 queries of one head and its keys, at most 128.
-// Scores become the second product's operand A without leaving registers.
+// Scores become the second product's operand A without leaving registers. kMmaSm80 is for any GPU from
+// sm_80 on, kWgmmaSm90 for sm_90a: nothing else differs.
 #pragma once
 #include <cmath>
 
 #include "weft/gemm/block.hpp"
 
+using weft::gemm::Mainloop;
 using weft::layouts::ColumnMajor, weft::layouts::RowMajor;
-constexpr weft::gemm::BlockConfig HeadProduct(int n, int k) {
-  constexpr auto kMma = weft::gemm::Mainloop::kMmaSm80;
-  return {
-      .shape = {64, n, k}, .mainloop = kMma, .threads = 128, .alignment = 16, .whole_rows = true};
+constexpr weft::gemm::BlockConfig HeadProduct(Mainloop mainloop, int n, int k) {
+  return {.shape = {64, n, k},
+          .mainloop = mainloop,
+          .threads = 128,
+          .alignment = 16,
+          .whole_rows = true};
 }
+template <Mainloop kMainloop>
 struct ScoreProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, ColumnMajor> {
-  static constexpr auto config = HeadProduct(128, 64);
+  static constexpr auto config = HeadProduct(kMainloop, 128, 64);
 };
+template <Mainloop kMainloop>
 struct ValueProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, RowMajor> {
-  static constexpr auto config = HeadProduct(64, 128);
+  static constexpr auto config = HeadProduct(kMainloop, 64, 128);
 };
 
+template <Mainloop kMainloop>  // a type for each kernel
 struct AttentionParams {
   const weft::Half *q, *k, *v;  // [head][query or key][64]
   float* o;                     // likewise
@@ -26,15 +33,16 @@ struct AttentionParams {
 };
 
 inline namespace WEFT_BACKEND {
+template <Mainloop kMainloop>
 struct AttentionKernel {  // grid: queries / 64, heads
-  using Scores = weft::gemm::Block<ScoreProduct>;
-  using Output = weft::gemm::Block<ValueProduct>;
-  using Params = AttentionParams;
+  using Scores = weft::gemm::Block<ScoreProduct<kMainloop>>;
+  using Output = weft::gemm::Block<ValueProduct<kMainloop>>;
+  using Params = AttentionParams<kMainloop>;
   static constexpr int kThreads = Scores::kThreads;
   static constexpr weft::arch::Requires kRequires = Scores::kRequires;
   struct SharedStorage {
-    Scores::SharedStorage scores;
-    Output::SharedB v;
+    typename Scores::SharedStorage scores;
+    typename Output::SharedB v;
   };
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, weft::arch::Thread t) const {
     const auto rows = [&](auto* of, int count, int first) {  // of the head, from row `first` on
@@ -50,11 +58,11 @@ struct AttentionKernel {  // grid: queries / 64, heads
     const auto top = score.RowMax(t);
     score.ForEach(t, [&](float& x, auto at) { x = expf(x - top[at.own_row]); });
     const auto weight = score.RowSum(t);
-    const auto weights = Output::FromAccumulators<Scores>(t, score, weft::Half::FromFloat);
-    Output::Accumulators sum;
+    const auto weights = Output::template FromAccumulators<Scores>(t, score, weft::Half::FromFloat);
+    typename Output::Accumulators sum;
     Output::Multiply(t, weights, Output::ViewB(s.v), sum);
     sum.ForEach(t, [&](float& x, auto at) { x /= weight[at.own_row]; });
-    sum.StoreGlobal<2>(t, rows(p.o, p.queries, t.block_x() * 64));
+    sum.template StoreGlobal<2>(t, rows(p.o, p.queries, t.block_x() * 64));
   }
 };
 }  // namespace WEFT_BACKEND

@@ -6,6 +6,9 @@
 #include "examples/block_gemm/newton.hpp"
 #include "weft/gemm/arch/launch_result.hpp"
 
-weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const AttentionParams& params);
+weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid,
+                                     const AttentionParams<Mainloop::kMmaSm80>& params);
+weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid,
+                                     const AttentionParams<Mainloop::kWgmmaSm90>& params);
 weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const NearestParams& params);
 weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const NewtonParams& params);

@@ -58,6 +58,9 @@ struct Sums {
 struct Product {
   WgmmaWork work;
   Sums* sums = nullptr;
+  // Where a is in registers: the lanes', and what they held when the product was issued, [8][16].
+  const uint32_t* held[kWarpLanes] = {};
+  std::vector<uint32_t> a;
 };
 
 // Who works in an engine's name. For ThreadSanitizer that is a thread of its own, with a stack of

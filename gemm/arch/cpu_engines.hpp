@@ -75,10 +75,12 @@ struct WgmmaWork {
   int n;
   uint64_t a;  // descriptors
   uint64_t b;
+  const uint32_t* held;  // or this lane's four registers of a, and a is 0
   bool a_mn_major;
   bool b_mn_major;
   bool accumulate;  // onto the sums there are; else onto zeros
-  // Reads 16 rows of a from `first_row` on, and all n rows of b: 8 words a row, out[word][row].
+  // Reads 16 rows of a, unless it is in registers, from `first_row` on, and all n rows of b: 8 words a
+  // row, out[word][row].
   void (*gather)(const WgmmaWork& work, const char* async, int first_row, uint32_t* a, uint32_t* b);
 };
 

@@ -162,6 +162,22 @@ struct HopperThread : ClusterThread {
     Product<N>(d, WgmmaType::kE5m2, a, b, false, false, accumulate, at);
   }
 
+  template <int N>
+  void WgmmaS8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+               Location at = Location::current()) const {
+    Product<N>(d, WgmmaType::kS8, 0, b, false, false, accumulate, at, a);
+  }
+  template <int N, bool kBMnMajor = false>
+  void WgmmaF16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+                Location at = Location::current()) const {
+    Product<N>(d, WgmmaType::kF16, 0, b, false, kBMnMajor, accumulate, at, a);
+  }
+  template <int N, bool kBMnMajor = false>
+  void WgmmaBf16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+                 Location at = Location::current()) const {
+    Product<N>(d, WgmmaType::kBf16, 0, b, false, kBMnMajor, accumulate, at, a);
+  }
+
   void WgmmaFence(Location at = Location::current()) const { cpu::WgmmaFence(self, at); }
   void WgmmaCommit(Location at = Location::current()) const { cpu::WgmmaCommit(self, at); }
   template <int N>
@@ -299,7 +315,7 @@ struct HopperThread : ClusterThread {
 
   template <int N>
   void Product(void* d, WgmmaType type, uint64_t a, uint64_t b, bool a_mn_major, bool b_mn_major,
-               bool accumulate, Location at) const {
+               bool accumulate, Location at, const uint32_t* held = nullptr) const {
     static_assert(IsWgmmaN(N), "wgmma: N is 8, 16, 24, 32 or a multiple of 16 up to 256");
     RequireEngines(at);
     cpu::Wgmma(self, d,
@@ -307,6 +323,7 @@ struct HopperThread : ClusterThread {
                 .n = N,
                 .a = a,
                 .b = b,
+                .held = held,
                 .a_mn_major = a_mn_major,
                 .b_mn_major = b_mn_major,
                 .accumulate = accumulate,

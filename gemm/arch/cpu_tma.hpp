@@ -159,7 +159,9 @@ struct TensorCoreOperands {
   static void Gather(const cpu::WgmmaWork& work, const char* async, int first_row, uint32_t* a,
                      uint32_t* b) {
     constexpr int kRowsOfA = 16;
-    GatherOne(work.a, work.a_mn_major, async, first_row, kRowsOfA, a);
+    if (work.held == nullptr) {
+      GatherOne(work.a, work.a_mn_major, async, first_row, kRowsOfA, a);
+    }
     GatherOne(work.b, work.b_mn_major, async, 0, work.n, b);
   }
 

@@ -256,6 +256,25 @@ struct HopperThread : ClusterThread {
     WgmmaInstruction<WgmmaType::kE5m2, N>::Issue(d, a, b, accumulate);
   }
 
+  // The same with the 64 x K of a in registers: of each warp its 16 rows, as mma has them
+  // (fragments.hpp). The program leaves a as it is until WgmmaWait, and after a change of it comes a
+  // WgmmaFence, too.
+  template <int N>
+  WEFT_DEVICE static void WgmmaS8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                                  bool accumulate = true) {
+    WgmmaHeldInstruction<WgmmaType::kS8, N>::Issue(d, a, b, accumulate);
+  }
+  template <int N, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaF16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                                   bool accumulate = true) {
+    WgmmaHeldInstruction<WgmmaType::kF16, N>::template Issue<kBMnMajor>(d, a, b, accumulate);
+  }
+  template <int N, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaBf16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaHeldInstruction<WgmmaType::kBf16, N>::template Issue<kBMnMajor>(d, a, b, accumulate);
+  }
+
   // Before the first product onto sums that the program has touched.
   WEFT_DEVICE static void WgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
   // The products since the last one are a group.
@@ -269,12 +288,15 @@ struct HopperThread : ClusterThread {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
   }
   // For the compiler, which does not know that products write late: sums are not read before this.
-  // After WgmmaWait, and before the first product.
+  // After WgmmaWait, and before the first product. Of constants, operand a's registers: they are made
+  // before this, and stay until it.
   template <class T, int kCount>
   WEFT_DEVICE static void KeepInPlace(T (&d)[kCount]) {
     WEFT_UNROLL
     for (int i = 0; i < kCount; ++i) {
-      if constexpr (std::is_same_v<T, float>) {
+      if constexpr (std::is_const_v<T>) {
+        asm volatile("" ::"r"(d[i]) : "memory");
+      } else if constexpr (std::is_same_v<T, float>) {
         asm volatile("" : "+f"(d[i])::"memory");
       } else {
         asm volatile("" : "+r"(d[i])::"memory");

@@ -15,6 +15,9 @@ inline namespace WEFT_BACKEND {
 // Issue(d, descriptor of a, descriptor of b, whether to add to d): see Thread::WgmmaS8 and so on.
 template <WgmmaType kType, int N>
 struct WgmmaInstruction;
+// The same with a in registers.
+template <WgmmaType kType, int N>
+struct WgmmaHeldInstruction;
 
 // clang-format off
 
@@ -92,6 +95,28 @@ struct WgmmaInstruction;
   X(240, 120, 121, 122, 123, 124) \
   X(256, 128, 129, 130, 131, 132)
 
+// Of products whose a is in registers: X(N, the numbers of those four, b's descriptor, the flag, and
+// whether b is MN-major).
+#define WEFT_WGMMA_EACH_HELD_N(X) \
+  X(8, 4, 5, 6, 7, 8, 9, 10) \
+  X(16, 8, 9, 10, 11, 12, 13, 14) \
+  X(24, 12, 13, 14, 15, 16, 17, 18) \
+  X(32, 16, 17, 18, 19, 20, 21, 22) \
+  X(48, 24, 25, 26, 27, 28, 29, 30) \
+  X(64, 32, 33, 34, 35, 36, 37, 38) \
+  X(80, 40, 41, 42, 43, 44, 45, 46) \
+  X(96, 48, 49, 50, 51, 52, 53, 54) \
+  X(112, 56, 57, 58, 59, 60, 61, 62) \
+  X(128, 64, 65, 66, 67, 68, 69, 70) \
+  X(144, 72, 73, 74, 75, 76, 77, 78) \
+  X(160, 80, 81, 82, 83, 84, 85, 86) \
+  X(176, 88, 89, 90, 91, 92, 93, 94) \
+  X(192, 96, 97, 98, 99, 100, 101, 102) \
+  X(208, 104, 105, 106, 107, 108, 109, 110) \
+  X(224, 112, 113, 114, 115, 116, 117, 118) \
+  X(240, 120, 121, 122, 123, 124, 125, 126) \
+  X(256, 128, 129, 130, 131, 132, 133, 134)
+
 // clang-format on
 
 #define WEFT_WGMMA_TEXT(N, A, B, P, TYPES, TAIL)                                           \
@@ -157,8 +182,49 @@ WEFT_WGMMA_EACH_N(WEFT_WGMMA_BF16)
 #undef WEFT_WGMMA_BF16
 #undef WEFT_WGMMA_HALF
 
+#define WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, TYPES, TAIL)      \
+  "{\n.reg .pred p;\nsetp.ne.b32 p, %" #P                               \
+  ", 0;\n"                                                              \
+  "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" WEFT_WGMMA_LIST_##N \
+      "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", p" TAIL ";\n}"
+#define WEFT_WGMMA_HELD_S8(N, A0, A1, A2, A3, B, P, TB)                                    \
+  template <>                                                                              \
+  struct WgmmaHeldInstruction<WgmmaType::kS8, N> {                                         \
+    WEFT_DEVICE static void Issue(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, \
+                                  int accumulate) {                                        \
+      asm volatile(WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, "k32.s32.s8.s8", "")      \
+                   : WEFT_WGMMA_SUMS_##N("+r")                                             \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate)); \
+    }                                                                                      \
+  };
+#define WEFT_WGMMA_HELD_HALF(TYPE, TYPES, N, A0, A1, A2, A3, B, P, TB)                    \
+  template <>                                                                             \
+  struct WgmmaHeldInstruction<WgmmaType::TYPE, N> {                                       \
+    template <bool kBMnMajor>                                                             \
+    WEFT_DEVICE static void Issue(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,  \
+                                  int accumulate) {                                       \
+      asm volatile(WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, TYPES, ", 1, 1, %" #TB)  \
+                   : WEFT_WGMMA_SUMS_##N("+f")                                            \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), \
+                     "n"(kBMnMajor));                                                     \
+    }                                                                                     \
+  };
+#define WEFT_WGMMA_HELD_F16(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_HELD_HALF(kF16, "k16.f32.f16.f16", N, A0, A1, A2, A3, B, P, TB)
+#define WEFT_WGMMA_HELD_BF16(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_HELD_HALF(kBf16, "k16.f32.bf16.bf16", N, A0, A1, A2, A3, B, P, TB)
+WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_S8)
+WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_F16)
+WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_BF16)
+#undef WEFT_WGMMA_HELD_S8
+#undef WEFT_WGMMA_HELD_F16
+#undef WEFT_WGMMA_HELD_BF16
+#undef WEFT_WGMMA_HELD_HALF
+#undef WEFT_WGMMA_HELD_TEXT
+
 #undef WEFT_WGMMA_TEXT
 #undef WEFT_WGMMA_EACH_N
+#undef WEFT_WGMMA_EACH_HELD_N
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::arch

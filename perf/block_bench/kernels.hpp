@@ -1,4 +1,4 @@
-// The products of block_bench: cubes of 16 to 128, one to a block.
+// The products of block_bench: cubes of 16 to 128, one to a block; those of 64 and more also by wgmma.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,15 @@
 namespace weft::perf {
 
 // A row-major, B column-major: k runs along memory in both.
-template <class Element, int kSize>
+template <class Element, int kSize, bool kWgmma = false>
 struct CubeProduct : gemm::BlockTypes<Element, layouts::RowMajor, layouts::ColumnMajor> {
-  static constexpr gemm::BlockConfig config{
-      .shape = {kSize, kSize, kSize},
-      .mainloop = std::is_same_v<Element, float> ? gemm::Mainloop::kSimt : gemm::Mainloop::kMmaSm80,
-      .threads = 0,
-      .alignment = 16};
+  static constexpr gemm::BlockConfig config{.shape = {kSize, kSize, kSize},
+                                            .mainloop = kWgmma ? gemm::Mainloop::kWgmmaSm90
+                                                        : std::is_same_v<Element, float>
+                                                            ? gemm::Mainloop::kSimt
+                                                            : gemm::Mainloop::kMmaSm80,
+                                            .threads = 0,
+                                            .alignment = 16};
 };
 
 template <class Element>
@@ -27,9 +29,9 @@ struct CubeParams {
 
 inline namespace WEFT_BACKEND {
 
-template <class Element, int kSize>
+template <class Element, int kSize, bool kWgmma = false>
 struct CubeKernel {  // grid: products
-  using Product = gemm::Block<CubeProduct<Element, kSize>>;
+  using Product = gemm::Block<CubeProduct<Element, kSize, kWgmma>>;
   using Params = CubeParams<Element>;
   using SharedStorage = typename Product::SharedStorage;
   static constexpr int kThreads = Product::kThreads;
@@ -52,6 +54,16 @@ struct CubeKernel {  // grid: products
 }  // namespace WEFT_BACKEND
 
 inline constexpr int kCubeSizes[] = {16, 32, 48, 64, 96, 128};
+
+// Whether there is a kernel of the size by wgmma, of int8 and half and for sm_90a alone.
+constexpr bool HasWgmma(int size) {
+  return kCubeSizes[size] >= 64;
+}
+// Enqueues it.
+arch::LaunchResult LaunchCubesByWgmma(int size, int products, const CubeParams<std::int8_t>& params,
+                                      Stream stream);
+arch::LaunchResult LaunchCubesByWgmma(int size, int products, const CubeParams<Half>& params,
+                                      Stream stream);
 
 // Enqueues `products` of extent kCubeSizes[size]. Defined in launch.cu.
 arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<std::int8_t>& params,

@@ -1,4 +1,4 @@
-// Products of tests/gemm/block_cases.hpp and the kernels that make them.
+// Products of tests/gemm/block_cases.hpp, and the kernels of tests/gemm/block_checks.hpp.
 #pragma once
 
 #include <cstdint>

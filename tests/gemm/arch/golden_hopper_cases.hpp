@@ -119,9 +119,8 @@ TEST(GoldenHopper, TmaIm2col) {
 // --- Products
 // ----------------------------------------------------------------------------------------
 
-template <WgmmaType kType, int N, int kTrans = 0>
+template <WgmmaType kType, int N, int kTrans = 0, class Kernel = WgmmaKernel<kType, N, kTrans>>
 void RecordProduct(const ProductCase& c, Recorded* recorded) {
-  using Kernel = WgmmaKernel<kType, N, kTrans>;
   SCOPED_TRACE(std::string(c.name) + ", n = " + std::to_string(N));
   // Numbers whose sums are exact, everywhere.
   constexpr int kPerWord = 4 / WgmmaElementBytes(kType);
@@ -158,6 +157,15 @@ void TestEachN(const std::string& name, std::integer_sequence<int, N...>) {
   (RecordProduct<kType, N>(ProductCases(N)[i++ % 8], &recorded), ...);
   CompareOrWrite(name, recorded);
 }
+// The same products with operand A in registers: their outputs are the same.
+template <WgmmaType kType, int... N>
+void TestHeldOfEachN(const std::string& name, std::integer_sequence<int, N...>) {
+  if (const char* why = CannotRun({.min = 90, .exact = true})) GTEST_SKIP() << why;
+  Recorded recorded;
+  int i = 0;
+  (RecordProduct<kType, N, 0, WgmmaHeldKernel<kType, N>>(ProductCases(N)[i++ % 8], &recorded), ...);
+  CompareOrWrite(name, recorded);
+}
 template <WgmmaType kType, int... N>
 void TestPlaced(const std::string& name) {
   if (const char* why = CannotRun({.min = 90, .exact = true})) GTEST_SKIP() << why;
@@ -176,6 +184,9 @@ TEST(GoldenHopper, WgmmaOfEveryN) {
   TestEachN<WgmmaType::kS8>("wgmma_s8_n", EveryN());
   TestEachN<WgmmaType::kF16>("wgmma_f16_n", EveryN());
   TestEachN<WgmmaType::kBf16>("wgmma_bf16_n", EveryN());
+}
+TEST(GoldenHopper, WgmmaOfOperandAInRegisters) {
+  TestHeldOfEachN<WgmmaType::kS8>("wgmma_s8_n", EveryN());
 }
 TEST(GoldenHopper, WgmmaTf32OfSeveralN) {
   TestEachN<WgmmaType::kTf32>("wgmma_tf32_n", SeveralN());

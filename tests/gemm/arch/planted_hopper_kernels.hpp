@@ -20,6 +20,8 @@ enum class HopperBug {
   kMissingWgmmaWait,
   kShortWgmmaWait,
   kSumsTouchedInFlight,
+  kOperandTouchedInFlight,
+  kMissingFenceOfOperand,
   kWrongSwizzle,
   kWrongStride,
   kOneWarpDiffers,
@@ -153,6 +155,41 @@ struct ProxyKernel {
     t.template WgmmaWait<0>();
     t.KeepInPlace(d);
     p.dst[t.tid()] = d[t.tid() % 4];
+  }
+};
+
+// Two products one after the other of operand a in registers, onto sums of their own.
+template <HopperBug kBug>
+struct HeldKernel {
+  static constexpr int kThreads = 128;
+  static constexpr arch::Requires kRequires{.min = 90, .exact = true};
+  struct Params {
+    int32_t* dst;  // [128]: one sum of each thread, 32 * 1 * 1 + 32 * 2 * 1
+  };
+  struct SharedStorage {
+    alignas(1024) uint32_t b[8 * 8];
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    if (t.tid() < 64) t.StoreShared(&shared.b[t.tid()], 0x01010101u);
+    t.FenceProxyAsync();
+    t.SyncThreads();
+    const uint64_t b = WgmmaDescriptor(t.SharedAddress(shared.b), {SwizzleSpan::k32, 16, 256});
+    int32_t d[2][4] = {};
+    uint32_t a[4];
+    WEFT_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      for (uint32_t& x : a) x = (i + 1) * 0x01010101u;
+      t.KeepInPlace(d[i]);
+      if (kBug != HopperBug::kMissingFenceOfOperand || i == 0) t.WgmmaFence();
+      t.template WgmmaS8<8>(d[i], a, b);
+      t.WgmmaCommit();
+      if (kBug == HopperBug::kOperandTouchedInFlight) a[3] += 1;
+      t.template WgmmaWait<0>();
+      t.KeepInPlace(d[i]);
+      t.KeepInPlace(a);
+    }
+    p.dst[t.tid()] = d[0][t.tid() % 4] + d[1][t.tid() % 4];
   }
 };
 

@@ -71,6 +71,15 @@ Outcome RunProxy(const CpuOptions& options) {
 }
 
 template <HopperBug kBug>
+Outcome RunHeld(const CpuOptions& options) {
+  std::vector<int32_t> dst(128, 0xDEAD);
+  Outcome outcome;
+  outcome.error = LaunchOnCpu<HeldKernel<kBug>>({1}, {dst.data()}, options).error;
+  for (const int32_t sum : dst) outcome.wrong += sum != 96;
+  return outcome;
+}
+
+template <HopperBug kBug>
 Outcome RunPhases(const CpuOptions& options) {
   using Kernel = PhaseKernel<kBug>;
   std::vector<uint32_t> dst(Kernel::kRounds, 0xDEAD);
@@ -141,7 +150,7 @@ TEST(HopperTwin, PassesUnderEverySchedule) {
          {RunRing<HopperBug::kNone>(options), RunProxy<HopperBug::kNone>(options),
           RunPhases<HopperBug::kNone>(options), RunLink<HopperBug::kNone>(options),
           RunPeers<HopperBug::kNone>(options), RunSending<HopperBug::kNone>(options),
-          RunBulk<HopperBug::kNone>(options)}) {
+          RunBulk<HopperBug::kNone>(options), RunHeld<HopperBug::kNone>(options)}) {
       EXPECT_EQ(outcome.error, "");
       EXPECT_EQ(outcome.wrong, 0);
     }
@@ -187,6 +196,14 @@ TEST(HopperReport, MissingWgmmaFence) {
 }
 TEST(HopperReport, SumsTouchedInFlight) {
   ExpectReports(&RunRing<HopperBug::kSumsTouchedInFlight>, "wgmma: sums were written");
+}
+TEST(HopperReport, OperandTouchedInFlight) {
+  ExpectReports(&RunHeld<HopperBug::kOperandTouchedInFlight>,
+                "wgmma: registers of operand a were written");
+}
+TEST(HopperReport, MissingFenceOfOperand) {
+  ExpectReports(&RunHeld<HopperBug::kMissingFenceOfOperand>,
+                "WgmmaFence is missing between the last use of the registers of operand a");
 }
 TEST(HopperReport, WarpsOfAWarpgroupDisagree) {
   ExpectReports(&RunRing<HopperBug::kOneWarpDiffers>,

@@ -32,9 +32,8 @@ std::vector<uint32_t> ExpectedSums(const Matrix& a, const Matrix& b, bool from_z
   return out;
 }
 
-template <WgmmaType kType, int N, int kTrans>
+template <WgmmaType kType, int N, int kTrans, class Kernel = WgmmaKernel<kType, N, kTrans>>
 void TestProduct(const ProductCase& c) {
-  using Kernel = WgmmaKernel<kType, N, kTrans>;
   if (const char* why = CannotRun(Kernel::kRequires)) GTEST_SKIP() << why;
   SCOPED_TRACE(std::string(c.name) + ", n = " + std::to_string(N));
   const int k = c.products * 32 / WgmmaElementBytes(kType);
@@ -87,6 +86,17 @@ TEST(Wgmma, HalvesOfEveryN) {
   TestEachN<WgmmaType::kBf16>(EveryN());
 }
 
+template <WgmmaType kType, int... N>
+void TestHeldOfEachN(std::integer_sequence<int, N...>) {
+  int i = 0;
+  (TestProduct<kType, N, 0, WgmmaHeldKernel<kType, N>>(ProductCases(N)[i++ % 8]), ...);
+}
+TEST(Wgmma, OperandAInRegisters) {
+  TestHeldOfEachN<WgmmaType::kS8>(SeveralN());
+  TestHeldOfEachN<WgmmaType::kF16>(SeveralN());
+  TestHeldOfEachN<WgmmaType::kBf16>(SeveralN());
+}
+
 TEST(Wgmma, NarrowFloatsOfSeveralN) {
   TestEachN<WgmmaType::kTf32>(SeveralN());
   TestEachN<WgmmaType::kE4m3>(SeveralN());
@@ -126,7 +136,7 @@ TEST(Wgmma, OverlappingRows) {
 }
 
 // MN-major operands, whose rows lie side by side.
-template <WgmmaType kType, int N, int kTrans>
+template <WgmmaType kType, int N, int kTrans, class Kernel = WgmmaKernel<kType, N, kTrans>>
 void TestMnMajor() {
   for (const int span : {0, 32, 64, 128}) {
     const auto swizzle = static_cast<SwizzleSpan>(span);
@@ -138,8 +148,8 @@ void TestMnMajor() {
       // Blocks of span / 2 rows by 16 k, one after the other.
       return {{swizzle, uspan * 16, uspan * 8}, true, start};
     };
-    TestProduct<kType, N, kTrans>({"mn_major", placement((kTrans & 1) != 0, 64, 0),
-                                   placement((kTrans & 2) != 0, N, 8192), 1, span == 64});
+    TestProduct<kType, N, kTrans, Kernel>({"mn_major", placement((kTrans & 1) != 0, 64, 0),
+                                           placement((kTrans & 2) != 0, N, 8192), 1, span == 64});
   }
 }
 
@@ -147,6 +157,8 @@ TEST(Wgmma, MnMajorHalves) {
   TestMnMajor<WgmmaType::kF16, 64, 1>();
   TestMnMajor<WgmmaType::kF16, 128, 2>();
   TestMnMajor<WgmmaType::kBf16, 192, 3>();
+  TestMnMajor<WgmmaType::kF16, 64, 2, WgmmaHeldKernel<WgmmaType::kF16, 64, 2>>();
+  TestMnMajor<WgmmaType::kBf16, 16, 2, WgmmaHeldKernel<WgmmaType::kBf16, 16, 2>>();
 }
 
 }  // namespace

@@ -84,5 +84,57 @@ struct WgmmaKernel {
   }
 };
 
+// The same with a in registers, which each lane loads from where they lie.
+template <WgmmaType kType, int N, int kTrans = 0>
+struct WgmmaHeldKernel : WgmmaKernel<kType, N, kTrans> {
+  using Base = WgmmaKernel<kType, N, kTrans>;
+  using typename Base::Params;
+  using typename Base::SharedStorage;
+  using typename Base::Sum;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    for (int i = t.tid(); i < static_cast<int>(p.words); i += 128) {
+      t.StoreShared(&shared.arena[i], p.arena[i]);
+    }
+    t.FenceProxyAsync();
+    t.SyncThreads();
+    Sum d[N / 2];
+    WEFT_UNROLL
+    for (int r = 0; r < N / 2; ++r) d[r] = static_cast<Sum>(Base::Before(t.tid(), r));
+    WEFT_NO_UNROLL
+    for (uint32_t i = 0; i < p.products; ++i) {
+      uint32_t a[4];
+      WEFT_UNROLL
+      for (int r = 0; r < 4; ++r) {
+        const int row = t.warp() * 16 + r % 2 * 8 + t.lane() / 4;
+        const int byte = t.lane() % 4 * 4 + r / 2 * 16;
+        a[r] = t.LoadShared(
+            &shared.arena[WgmmaKMajorAddress(p.start_a + i * p.step_a, p.a, row, byte) / 4]);
+      }
+      const uint64_t b =
+          WgmmaDescriptor(t.SharedAddress(shared.arena) + p.start_b + i * p.step_b, p.b);
+      const bool accumulate = i > 0 || p.from_zero == 0;
+      t.KeepInPlace(d);
+      t.KeepInPlace(a);
+      t.WgmmaFence();
+      if constexpr (kType == WgmmaType::kS8) {
+        t.template WgmmaS8<N>(d, a, b, accumulate);
+      } else if constexpr (kType == WgmmaType::kF16) {
+        t.template WgmmaF16<N, kTrans == 2>(d, a, b, accumulate);
+      } else {
+        t.template WgmmaBf16<N, kTrans == 2>(d, a, b, accumulate);
+      }
+      t.WgmmaCommit();
+      t.template WgmmaWait<0>();
+      t.KeepInPlace(d);
+      t.KeepInPlace(a);
+    }
+    WEFT_UNROLL
+    for (int r = 0; r < N / 2; ++r) {
+      p.out[t.tid() * (N / 2) + r] = static_cast<uint32_t>(static_cast<int32_t>(d[r]));
+    }
+  }
+};
+
 }  // namespace WEFT_BACKEND
 }  // namespace weft::arch::testing
