@@ -15,6 +15,7 @@
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
+//     Half            Half    MmaSm80Config                 likewise; `using Sum = weft::Half`
 //     Float8E4m3,     float   WgmmaSm90Config               likewise, sums of about 14 bits
 //     Float8E5m2
 //     Tf32            float   WgmmaSm90Config               likewise; A and B are floats, of which the
@@ -98,6 +99,15 @@ template <class T, class Layout>
 inline constexpr bool kResidualOfMatrix<epilogues::Residual<T, Layout>> =
     std::is_same_v<Layout, epilogues::SameAsDst>;
 
+template <class P>
+inline constexpr bool kSumFits = true;
+template <class P>
+requires requires {
+  typename P::Sum;
+}
+inline constexpr bool kSumFits<P> =
+    kHalfSums<P> || std::is_same_v<typename P::Sum, typename SumOf<typename P::Element>::type>;
+
 // Nothing but the sums themselves.
 template <class Epilogue>
 inline constexpr bool kOnlySums = false;
@@ -155,6 +165,11 @@ struct CheckedGemmPolicy {
                     kMainloop == Mainloop::kMmaSm80,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
                 "registers, through which other mainloops' operands do not pass");
+  static_assert(
+      internal::kSumFits<P> &&
+          (!kHalfSums<P> || (std::is_same_v<Element, Half> && kMainloop == Mainloop::kMmaSm80)),
+      "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half "
+      "and an MmaSm80Config, or the type that its Elements are summed in anyway");
   static_assert(!kWgmma || P::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,
