@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/layouts/float16.hpp"
 #include "weft/layouts/layout.hpp"
 
 namespace weft::gemm {
@@ -67,6 +68,18 @@ struct LayoutMap {
     constexpr int kRegisters = sizeof(acc[0]) / sizeof(Sum);
     const int r = typename L::Register()(i, layouts::MakeTuple(j, g));
     return acc[r / kRegisters][r % kRegisters];
+  }
+};
+
+// The same for sums that are halves, two to a word of L::Accumulators; an epilogue finds floats.
+template <class L>
+struct HalfSumMap : LayoutMap<L> {
+  using Sum = float;
+  WEFT_DEVICE static float Get(const typename L::Accumulators& acc, int i, int g, int j) {
+    constexpr int kSums = 2 * sizeof(acc[0]) / sizeof(std::uint32_t);
+    const int r = typename L::Register()(i, layouts::MakeTuple(j, g));
+    const std::uint32_t word = acc[r / kSums][r % kSums / 2];
+    return Half{static_cast<std::uint16_t>(word >> (16 * (r % 2)))}.ToFloat();
   }
 };
 

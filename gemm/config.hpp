@@ -10,8 +10,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/tile.hpp"
+#include "weft/layouts/float16.hpp"
 
 namespace weft::gemm {
 
@@ -35,6 +37,14 @@ struct TileDescription {
   int blocks_per_sm = 0;  // wgmma_sm90
   int split = 1;          // wgmma_sm90
 };
+
+// Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
+// register.
+template <class P>
+inline constexpr bool kHalfSums = false;
+template <class P>
+requires std::is_same_v<typename P::Sum, Half>
+inline constexpr bool kHalfSums<P> = true;
 
 // Mainloop simt: dp4a for int8, fma for float and double.
 struct SimtConfig {

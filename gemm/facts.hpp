@@ -23,9 +23,12 @@ struct TileFacts {
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
   int dst_element_bits = 8;
-  int element_bytes = 1;  // of the operands
+  int element_bytes = 1;  // of the operands, as they are multiplied
   // Products.
-  bool lines_a = true, lines_b = true;  // k runs along memory in A, in B
+  int bits_a = 8, bits_b = 8;             // of an element in memory
+  int access_a = 4, access_b = 4;         // elements of one access
+  bool loads_a = false, loads_b = false;  // elements change on their way (gemm/load_functor.hpp)
+  bool lines_a = true, lines_b = true;    // k runs along memory in A, in B
   bool row_major_c = true;
   bool int32_sums = true;
   bool grouped = false;  // Grouped: the products of a batch share the rows

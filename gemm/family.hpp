@@ -47,14 +47,26 @@ struct OperatorKind<P> {
   using Checked = CheckedGemmPolicy<P>;
   using Same =
       std::tuple<typename P::Element, typename P::LayoutA, typename P::LayoutB, typename P::LayoutC,
-                 typename P::Epilogue, std::bool_constant<kGrouped<P>>>;
+                 typename P::Epilogue, std::bool_constant<kGrouped<P>>, LoadOf<P, true>,
+                 LoadOf<P, false>, std::bool_constant<kHalfSums<P>>>;
   static constexpr const char* kWho = "gemm";
   static constexpr const char* kFrom =
       kGrouped<P>    ? (kLinesOfB<P> ? "groups_x_column" : "groups_x_row")
       : kLinesOfA<P> ? (kLinesOfB<P> ? "row_x_column" : "row_x_row")
       : kLinesOfB<P> ? "column_x_column"
                      : "column_x_row";
-  static constexpr const char* kBy = "";
+  // Bits of operands with a load functor.
+  template <bool kIsA>
+  static constexpr int kLoad = !kLoads<LoadOf<P, kIsA>>     ? 0
+                               : kOperandBits<P, kIsA> == 8 ? 1
+                                                            : 2;
+  // And sums that are halves.
+  static constexpr const char* kByNames[2][3][3] = {
+      {{"", "_b8", "_b4"}, {"_a8", "_a8_b8", "_a8_b4"}, {"_a4", "_a4_b8", "_a4_b4"}},
+      {{"_in_f16", "_b8_in_f16", "_b4_in_f16"},
+       {"_a8_in_f16", "_a8_b8_in_f16", "_a8_b4_in_f16"},
+       {"_a4_in_f16", "_a4_b8_in_f16", "_a4_b4_in_f16"}}};
+  static constexpr const char* kBy = kByNames[kHalfSums<P>][kLoad<true>][kLoad<false>];
   static constexpr const char* kTo =
       std::is_same_v<typename P::LayoutC, layouts::RowMajor> ? "row" : "column";
   static constexpr const char* kCMake = "weft_add_gemms";

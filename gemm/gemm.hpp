@@ -47,6 +47,9 @@ constexpr TileFacts GemmFactsOf() {
   facts.src_interleave = facts.dst_interleave = 1;
   facts.dst_element_bits = 8 * sizeof(typename P::Epilogue::Output);
   facts.element_bytes = sizeof(typename P::Element);
+  facts.bits_a = kOperandBits<P, true>, facts.bits_b = kOperandBits<P, false>;
+  facts.access_a = kOperandAccess<P, true>, facts.access_b = kOperandAccess<P, false>;
+  facts.loads_a = kLoads<LoadOf<P, true>>, facts.loads_b = kLoads<LoadOf<P, false>>;
   facts.lines_a = kLinesOfA<P>;
   facts.lines_b = kLinesOfB<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
@@ -60,14 +63,15 @@ constexpr TileFacts GemmFactsOf() {
 
 // The matrices and numbers of one run: a Gemm's Arguments. Addresses are GPU addresses for Run and
 // host addresses for RunOnCpu. Policies that differ in their config only share this type.
-template <class Element, class Epilogue>
+template <class Element, class Epilogue, class LoadA = NoLoad, class LoadB = NoLoad>
 struct GemmArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
 
   // Of a batch: those of the first product; the others' follow as GemmProblem says.
-  SourcePointer<StoredElement<Element>> a = nullptr;  // m x k
-  SourcePointer<StoredElement<Element>> b = nullptr;  // k x n
+  // Elements; the Source of LoadA and LoadB, bytes of two for Int4.
+  SourcePointer<OperandElement<Element, LoadA>> a = nullptr;  // m x k
+  SourcePointer<OperandElement<Element, LoadB>> b = nullptr;  // k x n
   // n values, with a Bias or SumBias stage; with problem.own_bias n for each product.
   BiasPointer<BiasElement> bias = nullptr;
   // With a Residual stage only: m x n in C's layout, leading dimension and stride. If its elements
@@ -86,6 +90,9 @@ struct GemmArguments {
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
   const std::int32_t* ends = nullptr;
+  // With LoadA, LoadB: the functors, for those that have run-time values.
+  LoadA load_a{};
+  LoadB load_b{};
 };
 
 template <class P>
@@ -99,7 +106,7 @@ class Gemm {
   using Problem = GemmProblem;
   using Output = typename Epilogue::Output;
   using Element = typename P::Element;
-  using Arguments = GemmArguments<Element, Epilogue>;
+  using Arguments = GemmArguments<Element, Epilogue, LoadOf<P, true>, LoadOf<P, false>>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
@@ -150,24 +157,29 @@ class Gemm {
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     const GemmProblem& p = problem();
-    const auto operand = [&](const char* field, const void* address, std::int64_t lines,
-                             std::int64_t elements, std::int64_t pitch, std::int64_t stride) {
-      constexpr std::int64_t kBytes = sizeof(Element);
+    const auto operand = [&]<bool kIsA>(std::bool_constant<kIsA>, const char* field,
+                                        const void* address, std::int64_t lines,
+                                        std::int64_t elements, std::int64_t pitch,
+                                        std::int64_t stride) {
+      constexpr int kBits = kOperandBits<P, kIsA>;
+      constexpr bool kFixed = CheckedGemmPolicy<P>::kWgmma || kLoads<LoadOf<P, kIsA>>;
       return Batched({.field = field,
                       .address = address,
-                      .alignment = P::config.alignment.src,
-                      .line_bytes = elements * kBytes,
+                      .alignment = kOperandAccess<P, kIsA> * kBits / 8,
+                      .line_bytes = BytesOfElements<kBits>(elements),
                       .lines = lines,
-                      .pitch_bytes = pitch * kBytes,
-                      .helper = CheckedGemmPolicy<P>::kWgmma ? nullptr : "WithSrcAlignment",
+                      .pitch_bytes = BytesOfElements<kBits>(pitch),
+                      .helper = kFixed ? nullptr : "WithSrcAlignment",
                       .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element)},
-                     p.batch, stride * kBytes);
+                     p.batch, BytesOfElements<kBits>(stride));
     };
+    constexpr std::true_type kA;
+    constexpr std::false_type kB;
     const TensorArgument operands[] = {
-        kLinesOfA<P> ? operand("a", args.a, p.m, p.k, p.lda, p.stride_a)
-                     : operand("a", args.a, p.k, p.m, p.lda, p.stride_a),
-        kLinesOfB<P> ? operand("b", args.b, p.n, p.k, p.ldb, p.stride_b)
-                     : operand("b", args.b, p.k, p.n, p.ldb, p.stride_b),
+        kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
+                     : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a),
+        kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                     : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b),
         {.field = "ends",
          .address = args.ends,
          .alignment = alignof(std::int32_t),
@@ -235,8 +247,12 @@ class Gemm {
       // instead of ending with them, which would turn -0 into 0.
       constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
       const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
-      p.a = {args.a, problem().lda, p.output.rows.rows, k, first, problem().stride_a};
-      p.b = {args.b, problem().ldb, p.output.k, k, first, problem().stride_b};
+      static_cast<MatrixParams&>(p.a) = {args.a, problem().lda, p.output.rows.rows,
+                                         k,      first,         problem().stride_a};
+      static_cast<MatrixParams&>(p.b) = {args.b, problem().ldb, p.output.k,
+                                         k,      first,         problem().stride_b};
+      if constexpr (kLoads<LoadOf<P, true>>) p.a.load = args.load_a;
+      if constexpr (kLoads<LoadOf<P, false>>) p.b.load = args.load_b;
       const bool cut = problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
       launch.kernel = KernelList<P>::kCut && cut ? 1 : 0;
       launch.params = &p;

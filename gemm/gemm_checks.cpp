@@ -33,8 +33,8 @@ struct Lines {
   const char* extent_field;
   std::int64_t lines;
   std::int64_t extent;
-  int element_bytes;
-  int access_bytes;  // one access's; pitches are multiples of it
+  int element_bytes;  // rounded up
+  int access;         // elements of one; pitches are multiples of it
   const char* helper;
 };
 
@@ -47,7 +47,7 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
                                                    " is less than ", m.extent_field, "=", m.extent,
                                                    ", the elements that it steps over"));
   }
-  const int multiple = m.access_bytes / m.element_bytes;
+  const int multiple = m.access;
   if (*pitch % multiple != 0) {
     const std::string accesses =
         absl::StrCat(" is not a multiple of ", multiple, ", the elements of one access; ");
@@ -83,7 +83,7 @@ absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, 
                      " is negative; give the elements from one product's matrix to the next one's, "
                      "or GemmProblem::kPacked"));
   }
-  const int multiple = m.access_bytes / m.element_bytes;
+  const int multiple = m.access;
   if (*stride % multiple != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "gemm: ", field, "=", *stride, " is not a multiple of ", multiple,
@@ -187,14 +187,17 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                      config.alignment.dst, "-byte store; pad C or lower config.alignment.dst with ",
                      "WithDstAlignment"));
   }
-  const auto operand = [&](const char* pitch, bool k_lines, const char* name, std::int64_t extent) {
+  const auto operand = [&](const char* pitch, bool k_lines, const char* name, std::int64_t extent,
+                           int bits, int access, bool loads) {
     return Lines{pitch,
                  k_lines ? "k" : name,
                  k_lines ? extent : p.k,
                  k_lines ? p.k : extent,
-                 facts.element_bytes,
-                 config.alignment.src,
-                 config.mainloop == Mainloop::kWgmmaSm90 ? nullptr : "WithSrcAlignment"};
+                 CeilDiv(bits, 8),
+                 access,
+                 config.mainloop == Mainloop::kWgmmaSm90 || (loads && !k_lines)
+                     ? nullptr
+                     : "WithSrcAlignment"};
   };
   // A residual has C's pitch, and elements of at most 4 bytes.
   const int c_bytes = std::max(facts.dst_element_bits / 8, 4);
@@ -203,10 +206,12 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                    facts.row_major_c ? p.m : p.n,
                    facts.row_major_c ? p.n : p.m,
                    c_bytes,
-                   facts.row_major_c ? store * c_bytes : c_bytes,
+                   facts.row_major_c ? store : 1,
                    "WithDstAlignment"};
-  const Lines a = operand("lda", facts.lines_a, "m", p.m);
-  const Lines b = operand("ldb", facts.lines_b, "n", p.n);
+  const Lines a =
+      operand("lda", facts.lines_a, "m", p.m, facts.bits_a, facts.access_a, facts.loads_a);
+  const Lines b =
+      operand("ldb", facts.lines_b, "n", p.n, facts.bits_b, facts.access_b, facts.loads_b);
   if (absl::Status s = CheckPitch(a, &p.lda); !s.ok()) return s;
   if (absl::Status s = CheckPitch(b, &p.ldb); !s.ok()) return s;
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;

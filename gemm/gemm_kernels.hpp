@@ -8,6 +8,7 @@
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/gemm_policy.hpp"
 #include "weft/gemm/kernel_list.hpp"
+#include "weft/gemm/loaded_operand.hpp"
 #include "weft/gemm/matrix_operand.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
@@ -24,7 +25,8 @@ using GemmGrid = std::conditional_t<kGrouped<P>, GroupGrid<Grid>, BatchedGrid<Gr
 template <class P>
 struct GemmParams {
   typename GemmGrid<P, TileGrid>::Params schedule;
-  MatrixParams a, b;
+  LoadedParams<LoadOf<P, true>> a;
+  LoadedParams<LoadOf<P, false>> b;
   OutputParams<P, MatrixRows> output;
   std::int32_t slices = 0;
 };
@@ -60,7 +62,7 @@ struct GemmParts {
   using Pipeline = typename Mainloop::Pipeline;
   template <class Rows, bool kLines>
   using OperandOf =
-      typename decltype(MatrixOperandOf<Mainloop, P, kLines, kWhole,
+      typename decltype(LoadedOperandOf<Mainloop, P, kLines, kWhole,
                                         kGrouped<P> && Rows::kIsA>::template Select<Rows>())::type;
   using OperandA = OperandOf<RowsOfA, kLinesOfA<P>>;
   using OperandB = OperandOf<typename Mainloop::ColumnsOfB, kLinesOfB<P>>;
@@ -76,10 +78,12 @@ struct GemmParts {
   // does looking where lines end, or groups, or for a residual of floats.
   static constexpr int kRegisters = [] {
     constexpr bool kLines = kLinesOfA<P> && kLinesOfB<P>, kCross = !kLinesOfA<P> && !kLinesOfB<P>;
+    constexpr bool kConverts = kLoads<LoadOf<P, true>> || kLoads<LoadOf<P, false>>;
     constexpr int kOwn = Mainloop::Registers(0);
     if (P::config.registers > 0) return kOwn;
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
-      return kLines ? kOwn : kOwn * 5 / 4;
+      if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
+      return kLines && !kConverts ? kOwn : kOwn * 5 / 4;
     }
     constexpr bool kResidual = P::Epilogue::kHasResidual && sizeof(typename P::Element) >= 4;
     return kOwn == 128 && (kCross || !kWhole || kGrouped<P> || kResidual) ? 168 : kOwn;

@@ -102,8 +102,9 @@ PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
   counts.useful =
       all_rows * p.n * p.k /
       (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.slices * t.k);
-  counts.bytes = (matrices(p.stride_a) * p.m + matrices(p.stride_b) * p.n) * p.k * f.element_bytes +
-                 all_rows * p.n * f.dst_element_bits / 8 + 8.0 * p.n * (p.own_bias ? p.batch : 1);
+  counts.bytes =
+      (matrices(p.stride_a) * p.m * f.bits_a + matrices(p.stride_b) * p.n * f.bits_b) * p.k / 8 +
+      all_rows * p.n * f.dst_element_bits / 8 + 8.0 * p.n * (p.own_bias ? p.batch : 1);
   return counts;
 }
 

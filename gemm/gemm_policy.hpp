@@ -15,10 +15,14 @@
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
+//     Half            Half    MmaSm80Config                 likewise; `using Sum = weft::Half`
 //     Float8E4m3,     float   WgmmaSm90Config               likewise, sums of about 14 bits
 //     Float8E5m2
 //     Tf32            float   WgmmaSm90Config               likewise; A and B are floats, of which the
 //                                                           upper 19 bits are read
+//
+// Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
+// gemm/load_functor.hpp.
 //
 // wgmma_sm90 multiplies 16-bit floats of any A and B, others of a row-major A and a column-major B
 // only.
@@ -31,6 +35,7 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/config.hpp"
+#include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/matrix_params.hpp"
 #include "weft/layouts/float8.hpp"
 #include "weft/layouts/matrix.hpp"
@@ -67,6 +72,20 @@ inline constexpr bool kLinesOfA = std::is_same_v<typename P::LayoutA, layouts::R
 template <class P>
 inline constexpr bool kLinesOfB = std::is_same_v<typename P::LayoutB, layouts::ColumnMajor>;
 
+// What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
+// of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
+// has as many elements as the other operand's, or where k does not run along memory 4 bytes.
+template <class Element, class Load>
+using OperandElement = typename internal::StoredOfLoad<StoredElement<Element>, Load>::Stored;
+template <class P, bool kIsA>
+inline constexpr int kOperandBits =
+    internal::StoredOfLoad<StoredElement<typename P::Element>, LoadOf<P, kIsA>>::kBits;
+template <class P, bool kIsA>
+inline constexpr int kOperandAccess =
+    kLoads<LoadOf<P, kIsA>> && !(kIsA ? kLinesOfA<P> : kLinesOfB<P>)
+        ? 32 / kOperandBits<P, kIsA>
+        : P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
+
 namespace internal {
 
 template <class Layout>
@@ -79,6 +98,15 @@ inline constexpr bool kResidualOfMatrix = true;
 template <class T, class Layout>
 inline constexpr bool kResidualOfMatrix<epilogues::Residual<T, Layout>> =
     std::is_same_v<Layout, epilogues::SameAsDst>;
+
+template <class P>
+inline constexpr bool kSumFits = true;
+template <class P>
+requires requires {
+  typename P::Sum;
+}
+inline constexpr bool kSumFits<P> =
+    kHalfSums<P> || std::is_same_v<typename P::Sum, typename SumOf<typename P::Element>::type>;
 
 // Nothing but the sums themselves.
 template <class Epilogue>
@@ -131,6 +159,17 @@ struct CheckedGemmPolicy {
   static_assert(!kWgmmaOnly<Element> || (kLinesOfA<P> && kLinesOfB<P>),
                 "weft: the GEMM of 8-bit floats or Tf32 takes a row-major A and a column-major B, "
                 "since the tensor cores want their k side by side");
+  static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
+                CheckedLoad<LoadOf<P, false>, Element>::kValid);
+  static_assert((!kLoads<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>) ||
+                    kMainloop == Mainloop::kMmaSm80,
+                "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
+                "registers, through which other mainloops' operands do not pass");
+  static_assert(
+      internal::kSumFits<P> &&
+          (!kHalfSums<P> || (std::is_same_v<Element, Half> && kMainloop == Mainloop::kMmaSm80)),
+      "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half "
+      "and an MmaSm80Config, or the type that its Elements are summed in anyway");
   static_assert(!kWgmma || P::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,

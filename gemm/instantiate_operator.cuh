@@ -7,8 +7,17 @@
 #include "weft/epilogues/device_check.cuh"
 #include "weft/gemm/arch/cuda_launch.cuh"
 #include "weft/gemm/kernel_list.hpp"
+#include "weft/gemm/load_functor.hpp"
 
 namespace weft::gemm {
+
+template <class Load>
+__device__ void CheckLoadOnDevice() {
+  if constexpr (kLoads<Load>) {
+    const Load load{};
+    (void)internal::CallLoad<0>()(load);
+  }
+}
 
 // Compiled, never called: nvcc refuses a user's functor that has no device code only where device
 // code calls it directly.
@@ -19,6 +28,8 @@ __device__ void CheckFunctorsOnDevice() {
     const typename P::SourceFunctor functor{};
     (void)functor(typename P::SourceFunctor::Source{}, 0);
   }
+  if constexpr (requires { typename P::LoadA; }) CheckLoadOnDevice<typename P::LoadA>();
+  if constexpr (requires { typename P::LoadB; }) CheckLoadOnDevice<typename P::LoadB>();
   if constexpr (requires { typename P::Prologue; }) {
     const typename P::Prologue prologue{};
     (void)prologue.Filter({});

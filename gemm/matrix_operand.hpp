@@ -22,20 +22,23 @@ constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
 
 // A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do. kShared:
 // the products of a group have their rows in it.
-template <int kElementBytes, bool kAlong_, bool kWhole_, bool kShared = false>
+template <int kBits, bool kAlong_, bool kWhole_, bool kShared = false>
 struct MatrixSource {
   using Params = MatrixParams;
   static constexpr bool kAlong = kAlong_, kWhole = kWhole_, kRegular = true;
-  static constexpr int kUnit = kAlong ? kElementBytes : 1;  // of k
-  static constexpr std::int64_t StepBytes(const Params& p) { return p.pitch * kElementBytes; }
-  static constexpr std::int64_t RowBytes(const Params& p) {
-    return kAlong ? p.pitch * kElementBytes : kElementBytes;
+  static constexpr int kUnit = kAlong ? kBits : 8;  // of k
+  static constexpr std::int64_t StepBytes(const Params& p) {
+    return BytesOfElements<kBits>(p.pitch);
   }
-  static constexpr std::int32_t End(const Params& p) { return p.k * kUnit; }
-  static constexpr std::int32_t First(const Params& p) { return p.first_k * kUnit; }
+  static constexpr std::int64_t RowBytes(const Params& p) {
+    return kAlong ? BytesOfElements<kBits>(p.pitch) : kBits / 8;
+  }
+  static constexpr std::int32_t End(const Params& p) { return BytesOfElements<kUnit>(p.k); }
+  static constexpr std::int32_t First(const Params& p) { return BytesOfElements<kUnit>(p.first_k); }
   template <class Tile>
   static constexpr const void* Data(const Params& p, const Tile& tile) {
-    return static_cast<const std::uint8_t*>(p.data) + ProductOffset(p, tile) * kElementBytes;
+    return static_cast<const std::uint8_t*>(p.data) +
+           BytesOfElements<kBits>(ProductOffset(p, tile));
   }
   template <class Tile>
   static constexpr RowPlace Row(const Params& p, const Tile& tile, std::int32_t row) {
@@ -167,14 +170,14 @@ struct MatrixOperandOf {
   static auto Select() {
     if constexpr (kLines) {
       using Shape = typename M::template Along<Rows, P::config.alignment.src>;
-      using Source = MatrixSource<kElementBytes, true, kWhole, kShared>;
+      using Source = MatrixSource<8 * kElementBytes, true, kWhole, kShared>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     } else if constexpr (kElementBytes < 4) {
       using Shape = typename M::template Transposed<Rows>;
       return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
     } else {
       using Shape = typename M::template Across<Rows, P::config.alignment.src>;
-      using Source = MatrixSource<kElementBytes, false, true>;
+      using Source = MatrixSource<8 * kElementBytes, false, true>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     }
   }

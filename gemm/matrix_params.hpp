@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/output_params.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/matrix.hpp"
@@ -22,6 +23,14 @@ struct MatrixParams {
   std::int32_t first_k = 0;  // 0, or less: the first slice begins before the matrix does
   std::int64_t step = 0;     // elements from a product's matrix to the next one's
 };
+
+// The same of an operand with a load functor, or with none.
+template <class Load>
+struct WithLoadParams : MatrixParams {
+  Load load{};
+};
+template <class Load>
+using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
 
 // C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
 // the leading dimension.

@@ -84,6 +84,19 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
   }
 };
 
+// m16n8k16 of halves with sums that are halves. Registers of C hold two, so that it is for mainloops
+// (mma_tile.hpp) and not for TiledMma.
+struct MmaSm80HalfSumAtom : internal::WarpAtom<arch::MmaM16N8, Half> {
+  static constexpr arch::Requires kRequires = {.min = 80};
+  using Sum = Half;
+  static constexpr int kSumWords = 2;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t (&c)[2],
+                                   const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    t.MmaM16N8K16F16HalfSums(c, a, b, c);
+  }
+};
+
 // m8n8k16 of bytes.
 template <class E>
 struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, E> {

@@ -56,14 +56,15 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
 
   // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
   // ChannelOrder makes kRun adjacent channels of each 4 kRun.
-  using Atom = std::conditional_t<kPairs, MmaSm80PairAtom<typename P::Element>,
-                                  MmaSm80Atom<typename P::Element>>;
+  using Atom = std::conditional_t<kHalfSums<P>, MmaSm80HalfSumAtom,
+                                  std::conditional_t<kPairs, MmaSm80PairAtom<typename P::Element>,
+                                                     MmaSm80Atom<typename P::Element>>>;
   using Tiled = MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, kRun>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
-  static constexpr int kSums = T::kFragmentsM * T::kFragmentsN * 4;
+  static constexpr int kSums = sizeof(Accumulators) / 4;  // registers
 
   // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
   // piece of each; extra: what an operand's walk keeps for a row besides its address, in rows.

@@ -42,6 +42,21 @@ requires(kRun > 2) struct RunOrder<kRun, 2> {
   }());
 };
 
+// Sums of kCount atoms in registers.
+template <class Atom, int kCount>
+struct SumRegisters {
+  using type = typename Atom::Sum[kCount][layouts::Size<1>(typename Atom::C())];
+  static constexpr bool kPaired = false;
+};
+template <class Atom, int kCount>
+requires requires {
+  Atom::kSumWords;
+}
+struct SumRegisters<Atom, kCount> {
+  using type = std::uint32_t[kCount][Atom::kSumWords];
+  static constexpr bool kPaired = true;
+};
+
 }  // namespace internal
 
 inline namespace WEFT_BACKEND {
@@ -109,7 +124,7 @@ struct MmaTile {
   // Which sums a thread holds (accumulators.hpp): those of one atom next to each other, then the
   // atoms along n.
   struct MapLayouts {
-    using Accumulators = Sum[kFragmentsM * kFragmentsN][kAtomSums];
+    using Accumulators = typename internal::SumRegisters<Atom, kFragmentsM * kFragmentsN>::type;
     using Threads = Ints<kLanes0, Atom::kThreads / kLanes0, kGroupsM, kGroupsN>;
     using ThreadRow = LayoutOf<Threads, Ints<RowsOfC()(1, 0), RowsOfC()(kLanes0, 0), kGroupM, 0>>;
     using ThreadColumn =
@@ -125,7 +140,8 @@ struct MmaTile {
                  Nest<Ints<1, kAtomSums>, layouts::Int<kAtomSums * kRun / kAtomColumns>>>;
     using Register = decltype(layouts::MakeLayout(RowRegister(), ColumnRegister()));
   };
-  using Map = LayoutMap<MapLayouts>;
+  using Map = std::conditional_t<internal::SumRegisters<Atom, 1>::kPaired, HalfSumMap<MapLayouts>,
+                                 LayoutMap<MapLayouts>>;
   using Sums = typename MapLayouts::Accumulators;
 
   // The sums of fragment i of rows += a b.

@@ -84,6 +84,19 @@ struct TiledGemm {
   static constexpr auto config = TileT::template Config<ElementT, typename EpilogueT::Output, C>();
 };
 
+// The same with load functors, or NoLoad.
+template <class P, class LoadAT, class LoadBT>
+struct LoadedGemm : P {
+  using LoadA = LoadAT;
+  using LoadB = LoadBT;
+};
+
+// The same with sums that are halves.
+template <class P>
+struct HalfSumGemm : P {
+  using Sum = Half;
+};
+
 namespace internal {
 
 template <class E, class Epilogue, class A, class B, class C>
@@ -109,6 +122,30 @@ struct GemmFamilies {
   using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
                            std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>>;
+};
+
+template <class Epilogue, class A, class B, class C>
+struct HalfSumFamily {
+  template <class... Tiles>
+  using Of = Family<HalfSumGemm<TiledGemm<Half, Epilogue, Tiles, A, B, C>>...>;
+  using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 128, 64, 64, 32, 3>,
+                 MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
+};
+
+// Of an operand of 16-bit floats and one that becomes them.
+template <class ElementA, class ElementB, class Epilogue, class A, class B, class C>
+struct MixedFamily {
+  static_assert(kFloat16<ElementA> != kFloat16<ElementB>,
+                "weft: MixedGemmFamily<A, B> takes weft::Half or weft::Bfloat16 and one narrower "
+                "type; two of the same are HalfGemmFamily");
+  static constexpr bool kNarrowA = kFloat16<ElementB>;
+  using Element = std::conditional_t<kNarrowA, ElementB, ElementA>;
+  using FromA = std::conditional_t<kNarrowA, Widen<Element, ElementA>, NoLoad>;
+  using FromB = std::conditional_t<kNarrowA, NoLoad, Widen<Element, ElementB>>;
+  template <class... Tiles>
+  using Of = Family<LoadedGemm<TiledGemm<Element, Epilogue, Tiles, A, B, C>, FromA, FromB>...>;
+  using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 128, 64, 64, 32, 3>,
+                 MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
 };
 
 // Of float, and of double in tiles of half the size.
@@ -148,6 +185,23 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Bfloat16>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using Bfloat16GemmFamily = typename internal::GemmFamilies<Bfloat16, Epilogue, A, B, C>::All;
+
+// Halves with sums that are halves too, which some GPUs multiply at twice the rate: |sums| up to 65504, of
+// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80: 4 policies.
+template <class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using HalfSumGemmFamily = typename internal::HalfSumFamily<Epilogue, A, B, C>::All;
+
+// Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
+// or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
+// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 4
+// policies. Scales of columns are the epilogue's.
+template <class ElementA, class ElementB,
+          class Epilogue =
+              epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using MixedGemmFamily = typename internal::MixedFamily<ElementA, ElementB, Epilogue, A, B, C>::All;
 
 // float and double, sums of the same type by one fma for each k: 5 policies, for any GPU from sm_75 (the
 // first) or sm_80. Epilogue of floats as above; of doubles it is Chain<ToSums<double>>.

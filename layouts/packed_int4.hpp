@@ -22,6 +22,10 @@
 
 namespace weft {
 
+// Names the elements of a matrix of 4 bits, -8 to 7, which lie in pairs along memory as PairedInt4's do:
+// a matrix of them is a std::uint8_t for each two.
+struct Int4 {};
+
 namespace internal {
 
 // Byte(offset), Shift(offset): where the four bits of element `offset` are, which Format::Offset

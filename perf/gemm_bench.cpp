@@ -15,7 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "perf/gemm_bench/compare.hpp"
-#include "perf/gemm_bench/elements.hpp"
+#include "perf/gemm_bench/operands.hpp"
 #include "perf/gemm_bench/policies.hpp"
 #include "perf/gemm_bench/sizes.hpp"
 #include "perf/peers/lt_product.hpp"
@@ -46,10 +46,6 @@ constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
 constexpr double kSampleMicroseconds = 4000;
 constexpr int kMostOffers = 32;
 constexpr double kBudgetMicroseconds = 15e6;  // of the samples of one product
-
-struct Set {
-  DeviceBuffer a, b, c;
-};
 
 bool RunsOnSm80(const std::string& kernels) {
   return absl::StrContains(kernels, "sm80") || absl::StrContains(kernels, "_80_") ||
@@ -87,7 +83,7 @@ class Bench {
   template <class... Policies>
   void Run(gemm::Family<Policies...>, const gemm::GemmProblem& problem) {
     using P = std::tuple_element_t<0, std::tuple<Policies...>>;
-    const std::string type = Type<typename P::Element>::kName;
+    const std::string type = TypeName<P>();
     const std::string layout = absl::StrCat(gemm::kLinesOfA<P> ? "row" : "column", "-major A, ",
                                             gemm::kLinesOfB<P> ? "column" : "row", "-major B");
     const bool has_code[] = {gemm::HasGpuCode<Policies>()...};
@@ -145,13 +141,6 @@ class Bench {
 
   const Stopwatch& watch() const { return machine_.watch(); }
 
-  template <class T>
-  static std::vector<gemm::StoredElement<T>> RandomMatrix(std::int64_t count, std::uint64_t seed) {
-    std::vector<gemm::StoredElement<T>> values(count);
-    for (std::int64_t i = 0; i < count; ++i) values[i] = Type<T>::Random(seed, i);
-    return values;
-  }
-
   // One policy of a family.
   struct Tile {
     int index = 0;
@@ -164,17 +153,25 @@ class Bench {
   template <class Op, class P>
   absl::Status Measure(const gemm::GemmProblem& problem, std::vector<Tile>* tiles) {
     using Element = typename P::Element;
-    using Stored = gemm::StoredElement<Element>;
     using Sum = typename gemm::SumOf<Element>::type;
     const std::int64_t m = problem.m, n = problem.n, k = problem.k, batch = problem.batch;
-    const auto bytes = static_cast<std::int64_t>(
-        batch * ((m * k + k * n) * sizeof(Element) + m * n * sizeof(Sum)));
+    const auto bytes = static_cast<std::int64_t>(batch * (m * k * gemm::kOperandBits<P, true> / 8 +
+                                                          k * n * gemm::kOperandBits<P, false> / 8 +
+                                                          m * n * std::int64_t{sizeof(Sum)}));
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
-    const std::vector<Stored> a = RandomMatrix<Element>(batch * m * k, 1),
-                              b = RandomMatrix<Element>(batch * k * n, 2);
+    using LoadA = gemm::LoadOf<P, true>;
+    using LoadB = gemm::LoadOf<P, false>;
+    const RandomMatrix<Element, LoadA> a(batch * m * k, 1);
+    const RandomMatrix<Element, LoadB> b(batch * k * n, 2);
     for (Set& set : sets) {
-      WEFT_LET(set.a, DeviceBuffer::From(a));
-      WEFT_LET(set.b, DeviceBuffer::From(b));
+      WEFT_LET(set.a, DeviceBuffer::From(a.values));
+      WEFT_LET(set.b, DeviceBuffer::From(b.values));
+      if constexpr (gemm::kLoads<LoadA>) {
+        WEFT_LET(set.a_memory, DeviceBuffer::From(a.memory));
+      }
+      if constexpr (gemm::kLoads<LoadB>) {
+        WEFT_LET(set.b_memory, DeviceBuffer::From(b.memory));
+      }
       WEFT_LET(set.c, DeviceBuffer::Create(batch * m * n * sizeof(Sum)));
     }
     const int count_sets = static_cast<int>(sets.size());
@@ -191,8 +188,10 @@ class Bench {
       if (!op.ok()) continue;
       tile.contestant.enqueue = [op = *op, this, &sets](int set) {
         const Set& s = sets[set];
-        return op.Run({.a = s.a.template as<Stored>(),
-                       .b = s.b.template as<Stored>(),
+        const DeviceBuffer& own_a = gemm::kLoads<LoadA> ? s.a_memory : s.a;
+        const DeviceBuffer& own_b = gemm::kLoads<LoadB> ? s.b_memory : s.b;
+        return op.Run({.a = own_a.template as<gemm::OperandElement<Element, LoadA>>(),
+                       .b = own_b.template as<gemm::OperandElement<Element, LoadB>>(),
                        .c = s.c.template as<Sum>()},
                       watch().stream());
       };
@@ -374,7 +373,9 @@ int Main() {
       "every tile and the peers; the "
       "peer is the fastest algorithm of cuBLASLt's heuristic, with TF32 for tf32 only, with fast "
       "sums for 8-bit floats (full: without); sm80: the fastest of all tiles and stages of its "
-      "algorithms whose kernel's name says sm_80; floor_us is from bytes alone";
+      "algorithms whose kernel's name says sm_80; floor_us is from bytes alone; of "
+      "f16_x_s4_over_f16 "
+      "and its like the peer multiplies two matrices of f16";
   const absl::Status s = WriteFile(path, ResultText(environment, bench.summary(), bench.rows()));
   if (!s.ok()) std::fprintf(stderr, "gemm_bench: %s\n", std::string(s.message()).c_str());
   return fine && s.ok() ? 0 : 1;

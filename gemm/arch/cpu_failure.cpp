@@ -109,6 +109,8 @@ const char* Name(Operation operation) {
       return "MmaM16N8K16F16";
     case Operation::kMmaM16N8K16Bf16:
       return "MmaM16N8K16Bf16";
+    case Operation::kMmaM16N8K16F16HalfSums:
+      return "MmaM16N8K16F16HalfSums";
     case Operation::kStMatrix:
       return "StMatrix";
     case Operation::kElect:

@@ -75,16 +75,15 @@ bool Multiply(Block& block, Warp& warp, const Collective&) {
   return true;
 }
 
-// d = a * b + c of 16-bit floats: k in ascending order, each product and each sum rounded to float.
+// c += a * b of 16-bit floats, [row][column] of m16n8k16: k in ascending order, each product and each
+// sum rounded to float.
 template <class Element>
-bool MultiplyFloats(Block& block, Warp& warp, const Collective&) {
+void AddFloats(const Warp& warp, float* c) {
   constexpr int kM = 16, kN = 8, kWords = 8;
   uint32_t a[kWords * kM];
   uint32_t b[kWords * kN];
-  float c[kM * kN];
   GatherByWord(kMmaM16N8K16A, warp.operand[kA], a);
   GatherByWord(kMmaM16N8K16B, warp.operand[kB], b);
-  GatherByRow(kMmaM16N8K16C, warp.operand[kC], c);
   const auto value = [](uint32_t word, int half) {
     return Element{static_cast<uint16_t>(word >> 16 * half)}.ToFloat();
   };
@@ -96,21 +95,46 @@ bool MultiplyFloats(Block& block, Warp& warp, const Collective&) {
       for (int j = 0; j < kN; ++j) c[i * kN + j] += x * column[j];
     }
   }
+}
+
+// d = a * b + c of 16-bit floats and floats.
+template <class Element>
+bool MultiplyFloats(Block& block, Warp& warp, const Collective&) {
+  float c[16 * 8];
+  GatherByRow(kMmaM16N8K16C, warp.operand[kC], c);
+  AddFloats<Element>(warp, c);
   ScatterByRow(kMmaM16N8K16C, c, warp.result);
   ++block.stats.mma;
   return true;
 }
 
-template <class Element>
-void MmaM16N8K16(Lane* lane, Operation operation, float* d, const uint32_t* a, const uint32_t* b,
-                 const float* c, Location at) {
+// The same with sums that are halves: rounded once.
+bool MultiplyToHalves(Block& block, Warp& warp, const Collective&) {
+  constexpr int kWords = 16 * 4;
+  uint32_t words[kWords];
+  float c[2 * kWords];
+  GatherByRow(kMmaM16N8K16HalvesOfC, warp.operand[kC], words);
+  for (int i = 0; i < 2 * kWords; ++i) {
+    c[i] = Half{static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2))}.ToFloat();
+  }
+  AddFloats<Half>(warp, c);
+  for (int i = 0; i < kWords; ++i) {
+    words[i] = Half::FromFloat(c[2 * i]).bits | uint32_t{Half::FromFloat(c[2 * i + 1]).bits} << 16;
+  }
+  ScatterByRow(kMmaM16N8K16HalvesOfC, words, warp.result);
+  ++block.stats.mma;
+  return true;
+}
+
+void MmaM16N8K16(Lane* lane, Operation operation, void* d, const uint32_t* a, const uint32_t* b,
+                 const void* c, Location at, bool (*multiply)(Block&, Warp&, const Collective&)) {
   RequireFullWarp(lane, operation, at);
   Warp& warp = *lane->warp_state;
   warp.operand[kA][lane->lane] = a;
   warp.operand[kB][lane->lane] = b;
   warp.operand[kC][lane->lane] = c;
   warp.result[lane->lane] = d;
-  Join(lane, operation, 0, ~0u, Convergence::kWarp, at, &MultiplyFloats<Element>);
+  Join(lane, operation, 0, ~0u, Convergence::kWarp, at, multiply);
 }
 
 // Eight rows of 16 bytes are one phase; rows that share a group of four banks take turns, unless
@@ -236,12 +260,17 @@ void MmaM8N8K16(Lane* lane, bool unsigned_a, int32_t* d, uint32_t a, uint32_t b,
 
 void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
                     Location at) {
-  MmaM16N8K16<Half>(lane, Operation::kMmaM16N8K16F16, d, a, b, c, at);
+  MmaM16N8K16(lane, Operation::kMmaM16N8K16F16, d, a, b, c, at, &MultiplyFloats<Half>);
 }
 
 void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
                      Location at) {
-  MmaM16N8K16<Bfloat16>(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at);
+  MmaM16N8K16(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at, &MultiplyFloats<Bfloat16>);
+}
+
+void MmaM16N8K16F16HalfSums(Lane* lane, uint32_t* d, const uint32_t* a, const uint32_t* b,
+                            const uint32_t* c, Location at) {
+  MmaM16N8K16(lane, Operation::kMmaM16N8K16F16HalfSums, d, a, b, c, at, &MultiplyToHalves);
 }
 
 void Dp4aOuter(bool unsigned_a, int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n) {

@@ -257,6 +257,12 @@ struct Thread : HopperThread {
                        const float (&c)[4], Location at = Location::current()) const {
     cpu::MmaM16N8K16Bf16(self, d, a, b, c, at);
   }
+  // f16 operands and sums, two to a word of c and d: here as the above, from c on, and the 16 products'
+  // sum rounded to f16 once.
+  void MmaM16N8K16F16HalfSums(uint32_t (&d)[2], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                              const uint32_t (&c)[2], Location at = Location::current()) const {
+    cpu::MmaM16N8K16F16HalfSums(self, d, a, b, c, at);
+  }
 
   // --- Dot products of four bytes ---------------------------------------------------------------
 

@@ -93,6 +93,15 @@ struct MmaThread {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
           "f"(c[2]), "f"(c[3]));
   }
+  // f16 operands and sums, two to a word of c and d. Not defined to the bit either. sm_80.
+  WEFT_DEVICE static void MmaM16N8K16F16HalfSums(uint32_t (&d)[2], const uint32_t (&a)[4],
+                                                 const uint32_t (&b)[2], const uint32_t (&c)[2]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+        "{%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};"
+        : "=r"(d[0]), "=r"(d[1])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]));
+  }
 };
 
 }  // namespace WEFT_BACKEND

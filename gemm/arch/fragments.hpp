@@ -82,6 +82,12 @@ struct MmaM16N8 {
                                internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8>>>;
 };
 
+// mma.m16n8k16, f16 x f16 -> f16: the same A and B; a word of C is two halves, adjacent columns.
+struct MmaM16N8Halves : MmaM16N8 {
+  using WordsOfC = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
+                                      internal::Nest<internal::Ints<16, 1>, internal::Ints<8>>>;
+};
+
 inline constexpr auto kLdMatrixFragment = internal::FragmentOf<8, 4, LdMatrixLayout>();
 
 inline constexpr auto kMmaM8N8K16S8A = internal::FragmentOf<8, 4, MmaM8N8::A>();
@@ -95,5 +101,7 @@ inline constexpr auto kMmaM16N8K32S8C = internal::FragmentOf<16, 8, MmaM16N8::C>
 inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;
+inline constexpr auto kMmaM16N8K16HalvesOfC =
+    internal::FragmentOf<16, 4, MmaM16N8Halves::WordsOfC>();
 
 }  // namespace weft::arch

@@ -32,4 +32,10 @@ using FloatColumnColumn = gemm::FloatGemmFamily<Sums<float>, Column, Column>;
 using DoubleRowColumn = gemm::DoubleGemmFamily<Sums<double>>;
 using DoubleRowRow = gemm::DoubleGemmFamily<Sums<double>, Row, Row>;
 
+using HalfByS8RowColumn = gemm::MixedGemmFamily<Half, std::int8_t, Sums<float>>;
+using HalfByInt4RowColumn = gemm::MixedGemmFamily<Half, Int4, Sums<float>>;
+using HalfByInt4RowRow = gemm::MixedGemmFamily<Half, Int4, Sums<float>, Row, Row>;
+using S8ByHalfRowColumn = gemm::MixedGemmFamily<std::int8_t, Half, Sums<float>>;
+using Bfloat16ByInt4RowColumn = gemm::MixedGemmFamily<Bfloat16, Int4, Sums<float>>;
+
 }  // namespace weft::perf

@@ -106,5 +106,23 @@ struct MmaM16N8K16Kernel {
   }
 };
 
+// The same with halves for sums, two to a word. in: 32 lanes x (4 of a, 2 of b, 2 of c); out: 32 lanes x 2
+// of d.
+struct MmaM16N8K16HalfSumsKernel {
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{.min = 80};
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 8 * t.lane();
+    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
+    const uint32_t b[2] = {in[4], in[5]};
+    uint32_t c[2] = {in[6], in[7]};
+    t.MmaM16N8K16F16HalfSums(c, a, b, c);
+    for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = c[i];
+  }
+};
+
 }  // namespace WEFT_BACKEND
 }  // namespace weft::arch::testing

@@ -191,6 +191,45 @@ TEST(Mma, M16N8K16) {
   TestSixteenBitMma<Bfloat16, true>();
 }
 
+// Integers of which halves hold every sum. A word of C: two adjacent columns, the PTX manual's c[2 r] and
+// c[2 r + 1].
+TEST(Mma, M16N8K16HalfSums) {
+  const std::vector<uint32_t> noise = Noise(17).Words(32 * 8);
+  std::vector<uint32_t> in(noise.size());
+  int a[16][16], b[8][16], c[32][4];
+  const auto bits = [](int value) {
+    return uint32_t{Half::FromFloat(static_cast<float>(value)).bits};
+  };
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 8; ++r) {
+      for (int half = 0; half < 2; ++half) {
+        const int random = static_cast<int>(noise[8 * lane + r] >> 16 * half & 0xFFFF);
+        const int value = r < 6 ? random % 15 - 7 : random % 2001 - 1000;
+        in[8 * lane + r] |= bits(value) << 16 * half;
+        if (r >= 6) {
+          c[lane][2 * (r - 6) + half] = value;
+          continue;
+        }
+        const FragmentPlace place =
+            r < 4 ? kMmaM16N8K16A.place[lane][r] : kMmaM16N8K16B.place[lane][r - 4];
+        (r < 4 ? a : b)[place.row][place.word * 2 + half] = value;
+      }
+    }
+  }
+  std::vector<uint32_t> expected(32 * 2);
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      const FragmentPlace place = kMmaM16N8K16C.place[lane][i];
+      EXPECT_EQ(kMmaM16N8K16HalvesOfC.place[lane][i / 2].row, place.row);
+      EXPECT_EQ(kMmaM16N8K16HalvesOfC.place[lane][i / 2].word * 2 + i % 2, place.word);
+      int sum = c[lane][i];
+      for (int k = 0; k < 16; ++k) sum += a[place.row][k] * b[place.word][k];
+      expected[2 * lane + i / 2] |= bits(sum) << 16 * (i % 2);
+    }
+  }
+  ExpectOutput<MmaM16N8K16HalfSumsKernel>(in, expected);
+}
+
 // Where the PTX manual puts the 16-bit elements.
 TEST(Fragments, SixteenBitAgreesWithTheManual) {
   for (int lane = 0; lane < 32; ++lane) {

@@ -7,9 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/gemm/arch/golden_file.hpp"
@@ -29,6 +32,25 @@ namespace {
 // A kernel is run this often, each time on words of its own.
 constexpr int kRounds = 4;
 constexpr uint32_t kUnwritten = 0xC0FFEE11u;
+
+// Files that are still to be made: their kernels run, every schedule has to agree, and the test is
+// skipped, not passed, as there is nothing to compare with. A file that is not there and not in this list
+// is a failure.
+constexpr std::string_view kAwaitingSilicon[] = {"mma_m16n8k16_f16_half_sums"};
+
+// What a file that is missing means.
+void SkipAwaiting(const std::string& name) {
+  const bool awaiting = std::find(std::begin(kAwaitingSilicon), std::end(kAwaitingSilicon), name) !=
+                        std::end(kAwaitingSilicon);
+  const std::filesystem::path path = GoldenPath(GoldenFolder(), name);
+  if (std::filesystem::exists(path)) {
+    EXPECT_FALSE(awaiting) << path << " exists: take " << name << " off kAwaitingSilicon";
+    return;
+  }
+  ASSERT_TRUE(awaiting) << path << " is missing";
+  GTEST_SKIP() << path << " awaits silicon, so nothing was compared; record it on an H100 or H200 "
+               << "with WEFT_GOLDEN_WRITE";
+}
 
 // Two rounds of noise, then two of words whose bytes and sums are extreme; passed through
 // Kernel::Input(index, word) where a kernel does not take any word.
@@ -78,6 +100,8 @@ void TestGolden(const std::string& name, int words_in, int words_out) {
     ASSERT_TRUE(WriteGolden(GoldenPath(folder, name), name, golden)) << GoldenPath(folder, name);
     return;
   }
+  SkipAwaiting(name);
+  if (::testing::Test::IsSkipped() || ::testing::Test::HasFatalFailure()) return;
   const GoldenFile golden = ReadGolden(GoldenPath(GoldenFolder(), name));
   ASSERT_EQ(golden.in.size(), words_in * kRounds) << GoldenPath(GoldenFolder(), name);
   EXPECT_EQ(RunGolden<Kernel>(golden.in, words_in, words_out), golden.out);
@@ -85,23 +109,35 @@ void TestGolden(const std::string& name, int words_in, int words_out) {
 
 #else
 
+// On the executor; every schedule gives the same.
 template <class Kernel>
-void TestGolden(const std::string& name, int words_in, int words_out) {
-  const GoldenFile golden = ReadGolden(GoldenPath(GoldenFolder(), name));
-  ASSERT_FALSE(golden.device.empty() || golden.driver.empty())
-      << GoldenPath(GoldenFolder(), name) << " is missing, or not a golden file";
-  // The files hold what this test would write today.
-  ASSERT_EQ(golden.in, GoldenInput<Kernel>(words_in));
-  ASSERT_EQ(golden.out.size(), static_cast<size_t>(words_out) * kRounds);
+std::vector<uint32_t> RunGolden(const std::vector<uint32_t>& in, int words_in, int words_out) {
+  std::vector<uint32_t> first;
   for (const CpuOptions& options : AllSchedules()) {
-    std::vector<uint32_t> out(golden.out.size(), kUnwritten);
+    std::vector<uint32_t> out(words_out * kRounds, kUnwritten);
     for (int round = 0; round < kRounds; ++round) {
-      const WordParams params{&golden.in[round * words_in], &out[round * words_out]};
+      const WordParams params{&in[round * words_in], &out[round * words_out]};
       const CpuReport report = LaunchOnCpu<Kernel>({1, 1, 1}, params, options);
       EXPECT_EQ(report.error, "");
     }
-    EXPECT_EQ(out, golden.out) << ::testing::PrintToString(options);
+    if (first.empty()) first = out;
+    EXPECT_EQ(out, first) << ::testing::PrintToString(options);
   }
+  return first;
+}
+
+template <class Kernel>
+void TestGolden(const std::string& name, int words_in, int words_out) {
+  const std::vector<uint32_t> in = GoldenInput<Kernel>(words_in);
+  const std::vector<uint32_t> out = RunGolden<Kernel>(in, words_in, words_out);
+  SkipAwaiting(name);
+  if (::testing::Test::IsSkipped() || ::testing::Test::HasFatalFailure()) return;
+  const GoldenFile golden = ReadGolden(GoldenPath(GoldenFolder(), name));
+  ASSERT_FALSE(golden.device.empty() || golden.driver.empty())
+      << GoldenPath(GoldenFolder(), name) << " is not a golden file";
+  // The files hold what this test would write today.
+  ASSERT_EQ(golden.in, in);
+  EXPECT_EQ(out, golden.out);
 }
 
 #endif
@@ -121,6 +157,10 @@ TEST(Golden, MmaM16N8K32S8) {
 TEST(Golden, MmaM16N8K16) {
   TestGolden<ExactMmaM16N8K16Kernel<false>>("mma_m16n8k16_f16", 32 * 10, 32 * 4);
   TestGolden<ExactMmaM16N8K16Kernel<true>>("mma_m16n8k16_bf16", 32 * 10, 32 * 4);
+}
+
+TEST(Golden, MmaM16N8K16HalfSums) {
+  TestGolden<ExactMmaM16N8K16HalfSumsKernel>("mma_m16n8k16_f16_half_sums", 32 * 8, 32 * 2);
 }
 
 TEST(Golden, FmaOuter) {

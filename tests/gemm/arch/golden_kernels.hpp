@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tests/gemm/arch/fragment_kernels.hpp"
+#include "weft/layouts/float16.hpp"
 
 namespace weft::arch::testing {
 inline namespace WEFT_BACKEND {
@@ -135,6 +136,20 @@ struct ExactMmaM16N8K16Kernel : MmaM16N8K16Kernel<kBf16> {
     const bool operand = index % 10 < 6;
     return operand ? Number(noise >> 8) | Number(noise >> 24) << 16
                    : static_cast<uint32_t>(static_cast<int32_t>(noise) >> 12);
+  }
+};
+
+// The same with sums of halves: integers up to 2048 of either sign. in: 32 lanes x (4 of a, 2 of b, 2 of
+// c); out: 32 lanes x 2 of d.
+struct ExactMmaM16N8K16HalfSumsKernel : MmaM16N8K16HalfSumsKernel {
+  static constexpr uint32_t Sum(uint32_t noise) {
+    return Half::FromFloat(static_cast<float>(static_cast<int>(noise % 2048) - 1024)).bits;
+  }
+  static constexpr uint32_t Input(int index, uint32_t noise) {
+    const bool operand = index % 8 < 6;
+    return operand ? ExactMmaM16N8K16Kernel<false>::Number(noise >> 8) |
+                         ExactMmaM16N8K16Kernel<false>::Number(noise >> 24) << 16
+                   : Sum(noise) | Sum(noise >> 16) << 16;
   }
 };
 

@@ -1,0 +1,66 @@
+// The operands of gemm_bench's products. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "perf/gemm_bench/elements.hpp"
+#include "perf/support/cuda.hpp"
+#include "weft/gemm/gemm_policy.hpp"
+
+namespace weft::perf {
+
+// A, B and C of a product.
+struct Set {
+  DeviceBuffer a, b, c;
+  // What we read where it is not what is multiplied (gemm/load_functor.hpp).
+  DeviceBuffer a_memory, b_memory;
+};
+
+// Of a policy: s8. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which
+// has no such product, multiplies two matrices of Elements: f16_x_s4_over_f16.
+template <class P>
+std::string TypeName() {
+  const std::string element = Type<typename P::Element>::kName;
+  const auto of = [&](bool loads, int bits) { return !loads ? element : absl::StrCat("s", bits); };
+  constexpr bool kLoadsA = gemm::kLoads<gemm::LoadOf<P, true>>;
+  constexpr bool kLoadsB = gemm::kLoads<gemm::LoadOf<P, false>>;
+  if (!kLoadsA && !kLoadsB) return element;
+  return absl::StrCat(of(kLoadsA, gemm::kOperandBits<P, true>), "_x_",
+                      of(kLoadsB, gemm::kOperandBits<P, false>), "_over_", element);
+}
+
+// `count` elements as they are multiplied, and as they are in memory where that is something else.
+template <class Element, class Load>
+struct RandomMatrix {
+  using Memory = gemm::OperandElement<Element, Load>;
+  std::vector<gemm::StoredElement<Element>> values;
+  std::vector<Memory> memory;
+
+  RandomMatrix(std::int64_t count, std::uint64_t seed) {
+    if constexpr (!gemm::kLoads<Load>) {
+      values.resize(count);
+      for (std::int64_t i = 0; i < count; ++i) values[i] = Type<Element>::Random(seed, i);
+    } else {
+      using Source = gemm::internal::LoadSource<typename Load::Source>;
+      memory.resize(gemm::BytesOfElements<Source::kBits>(count));
+      values.reserve(count + 1);
+      for (std::size_t i = 0; i < memory.size(); ++i) {
+        const auto byte = static_cast<std::uint8_t>(RandomInt8(seed, static_cast<std::int64_t>(i)));
+        memory[i] = static_cast<Memory>(byte);
+        for (int shift = 0; shift < 8; shift += Source::kBits) {
+          values.push_back(Load{}(Source::FromBits(byte >> shift)));
+        }
+      }
+      values.resize(count);
+    }
+  }
+};
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA
