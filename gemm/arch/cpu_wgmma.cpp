@@ -191,8 +191,8 @@ void CheckHeld(Warp& warp, const Product& product) {
 void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
   Retire(core);
   if (core.products.front().work.held != nullptr) CheckHeld(warp, core.products.front());
-  Product product = std::move(core.products.front());
-  core.products.pop_front();
+  // It stays in the queue: a lane that fails leaves its stack as it is, with what that owns.
+  Product& product = core.products.front();
   core.work = product.work;
   core.a.resize(kWords * kRows);
   core.b.resize(kWords * kMostN);
@@ -202,10 +202,11 @@ void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
                      core.b.data());
     Release(&core.done_token);
   });
-  if (product.work.held != nullptr) core.a = std::move(product.a);
-  Multiply(product.work, core.a.data(), core.b.data(), product.sums);
+  const uint32_t* a = product.work.held != nullptr ? product.a.data() : core.a.data();
+  Multiply(product.work, a, core.b.data(), product.sums);
   ++block.stats.wgmma;
   --product.sums->in_flight;
+  core.products.pop_front();
   if (!core.groups.empty()) {
     --core.groups.front();
   } else {
