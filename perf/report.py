@@ -28,11 +28,12 @@ import sys
 import report_benches
 import report_ladder
 import report_page
+import report_products
 from report_page import compared, exact, geomean, good, ratios_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
-         "docs/condconv.md", "docs/ladder.md")
+         "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 RESULTS = "perf/results/h200"
@@ -41,7 +42,6 @@ MARKED = re.compile(
     r"(<!-- weft:perf (?P=name) end -->)", re.DOTALL)
 LAYER_FIELDS = {"layer": str, "batch": int, "kernel": str, "layout": str, "peer": str,
                 "floor_us": (int, float), "mismatches": int, "status": str}
-GEMM_FIELDS = {"layer": str, "kernel": str, "layout": str, "peer": str, "mismatches": int, "status": str}
 NETWORK_FIELDS = {"batch": int, "mismatches": int, "status": str, "layers": list}
 INT8_CUDNN = ("cudnn_graph", "cudnn_nhwc", "cudnn_int8x4", "cudnn_int8x32")
 NOTHING = "Not measured yet.\n"
@@ -238,34 +238,6 @@ def fused(by_list):
                   "convolution into NCxHWx<32>:", "saved:"), lines)
 
 
-def gemm(result):
-    """One line for each product's best kernel of ours; for each kernel of files that name no best."""
-    lines = []
-    rows = [r for r in result["rows"] if r.get("best", True)]
-    for r in rows:
-        _, kind, size = r["layer"].split("_")
-        extents = [int(x) for x in size.split("x")] * (1 if "x" in size else 3)
-        tops = 2e-6 * math.prod(extents) / r["ours_us"] if r.get("ours_us") else 0
-        shown = lambda field, digits: number(r, field, digits) if r.get(field) else "-"  # noqa: E731,B023
-        shape = size.replace("x", " x ") if "x" in size else f"{size}^3"
-        lines.append((f"{kind} {shape}", r["layout"].replace("-major A", "").replace("-major B", ""),
-                      shown("ours_us", 1), f"{tops:.1f}", shown("peer_us", 1), shown("ratio", 3), shown("sm80_us", 1),
-                      shown("sm80_ratio", 3), r["kernel"], r["status"]))
-    text = table(("product", "A, B", "ours us:", "TOPS:", "cuBLASLt's best us:", "its time / ours:",
-                  "its best on sm_80 kernels us:", "its time / ours:", "ours", "status"), lines)
-    if over := [r["model_over_best"] for r in rows if r.get("model_over_best")]:
-        text += (f"\nThe tile that `gemm::Dispatch` chooses without measuring takes {statistics.geometric_mean(over):.3f} "
-                 f"times the best one's time (geometric mean of {len(over)} products), {max(over):.3f} at most.\n")
-    if full := [f"{n} {r['full_us']:.1f} us ({r['full_ratio']:.3f})" for r in rows if r.get("full_ratio")
-                for n in [r["layer"].removeprefix("gemm_").replace("_", " ")]]:
-        text += f"\nWith sums in float cuBLASLt takes (its time / ours): {', '.join(full)}.\n"
-    kernels = sorted({r[f] for r in result["rows"] for f in ("peer_kernels", "sm80_kernels", "full_kernels") if r.get(f)})
-    if kernels:
-        text += "\ncuBLASLt's kernels: " + ", ".join(f"`{k}`" for k in kernels) + ".\n"
-    e = result["environment"]
-    return text + f"\n{e['device']}; commit {e['commit']}. {sentence(e['method'])}.\n"
-
-
 def network(results):
     """One line for each format and batch."""
     lines = []
@@ -328,9 +300,6 @@ RENDERERS = {
     "residual": (lambda found, root: summary(found["resnet50-residual"]), "resnet50-residual"),
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
-    "gemm": (lambda found, root: gemm(found["gemm"][0]), "gemm"),
-    "gemm-skinny": (lambda found, root: gemm(found["gemm-skinny"][0]), "gemm-skinny"),
-    "gemm-fma": (lambda found, root: gemm(found["gemm-fma"][0]), "gemm-fma"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
@@ -338,7 +307,9 @@ RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, f
               for name in report_benches.BENCHES}
 RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0], table), "ladder")
               for name, render in report_ladder.TABLES.items()}
-NOT_LISTS = (*report_benches.BENCHES, "ladder", "anchors-nc4", "depthwise", "network", "gemm", "gemm-skinny", "gemm-fma", "cudnn")
+RENDERERS |= {name: (lambda found, root, name=name: report_products.products(found[name][0], table), name)
+              for name in report_products.FILES}
+NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn")
 
 
 def load_all(root):
@@ -346,7 +317,7 @@ def load_all(root):
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
-            **{name: load_one(root, f"{name}.json", GEMM_FIELDS) for name in ("gemm", "gemm-skinny", "gemm-fma")},
+            **{name: load_one(root, f"{name}.json", report_products.FIELDS) for name in report_products.FILES},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
             "cudnn": [log.read_text()] if log.exists() else []}
 

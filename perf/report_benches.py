@@ -70,6 +70,9 @@ BENCHES = {
         ("problem", "layer", None), ("ours us:", "ours_us", 2), ("cuDNN's, in half, us:", "peer_us", 2),
         ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None))),
     "condconv": ("condconv.json", condconv),
+    "block": ("block.json", (
+        ("product", "layer", None), ("how many", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
+        ("cuBLASLt's batch us:", "peer_us", 1), ("its time / ours:", "ratio", 3), ("floor us:", "floor_us", 1))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
 }

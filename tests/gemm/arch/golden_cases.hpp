@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
@@ -36,7 +37,7 @@ constexpr uint32_t kUnwritten = 0xC0FFEE11u;
 // Files that are still to be made: their kernels run, every schedule has to agree, and the test is
 // skipped, not passed, as there is nothing to compare with. A file that is not there and not in this list
 // is a failure.
-constexpr std::string_view kAwaitingSilicon[] = {"mma_m16n8k16_f16_half_sums"};
+constexpr std::array<std::string_view, 0> kAwaitingSilicon = {};
 
 // What a file that is missing means.
 void SkipAwaiting(const std::string& name) {
