@@ -41,10 +41,10 @@ class SourceCorrection {
   SourceCorrection() = default;
 
   // int32 numbers, one after the other: for each row, and each column, of the destination where its
-  // pixels' edges begin, as a sum of both; k corrections, those of the commonest pixels; and edges, k
-  // for each kind of pixel, which those of that kind add to the corrections: first k zeros.
+  // pixels' edges begin, as a sum of both; k corrections, those of pixels that see all taps; and edges,
+  // k for each kind of pixel, which those of that kind add to the corrections: first k zeros.
   const std::int32_t* data() const { return data_; }
-  // Null if all pixels are of one kind, as without padding.
+  // Null if all pixels see all taps, as without padding.
   const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
   const std::int32_t* edge_columns() const { return data_ + place_.rows; }
   const std::int32_t* corrections() const { return data_ + place_.rows + place_.columns; }
