@@ -24,7 +24,7 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
     ExpectExact<ZeroWgmmaSums>(p, seed);
     ExpectExact<ZeroWgmmaSplit>(p, seed + 1);
   };
-  Problem wide{.n = 2, .h = 4, .w = 170, .c = 64, .k = 64, .r = 3, .s = 3};
+  Problem wide{.n = 2, .h = 4, .w = 110, .c = 32, .k = 64, .r = 3, .s = 3};
   wide.pad_top = wide.pad_bottom = wide.pad_left = wide.pad_right = 1;
   run(wide, 5);
   Problem strided{.n = 3, .h = 17, .w = 19, .c = 96, .k = 72, .r = 3, .s = 3};
