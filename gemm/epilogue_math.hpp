@@ -60,12 +60,15 @@ struct EpilogueMath {
   };
 
   // What zero points need to know of a pixel.
-  struct alignas(8) ZeroPointTerms {
-    std::int32_t edge;        // where its Edges begin; 0: all of them are 0
+  struct NoTerms {};
+  struct WindowTerm {
     std::int32_t window_sum;  // of the source's values that meet the filter
   };
-  struct NoTerms {};
-  using PixelTerms = std::conditional_t<kTerms, ZeroPointTerms, NoTerms>;
+  struct alignas(8) EdgeTerms : WindowTerm {
+    std::int32_t edge;  // where its Edges begin; 0: all of them are 0
+  };
+  using PixelTerms = std::conditional_t<kEdges, EdgeTerms,
+                                        std::conditional_t<kFilterZeroPoint, WindowTerm, NoTerms>>;
 
   template <class Tile>
   WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,

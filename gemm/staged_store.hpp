@@ -382,7 +382,7 @@ class StagedStore {
           [&](int b) { return first_k + 16 * chunk + Chunks::ChannelOf(chunk, b); });
     }
   }
-  struct alignas(Math::kTerms ? 16 : 1) PairTerms {
+  struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {
     typename Math::PixelTerms pixel[2];
   };
   // kRun outputs, written as one access.
