@@ -42,6 +42,9 @@ struct EpilogueMath {
   static constexpr bool kFilterZeroPoint =
       Epilogue::kFilterZeroPoint && !FilterZerosInSums<typename Output::Rows>();
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
+  // Whether pixels at the border have corrections of their own.
+  static constexpr bool kEdges = kSourceZeroPoint && !PaddingIsFilled<typename Output::Rows>();
+  static constexpr bool kTerms = kEdges || kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
   // here as in the mainloop.
@@ -57,18 +60,21 @@ struct EpilogueMath {
   };
 
   // What zero points need to know of a pixel.
-  struct alignas(8) ZeroPointTerms {
-    std::int32_t edge;        // where its Edges begin; 0: all of them are 0
+  struct NoTerms {};
+  struct WindowTerm {
     std::int32_t window_sum;  // of the source's values that meet the filter
   };
-  struct NoTerms {};
-  using PixelTerms = std::conditional_t<kZeroPoints, ZeroPointTerms, NoTerms>;
+  struct alignas(8) EdgeTerms : WindowTerm {
+    std::int32_t edge;  // where its Edges begin; 0: all of them are 0
+  };
+  using PixelTerms = std::conditional_t<kEdges, EdgeTerms,
+                                        std::conditional_t<kFilterZeroPoint, WindowTerm, NoTerms>>;
 
   template <class Tile>
   WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,
                                         const OutputPixel& pixel) {
     PixelTerms terms{};
-    if constexpr (kSourceZeroPoint) {
+    if constexpr (kEdges) {
       if (p.edge_rows != nullptr) {
         std::int32_t column;
         const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
@@ -88,7 +94,7 @@ struct EpilogueMath {
                                         std::int32_t column, bool inside) {
     static_assert(!kFilterZeroPoint);
     PixelTerms terms{};
-    if constexpr (kSourceZeroPoint) {
+    if constexpr (kEdges) {
       if (p.edge_rows != nullptr) terms.edge = EdgeOf(t, p, row, column, inside);
     }
     return terms;
@@ -325,7 +331,7 @@ struct EpilogueMath {
   WEFT_DEVICE static Shifts<kCount> ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
                                              const PixelTerms& terms, int first) {
     Shifts<kCount> shifts = {};
-    if constexpr (kSourceZeroPoint) {
+    if constexpr (kEdges) {
       // Most pixels pass over this: those of a warp are neighbours.
       if (terms.edge != 0) {
         WEFT_UNROLL

@@ -20,7 +20,8 @@
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
-// mainloop. With the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
+// mainloop. Those that multiply call an optional Parts::Landed for each slice that has come; made of
+// Params, and given a tile ahead of its slices. With the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
 #pragma once
 
@@ -97,6 +98,28 @@ struct TileKernel {
                 "weft: config.split of a product of Grouped is 1: its groups are tiles enough");
   // Whether the scheduler reads what earlier kernels may have written.
   static constexpr bool kReads = requires { requires Parts::Scheduler::kReads; };
+
+  static constexpr bool kHasLanded = [] {
+    if constexpr (requires { typename Parts::Landed; }) {
+      return !std::is_void_v<typename Parts::Landed>;
+    } else {
+      return false;
+    }
+  }();
+  struct NothingLanded {
+    WEFT_DEVICE explicit NothingLanded(const Params&) {}
+    template <class Tile>
+    WEFT_DEVICE void Aim(arch::Thread, const Tile&) {}
+    WEFT_DEVICE void operator()(arch::Thread, std::uint32_t, int) const {}
+  };
+  template <class P, bool kHas>
+  struct LandedOf {
+    using type = NothingLanded;
+  };
+  template <class P>
+  struct LandedOf<P, true> {
+    using type = typename P::Landed;
+  };
 
   // What a mainloop keeps between threads after its last slice takes the place of the stages. What
   // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
@@ -217,6 +240,8 @@ struct TileKernel {
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
+    typename LandedOf<Parts, kHasLanded>::type landed(p);
+    if constexpr (kHasLanded) landed.Aim(t, Parts::Scheduler::At(p.schedule, first));
     WEFT_NO_UNROLL
     for (int i = first; i < p.tiles; i += step) {
       const auto tile = Parts::Scheduler::At(p.schedule, i);
@@ -234,9 +259,15 @@ struct TileKernel {
       // The first tile's operands are still under way, later ones' products take the time.
       const bool now = kSplit > 1 || i == first;
       if (now) prepare();
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, slices, acc, turn, [&] {
-        if (!now) prepare();
-      });
+      Pipeline::Consume(
+          t, shared.stages, p.ring, mainloop, slices, acc, turn,
+          [&](std::uint32_t stage, int slice) { landed(t, stage, slice); },
+          [&] {
+            if (!now) prepare();
+            if constexpr (kHasLanded) {
+              if (i + step < p.tiles) landed.Aim(t, Parts::Scheduler::At(p.schedule, i + step));
+            }
+          });
       if constexpr (kSplit > 1) {
         typename Mainloop::OwnSums own;
         const bool is_last = i + step >= p.tiles;

@@ -46,6 +46,9 @@ struct ZeroFilterGrouped : TestPolicy<NCHW, OnlyFilter, SmallTile<4>> {
 
 using ZeroWgmma = UnsignedSource<WithEpilogue<QLinear<>>>;
 using ZeroWgmmaSums = WgmmaNhwcPolicy<NHWC, ConvInteger, WgmmaTile<48, 64, 128, 48, 64, 1, 4>>;
+// Blocks of a cluster, and warpgroups that share rows.
+using ZeroWgmmaSplit =
+    WgmmaPolicy<NHWC, ConvInteger, Split<WgmmaTile<64, 128, 64, 64, 64, 1, 4>, 2>>;
 using ZeroWgmmaFirst = UnsignedSource<
     WgmmaFirstPolicy<NCxHWx<32>, QLinear<std::int8_t>, WgmmaTile<128, 64, 64, 64, 64>>>;
 using ZeroFilterWgmma = WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4>;
