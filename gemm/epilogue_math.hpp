@@ -228,15 +228,34 @@ struct EpilogueMath {
       seen.range[j] = p.epilogue.template ValueAt<typename Epilogue::RangeStage>(in, at);
     }
   }
+  // Whether copies, if any, are laid out as the output is: a pixel's begin where its outputs do.
+  static constexpr bool kCopiesLieAsOutputs = [] {
+    if constexpr (Epilogue::kHasCopy) {
+      return std::is_same_v<typename Epilogue::template CopyLayout<Dst>, Dst>;
+    } else {
+      return true;
+    }
+  }();
+
   // wanted: the pixel is one, and some channels may be.
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                     bool wanted, const Channels& c, const Seen<kChannels>& seen) {
-    if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, pixel, wanted, c, seen.copy);
+    std::int64_t begin = 0;
+    if constexpr (Epilogue::kHasCopy) {
+      using Layout = typename Epilogue::template CopyLayout<Dst>;
+      begin = pixel.n * Layout::ImageStride(p.extents) + PixelOffset<Layout>(p.extents, pixel.pq);
+    }
+    WriteSeen(t, p, wanted ? begin : -1, c, seen);
+  }
+  // begin: where the pixel begins in the copy, in elements; negative if it is none.
+  WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, std::int64_t begin,
+                                    const Channels& c, const Seen<kChannels>& seen) {
+    if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, begin, c, seen.copy);
     if constexpr (Epilogue::kHasRange) {
       const auto& range = p.epilogue.template Get<typename Epilogue::RangeStage>();
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
-        if (wanted && j < c.count) {
+        if (begin >= 0 && j < c.count) {
           t.LowerGlobal(range.low + c.k + j, seen.range[j]);
           t.RaiseGlobal(range.high + c.k + j, seen.range[j]);
         }
@@ -246,14 +265,13 @@ struct EpilogueMath {
 
   // The copies of one pixel: as many channels at once as the output's stores, whose alignment they
   // share, where they lie side by side as its do.
-  WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, const OutputPixel& pixel,
-                                      bool wanted, const Channels& c,
-                                      const float (&values)[kChannels]) {
+  WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, std::int64_t begin,
+                                      const Channels& c, const float (&values)[kChannels]) {
     using Copy = typename Epilogue::CopyStage;
     using Layout = typename Epilogue::template CopyLayout<Dst>;
     using T = typename Copy::Element;
     constexpr int kRun = [] {
-      if (!std::is_same_v<Layout, Dst>) return 1;
+      if (!kCopiesLieAsOutputs) return 1;
       int run = P::config.alignment.dst / static_cast<int>(sizeof(Element));
       while (run > kChannels || run * sizeof(T) > 16) run /= 2;
       return run;
@@ -262,9 +280,8 @@ struct EpilogueMath {
       T value[kRun];
     };
     const std::int32_t end = c.k + c.count;
-    const std::int32_t padded_end = std::is_same_v<Layout, Dst> && end == p.k ? p.padded_k : end;
-    T* const to = p.epilogue.template Get<Copy>().to + pixel.n * Layout::ImageStride(p.extents) +
-                  PixelOffset<Layout>(p.extents, pixel.pq);
+    const std::int32_t padded_end = kCopiesLieAsOutputs && end == p.k ? p.padded_k : end;
+    T* const to = p.epilogue.template Get<Copy>().to + begin;
     WEFT_UNROLL
     for (int j = 0; j < kChannels; j += kRun) {
       Vector v;
@@ -272,7 +289,7 @@ struct EpilogueMath {
       for (int e = 0; e < kRun; ++e) {
         v.value[e] = Copy::Convert(j + e < c.count ? values[j + e] : 0.0f);
       }
-      if (wanted && c.k + j < padded_end) {
+      if (begin >= 0 && c.k + j < padded_end) {
         t.StoreGlobal(reinterpret_cast<Vector*>(to + Layout::ChannelOffset(p.extents, c.k + j)), v);
       }
     }

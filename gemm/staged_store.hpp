@@ -47,6 +47,9 @@ class StagedStore {
     if (kOwn == 0) return Dst::kChannelRun == 0 ? kRun : 1;
     return kOwn < kRun ? kOwn : kRun;
   }();
+  // What is written beside the output needs of a pixel only where it begins in the destination.
+  static constexpr bool kReadsPlaces =
+      Math::kWritesBeside && Math::kCopiesLieAsOutputs && !Epilogue::kNeedsCoordinate;
   static constexpr bool kStagesResidual =
       Epilogue::kHasResidual && sizeof(typename Output::ResidualElement) == 1 && kResidualRun >= 4;
 
@@ -54,7 +57,7 @@ class StagedStore {
   struct Plain {
     alignas(128) std::uint8_t chunk[M::kGroups][kPixels * kChunks][16];
     // Where the row's pixel begins in the destination, in elements; negative if it is none.
-    std::int64_t offset[M::kGroups][kPixels];
+    alignas(16) std::int64_t offset[M::kGroups][kPixels];
   };
   struct WithTerms : Plain {
     alignas(16) typename Math::PixelTerms terms[M::kGroups][kPixels];
@@ -155,8 +158,8 @@ class StagedStore {
         t.StoreShared(place, words);
       });
       t.BarSync(1 + group, 128);
-    } else if constexpr (Math::kTerms) {
-      t.BarSync(1 + group, 128);  // the terms are there
+    } else if constexpr (Math::kTerms || kReadsPlaces) {
+      t.BarSync(1 + group, 128);  // the terms are there, and where pixels begin
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
     if (p.zero_point == 0.0f) {
@@ -257,7 +260,11 @@ class StagedStore {
                                             const typename Map::Accumulators& acc) {
     float values[4];
     Element bytes[4];
-    if constexpr (Math::kWritesBeside) {
+    [[maybe_unused]] PairPlaces places;
+    if constexpr (kReadsPlaces) {
+      places = t.LoadShared(reinterpret_cast<const PairPlaces*>(
+          &shared.offset[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]));
+    } else if constexpr (Math::kWritesBeside) {
       // Or the places of all pixels would be kept from one block of columns to the next.
       std::int32_t unknown[1] = {first_m};
       t.KeepInPlace(unknown);
@@ -290,7 +297,8 @@ class StagedStore {
       OutputPixel pixel;
       epilogues::OutputCoord at{};
       constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
-      if constexpr (kLoads || Epilogue::kNeedsCoordinate || Math::kWritesBeside) {
+      if constexpr (kLoads || Epilogue::kNeedsCoordinate ||
+                    (Math::kWritesBeside && !kReadsPlaces)) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
         at = Math::CoordOf(p, tile, pixel);
         at.k += c[g].k;
@@ -318,7 +326,11 @@ class StagedStore {
       if constexpr (Math::kWritesBeside) {
         typename Math::template Seen<1> seen;
         Math::See(p, in, at, 0, seen);
-        Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen);
+        if constexpr (kReadsPlaces) {
+          Math::WriteSeen(t, p, places.begin[v / 2], c[g], seen);
+        } else {
+          Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen);
+        }
       }
     }
     std::uint32_t word;
@@ -384,6 +396,9 @@ class StagedStore {
   }
   struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {
     typename Math::PixelTerms pixel[2];
+  };
+  struct alignas(16) PairPlaces {
+    std::int64_t begin[2];
   };
   // kRun outputs, written as one access.
   struct alignas(kRun) Vector {
