@@ -156,6 +156,28 @@ class Gemm {
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
+    if (!kGrouped<P> && args.ends != nullptr) {
+      return absl::InvalidArgumentError(
+          "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
+    }
+    const Tensors t = TensorsOf(args);
+    return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kGrouped<P> ? 3 : 2), t.c,
+                                t.epilogue);
+  }
+
+ private:
+  template <class>
+  friend class Gemm;  // of a list, which has one of these for each product
+
+  explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
+
+  // What a run reads and writes.
+  struct Tensors {
+    TensorArgument operands[3];  // a, b, and the ends of Grouped
+    TensorArgument c;
+    EpilogueArguments epilogue;
+  };
+  Tensors TensorsOf(const Arguments& args) const {
     const GemmProblem& p = problem();
     const auto operand = [&]<bool kIsA>(std::bool_constant<kIsA>, const char* field,
                                         const void* address, std::int64_t lines,
@@ -175,21 +197,25 @@ class Gemm {
     };
     constexpr std::true_type kA;
     constexpr std::false_type kB;
-    const TensorArgument operands[] = {
-        kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
-                     : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a),
-        kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
-                     : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b),
-        {.field = "ends",
-         .address = args.ends,
-         .alignment = alignof(std::int32_t),
-         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
-         .if_null = "is null; give the address of one number for each of problem.batch groups, the "
-                    "row behind its last one"}};
-    if (!kGrouped<P> && args.ends != nullptr) {
-      return absl::InvalidArgumentError(
-          "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
-    }
+    Tensors all =
+        {.operands =
+             {kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
+                           : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a),
+              kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                           : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b),
+              {.field = "ends",
+               .address =
+                   args.ends,
+               .alignment =
+                   alignof(std::int32_t),
+               .line_bytes =
+                   p.batch *
+                   std::int64_t{sizeof(std::int32_t)},
+               .if_null =
+                   "is null; give the address of one number for each of problem.batch groups, the "
+                   "row behind its last one"}},
+         .c = {},
+         .epilogue = {}};
     const auto result = [&](int element_bytes, int alignment) {
       return Batched({.field = "c",
                       .address = args.c,
@@ -199,21 +225,17 @@ class Gemm {
                       .pitch_bytes = p.ldc * element_bytes},
                      p.batch, p.stride_c * element_bytes);
     };
-    TensorArgument c = result(sizeof(Output), P::config.alignment.dst);
-    c.helper = "WithDstAlignment";
-    c.least_alignment = sizeof(Output);
+    all.c = result(sizeof(Output), P::config.alignment.dst);
+    all.c.helper = "WithDstAlignment";
+    all.c.least_alignment = sizeof(Output);
     // wgmma_sm90 reads a residual of bytes as widely as C is written.
     constexpr bool kWide = CheckedGemmPolicy<P>::kWgmma && sizeof(ResidualElement) == 1;
     TensorArgument residual =
         result(sizeof(ResidualElement), kWide ? P::config.alignment.dst : alignof(ResidualElement));
     residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
-    return gemm::CheckArguments(
-        "gemm", absl::MakeSpan(operands).first(kGrouped<P> ? 3 : 2), c,
-        EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual));
+    all.epilogue = EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual);
+    return all;
   }
-
- private:
-  explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
 
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
@@ -223,41 +245,56 @@ class Gemm {
     launch.grid = {plan_.tiles, 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
-      Fill(args, &p);
+      if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(P::config.threadblock), &p.schedule);
-      const WgmmaGemmPlan& plan = plan_.engine;
-      static_cast<MatrixCopies&>(p.a) = plan.a.params;
-      static_cast<MatrixCopies&>(p.b) = plan.b.params;
-      p.ring = plan.ring;
-      p.plan = plan.plan;
+      p.ring = plan_.engine.ring;
+      p.plan = plan_.engine.plan;
       p.tiles = launch.grid.x;
-      for (const auto& [spec, base, map] :
-           {std::tuple(&plan.a.spec, static_cast<const StoredElement<Element>*>(args.a), &p.a.map),
-            {&plan.b.spec, static_cast<const StoredElement<Element>*>(args.b), &p.b.map}}) {
-        if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
-      }
       launch.params = &p;
       return start(launch);
     } else {
-      const auto k = static_cast<std::int32_t>(problem().k);
       GemmParams<P> p;
-      Fill(args, &p);
+      if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<TileGrid>(args, 1, &p.schedule);
-      // Elements brought one k at a time may begin with the short slice: sums then start with zeros
-      // instead of ending with them, which would turn -0 into 0.
-      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
-      const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
-      static_cast<MatrixParams&>(p.a) = {args.a, problem().lda, p.output.rows.rows,
-                                         k,      first,         problem().stride_a};
-      static_cast<MatrixParams&>(p.b) = {args.b, problem().ldb, p.output.k,
-                                         k,      first,         problem().stride_b};
-      if constexpr (kLoads<LoadOf<P, true>>) p.a.load = args.load_a;
-      if constexpr (kLoads<LoadOf<P, false>>) p.b.load = args.load_b;
-      const bool cut = problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
-      launch.kernel = KernelList<P>::kCut && cut ? 1 : 0;
+      launch.kernel = IsCut() ? 1 : 0;
       launch.params = &p;
       return start(launch);
     }
+  }
+
+  // Whether it takes the kernel that looks where lines end.
+  bool IsCut() const {
+    return KernelList<P>::kCut &&
+           problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
+  }
+
+  // What the kernel is given for this product: p->a, b, output and slices.
+  template <class Params>
+  absl::Status FillProduct(const Arguments& args, MakeTensorMap make, Params* p) const {
+    Fill(args, p);
+    if constexpr (CheckedGemmPolicy<P>::kWgmma) {
+      const WgmmaGemmPlan& plan = plan_.engine;
+      static_cast<MatrixCopies&>(p->a) = plan.a.params;
+      static_cast<MatrixCopies&>(p->b) = plan.b.params;
+      for (const auto& [spec, base, map] :
+           {std::tuple(&plan.a.spec, static_cast<const StoredElement<Element>*>(args.a), &p->a.map),
+            {&plan.b.spec, static_cast<const StoredElement<Element>*>(args.b), &p->b.map}}) {
+        if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
+      }
+    } else {
+      const auto k = static_cast<std::int32_t>(problem().k);
+      // Elements brought one k at a time may begin with the short slice: sums then start with zeros
+      // instead of ending with them, which would turn -0 into 0.
+      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
+      const std::int32_t first = kShortFirst ? k - p->slices * P::config.threadblock.k : 0;
+      static_cast<MatrixParams&>(p->a) = {args.a, problem().lda, p->output.rows.rows,
+                                          k,      first,         problem().stride_a};
+      static_cast<MatrixParams&>(p->b) = {args.b, problem().ldb, p->output.k,
+                                          k,      first,         problem().stride_b};
+      if constexpr (kLoads<LoadOf<P, true>>) p->a.load = args.load_a;
+      if constexpr (kLoads<LoadOf<P, false>>) p->b.load = args.load_b;
+    }
+    return absl::OkStatus();
   }
 
   template <class Grid, class Schedule>

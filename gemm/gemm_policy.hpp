@@ -126,6 +126,17 @@ inline constexpr bool kGrouped = false;
 template <class P>
 inline constexpr bool kGrouped<Grouped<P>> = true;
 
+// The products of P as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
+// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without a split.
+template <class P>
+struct Listed : P {
+  static_assert(!kGrouped<P>, "weft: Listed takes a policy of products, not a Grouped one");
+};
+template <class P>
+inline constexpr bool kListed = false;
+template <class P>
+inline constexpr bool kListed<Listed<P>> = true;
+
 template <class P>
 concept MatrixPolicy = requires {
   typename P::LayoutA;
