@@ -147,12 +147,19 @@ class Gemm {
                         arch::CpuStats* stats = nullptr) const {
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
       if constexpr (kGrouped<P>) {
-        if (absl::Status s = CheckEnds(problem(), args.ends); !s.ok()) return s;
+        const auto groups = static_cast<std::size_t>(problem().batch);
+        if (absl::Status s = CheckEnds({args.ends, groups}); !s.ok()) return s;
       }
       return gemm::RunOnCpu<P>("gemm", Facts(), launch, options, stats);
     });
   }
 #endif
+
+  // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
+  // from 0 or more to problem().m at most. Run itself cannot look at them.
+  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires(kGrouped<P>) {
+    return gemm::CheckEnds(problem(), ends);
+  }
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
