@@ -54,6 +54,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.lines_b = kLinesOfB<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<P>;
+  facts.streamed = kStreamed<P>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");
@@ -90,6 +91,9 @@ struct GemmArguments {
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
   const std::int32_t* ends = nullptr;
+  // Of Streamed only: op.workspace_size() bytes where A and C are, 16-byte aligned, zeros before the first
+  // run. A run leaves it so that the next one can use it; no other may while it runs.
+  void* workspace = nullptr;
   // With LoadA, LoadB: the functors, for those that have run-time values.
   LoadA load_a{};
   LoadB load_b{};
@@ -126,6 +130,9 @@ class Gemm {
   }
 
   const GemmProblem& problem() const { return plan_.problem; }
+
+  // Bytes of args.workspace; 0 but for Streamed.
+  std::int64_t workspace_size() const { return plan_.workspace_bytes; }
 
   // How the work is cut into blocks.
   const PlanCounts& counts() const { return plan_.counts; }
@@ -168,7 +175,8 @@ class Gemm {
           "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
     }
     const Tensors t = TensorsOf(args);
-    return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kGrouped<P> ? 3 : 2), t.c,
+    constexpr int kOperands = kGrouped<P> || kStreamed<P> ? 3 : 2;
+    return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kOperands), t.c,
                                 t.epilogue);
   }
 
@@ -180,7 +188,7 @@ class Gemm {
 
   // What a run reads and writes.
   struct Tensors {
-    TensorArgument operands[3];  // a, b, and the ends of Grouped
+    TensorArgument operands[3];  // a, b, and the ends of Grouped or Streamed's workspace
     TensorArgument c;
     EpilogueArguments epilogue;
   };
@@ -204,25 +212,28 @@ class Gemm {
     };
     constexpr std::true_type kA;
     constexpr std::false_type kB;
-    Tensors all =
-        {.operands =
-             {kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
-                           : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a),
-              kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
-                           : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b),
-              {.field = "ends",
-               .address =
-                   args.ends,
-               .alignment =
-                   alignof(std::int32_t),
-               .line_bytes =
-                   p.batch *
-                   std::int64_t{sizeof(std::int32_t)},
-               .if_null =
-                   "is null; give the address of one number for each of problem.batch groups, the "
-                   "row behind its last one"}},
-         .c = {},
-         .epilogue = {}};
+    Tensors all;
+    all.operands[0] = kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
+                                   : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
+    all.operands[1] = kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                                   : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
+    if constexpr (kGrouped<P>) {
+      all.operands[2] = {.field = "ends",
+                         .address = args.ends,
+                         .alignment = alignof(std::int32_t),
+                         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
+                         .if_null =
+                             "is null; give the address of one number for each of "
+                             "problem.batch groups, the row behind its last one"};
+    } else if constexpr (kStreamed<P>) {
+      all.operands[2] = {.field = "workspace",
+                         .address = args.workspace,
+                         .alignment = 16,
+                         .line_bytes = workspace_size(),
+                         .if_null =
+                             "is null; give the address of workspace_size() bytes, zeros "
+                             "before the first run"};
+    }
     const auto result = [&](int element_bytes, int alignment) {
       return Batched({.field = "c",
                       .address = args.c,
@@ -249,14 +260,20 @@ class Gemm {
   absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     Launch launch;
-    launch.grid = {plan_.tiles, 1, 1};
+    launch.grid = {plan_.blocks, 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(P::config.threadblock), &p.schedule);
       p.ring = plan_.engine.ring;
       p.plan = plan_.engine.plan;
-      p.tiles = launch.grid.x;
+      p.tiles = plan_.tiles;
+      if constexpr (kStreamed<P>) {
+        constexpr int kGroups = GemmKernel<P>::Mainloop::kGroups;
+        p.stream.arrived = static_cast<std::int32_t*>(args.workspace);
+        p.stream.sums =
+            static_cast<std::uint8_t*>(args.workspace) + StreamArrivedBytes(plan_.blocks, kGroups);
+      }
       launch.params = &p;
       return start(launch);
     } else {

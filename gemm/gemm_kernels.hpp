@@ -13,6 +13,7 @@
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
+#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_kernel.hpp"
 #include "weft/gemm/wgmma_store.hpp"
 
@@ -68,6 +69,8 @@ template <class P>
 using ListOf = ListGrid<typename ListedProduct<P>::Grid, ListedProduct<P>>;
 
 template <class P, class Grid>
+struct GemmSchedule<Streamed<P>, Grid> : GemmSchedule<P, Grid> {};
+template <class P, class Grid>
 struct GemmSchedule<Listed<P>, Grid> {
   using Scheduler = ListOf<P>;
   using Output = OutputParams<P, MatrixRows>;
@@ -84,6 +87,12 @@ struct WgmmaGemmParams<Listed<P>> {
   WgmmaPlan plan;
   std::int32_t tiles = 0;
   std::int32_t early = 0;
+};
+
+// The same as P's, and what parts of tiles are left in.
+template <class P>
+struct WgmmaGemmParams<Streamed<P>> : WgmmaGemmParams<P> {
+  StreamParams stream;
 };
 
 inline namespace WEFT_BACKEND {
@@ -150,6 +159,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
 
 template <class P>
 struct WgmmaGemmParts {
+  static constexpr bool kStreamed = gemm::kStreamed<P>;
   using Params = WgmmaGemmParams<P>;
   using Scheduler = GemmGrid<P, BandedTileGrid>;
   struct Spec {

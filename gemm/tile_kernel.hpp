@@ -32,6 +32,7 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/split_sums.hpp"
+#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile.hpp"
 #include "weft/gemm/tile_grid.hpp"
 
@@ -97,6 +98,11 @@ struct TileKernel {
   static_assert(!kListed || kSplit == 1,
                 "weft: config.split of a product of Listed is 1: its products are tiles enough");
 
+  // Whether blocks take parts of the last tiles' slices, with Params::stream.
+  static constexpr bool kStreamed = requires { requires Parts::kStreamed; };
+  static_assert(!kStreamed || kSplit == 1,
+                "weft: config.split of a product of Streamed is 1: its slices are divided already");
+
   // Whether some blocks have no tile; where a cluster shares one they would lose count of rounds.
   static constexpr bool kSparse = SparseTile<decltype(Parts::Scheduler::At({}, 0))>;
   static_assert(!kSparse || kSplit == 1,
@@ -129,7 +135,14 @@ struct TileKernel {
   struct ClusterStorage : BlockStorage {
     typename SplitSums<M>::Shared split;
   };
-  using SharedStorage = std::conditional_t<(kSplit > 1), ClusterStorage<Mainloop>, BlockStorage>;
+  template <class M>
+  struct StreamStorage : BlockStorage {
+    typename StreamSums<M>::Shared stream;
+  };
+  using SharedStorage = typename std::conditional_t<
+      (kSplit > 1), std::type_identity<ClusterStorage<Mainloop>>,
+      std::conditional_t<kStreamed, std::type_identity<StreamStorage<Mainloop>>,
+                         std::type_identity<BlockStorage>>>::type;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kSpecialised) {
@@ -203,11 +216,22 @@ struct TileKernel {
     const auto slices = [&] {
       if constexpr (kListed) {
         return SliceRange{};  // each tile has its own
+      } else if constexpr (kStreamed) {
+        return StreamShare(p.tiles, p.slices, t.block_x(), t.grid_x());
       } else {
         return Mainloop::SlicesOf(t, p.slices);
       }
     }();
-    const int first = t.block_x() / kSplit, step = t.grid_x() / kSplit;
+    // A block's turns: tiles, or numbers of its StreamShare.
+    const int first = kStreamed ? 0 : t.block_x() / kSplit;
+    const int step = kStreamed ? 1 : t.grid_x() / kSplit;
+    const auto turns = [&] {
+      if constexpr (kStreamed) {
+        return slices.Turns();
+      } else {
+        return p.tiles;
+      }
+    };
     typename Pipeline::Turn turn;
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
@@ -216,14 +240,14 @@ struct TileKernel {
         if constexpr (kReads) t.WaitForEarlierGrids();
         if constexpr (kMaps) {
           if (producer > 0) {
-            typename Parts::OperandA a(p.a, Parts::Scheduler::At(p.schedule, first));
-            Pipeline::Prefetch(t, p.ring, producer, a, slices);
+            typename Parts::OperandA a(p.a, TileAt(p, slices, first));
+            Pipeline::Prefetch(t, p.ring, producer, a, SlicesOf(t, slices, p, first));
           }
         }
         int early = p.early;  // slices of filters that are fetched before the wait
         WEFT_NO_UNROLL
-        for (int i = first; i < p.tiles; i += step) {
-          const auto tile = Parts::Scheduler::At(p.schedule, i);
+        for (int i = first; i < turns(); i += step) {
+          const auto tile = TileAt(p, slices, i);
           if constexpr (kSparse) {
             if (!tile.exists) continue;
           }
@@ -231,7 +255,7 @@ struct TileKernel {
           if constexpr (kListed) t.FenceTensorMap(producer == 0 ? own.b.map : own.a.map);
           typename Parts::OperandA a(own.a, tile);
           typename Parts::OperandB b(own.b, tile);
-          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, SlicesOf(t, slices, own),
+          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, SlicesOf(t, slices, own, i),
                             early, turn);
           early = -1;
         }
@@ -250,8 +274,8 @@ struct TileKernel {
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
     WEFT_NO_UNROLL
-    for (int i = first; i < p.tiles; i += step) {
-      const auto tile = Parts::Scheduler::At(p.schedule, i);
+    for (int i = first; i < turns(); i += step) {
+      const auto tile = TileAt(p, slices, i);
       if constexpr (kSparse) {
         if (t.WarpUniform(int{tile.exists}) == 0) continue;
       }
@@ -265,36 +289,66 @@ struct TileKernel {
           Parts::Epilogue::Prepare(t, shared.epilogue, output, tile, m, n, kept);
         }
       };
-      if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, output, tile, m, n);
-      // The first tile's operands are still under way, later ones' products take the time.
-      const bool now = kSplit > 1 || i == first;
-      if (now) prepare();
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own), acc, turn,
-                        [&] {
-                          if (!now) prepare();
-                        });
-      if constexpr (kSplit > 1) {
-        typename Mainloop::OwnSums sums;
-        const bool is_last = i + step >= p.tiles;
-        SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, sums);
-        Store(output, shared, t, tile, m, n, kept, sums);
-        // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
-        // the next tile's products one by one.
-        t.BarSync(1 + Mainloop::Map::Group(t), 128);
+      const auto begin = [&] {
+        if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, output, tile, m, n);
+      };
+      if constexpr (kStreamed) {
+        const SliceRange range = slices.Slices(i);
+        const bool whole = range.begin == 0 && range.end == range.all;
+        if (whole) begin();
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, [&] {
+          if (whole) prepare();
+        });
+        bool complete = true;
+        if (!whole) {
+          complete = StreamSums<Mainloop>::Add(t, p.stream, shared.stream, slices, i, acc);
+          if (complete) begin();
+          if (complete) prepare();
+        }
+        if (complete) Store(output, shared, t, tile, m, n, kept, acc);
+        t.BarSync(1 + Mainloop::Map::Group(t), 128);  // as below
       } else {
-        Store(output, shared, t, tile, m, n, kept, acc);
+        begin();
+        // The first tile's operands are still under way, later ones' products take the time.
+        const bool now = kSplit > 1 || i == first;
+        if (now) prepare();
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own, i), acc,
+                          turn, [&] {
+                            if (!now) prepare();
+                          });
+        if constexpr (kSplit > 1) {
+          typename Mainloop::OwnSums sums;
+          const bool is_last = i + step >= turns();
+          SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, sums);
+          Store(output, shared, t, tile, m, n, kept, sums);
+          // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
+          // the next tile's products one by one.
+          t.BarSync(1 + Mainloop::Map::Group(t), 128);
+        } else {
+          Store(output, shared, t, tile, m, n, kept, acc);
+        }
       }
     }
   }
 
-  // A tile's slices: `all` where there is no list.
-  template <class Own>
-  WEFT_DEVICE static std::conditional_t<kListed, SliceRange, const SliceRange&> SlicesOf(
-      arch::Thread t, const SliceRange& all, const Own& own) {
+  // Of a turn of a block: its tile, and its slices of that. slices: a SliceRange, or a StreamShare.
+  template <class Slices>
+  WEFT_DEVICE static auto TileAt(const Params& p, const Slices& slices, int turn) {
+    if constexpr (kStreamed) {
+      return Parts::Scheduler::At(p.schedule, slices.Tile(turn));
+    } else {
+      return Parts::Scheduler::At(p.schedule, turn);
+    }
+  }
+  template <class Slices, class Own>
+  WEFT_DEVICE static decltype(auto) SlicesOf(arch::Thread t, const Slices& slices, const Own& own,
+                                             int turn) {
     if constexpr (kListed) {
       return Mainloop::SlicesOf(t, own.slices);
+    } else if constexpr (kStreamed) {
+      return slices.Slices(turn);
     } else {
-      return all;
+      return (slices);
     }
   }
 
