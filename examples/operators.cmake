@@ -9,6 +9,8 @@ if(WEFT_HAVE_CUDA)
   target_sources(condconv PRIVATE examples/condconv/routing.cu)
 endif()
 
+weft_add_gemms(experts examples/experts/operators.hpp Experts)
+
 # Kernels of block_gemm's and tiled_mma's own.
 if(WEFT_HAVE_CUDA)
   target_sources(block_gemm PRIVATE examples/block_gemm/launch.cu)

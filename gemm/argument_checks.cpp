@@ -31,28 +31,6 @@ bool LinesOverlap(Wide distance, const TensorArgument& a, const TensorArgument& 
   return -distance < b.line_bytes && distance < a.line_bytes;
 }
 
-// Whether a byte belongs to both. Of matrices with one pitch, such as two blocks of columns of a
-// larger one, exactly; of others, whether their ranges from first to last byte overlap.
-bool Overlap(const TensorArgument& a, const TensorArgument& b) {
-  const Wide start_a = reinterpret_cast<std::uintptr_t>(a.address);
-  const Wide start_b = reinterpret_cast<std::uintptr_t>(b.address);
-  const Wide distance = start_b - start_a;
-  const Wide span_a = Wide{a.lines - 1} * a.pitch_bytes + a.line_bytes;
-  const Wide span_b = Wide{b.lines - 1} * b.pitch_bytes + b.line_bytes;
-  if (-distance >= span_b || distance >= span_a) return false;
-  if (a.lines == 1 && b.lines == 1) return true;
-  const Wide pitch = a.lines > 1 ? a.pitch_bytes : b.pitch_bytes;
-  if (a.lines > 1 && b.lines > 1 && pitch != b.pitch_bytes) return true;
-  if (a.line_bytes > pitch || b.line_bytes > pitch) return true;
-  // Line i of a and line i + steps of b, or the next one, are the only neighbours.
-  Wide steps = -distance / pitch;
-  if (distance + steps * pitch > 0) --steps;
-  for (const Wide j : {steps, steps + 1}) {
-    if (j > -a.lines && j < b.lines && LinesOverlap(distance + j * pitch, a, b)) return true;
-  }
-  return false;
-}
-
 absl::Status CheckOverlap(const char* who, const TensorArgument& input,
                           const TensorArgument& output) {
   if (input.may_be_output && input.address == output.address) return absl::OkStatus();
@@ -111,6 +89,26 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
 }
 
 }  // namespace
+
+bool Overlap(const TensorArgument& a, const TensorArgument& b) {
+  const Wide start_a = reinterpret_cast<std::uintptr_t>(a.address);
+  const Wide start_b = reinterpret_cast<std::uintptr_t>(b.address);
+  const Wide distance = start_b - start_a;
+  const Wide span_a = Wide{a.lines - 1} * a.pitch_bytes + a.line_bytes;
+  const Wide span_b = Wide{b.lines - 1} * b.pitch_bytes + b.line_bytes;
+  if (-distance >= span_b || distance >= span_a) return false;
+  if (a.lines == 1 && b.lines == 1) return true;
+  const Wide pitch = a.lines > 1 ? a.pitch_bytes : b.pitch_bytes;
+  if (a.lines > 1 && b.lines > 1 && pitch != b.pitch_bytes) return true;
+  if (a.line_bytes > pitch || b.line_bytes > pitch) return true;
+  // Line i of a and line i + steps of b, or the next one, are the only neighbours.
+  Wide steps = -distance / pitch;
+  if (distance + steps * pitch > 0) --steps;
+  for (const Wide j : {steps, steps + 1}) {
+    if (j > -a.lines && j < b.lines && LinesOverlap(distance + j * pitch, a, b)) return true;
+  }
+  return false;
+}
 
 TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride) {
   const std::int64_t further = (batch - 1) * stride;  // from the first matrix to the last

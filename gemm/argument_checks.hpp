@@ -35,6 +35,10 @@ struct TensorArgument {
 // same pitch where they are those of a larger matrix, else as all bytes from first to last.
 TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride);
 
+// Whether a byte belongs to both. Of matrices with one pitch, such as two blocks of columns of a
+// larger one, exactly; of others, whether their ranges from first to last byte overlap.
+bool Overlap(const TensorArgument& a, const TensorArgument& b);
+
 // Which arguments an epilogue reads.
 struct EpilogueFacts {
   bool scale = false;

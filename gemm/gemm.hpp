@@ -54,6 +54,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.lines_b = kLinesOfB<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<P>;
+  facts.streamed = kStreamed<P>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");
@@ -90,6 +91,9 @@ struct GemmArguments {
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
   const std::int32_t* ends = nullptr;
+  // Of Streamed only: op.workspace_size() bytes where A and C are, 16-byte aligned, zeros before the first
+  // run. A run leaves it so that the next one can use it; no other may while it runs.
+  void* workspace = nullptr;
   // With LoadA, LoadB: the functors, for those that have run-time values.
   LoadA load_a{};
   LoadB load_b{};
@@ -127,6 +131,9 @@ class Gemm {
 
   const GemmProblem& problem() const { return plan_.problem; }
 
+  // Bytes of args.workspace; 0 but for Streamed.
+  std::int64_t workspace_size() const { return plan_.workspace_bytes; }
+
   // How the work is cut into blocks.
   const PlanCounts& counts() const { return plan_.counts; }
 
@@ -147,15 +154,45 @@ class Gemm {
                         arch::CpuStats* stats = nullptr) const {
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
       if constexpr (kGrouped<P>) {
-        if (absl::Status s = CheckEnds(problem(), args.ends); !s.ok()) return s;
+        const auto groups = static_cast<std::size_t>(problem().batch);
+        if (absl::Status s = CheckEnds({args.ends, groups}); !s.ok()) return s;
       }
       return gemm::RunOnCpu<P>("gemm", Facts(), launch, options, stats);
     });
   }
 #endif
 
+  // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
+  // from 0 or more to problem().m at most. Run itself cannot look at them.
+  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires(kGrouped<P>) {
+    return gemm::CheckEnds(problem(), ends);
+  }
+
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
+    if (!kGrouped<P> && args.ends != nullptr) {
+      return absl::InvalidArgumentError(
+          "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
+    }
+    const Tensors t = TensorsOf(args);
+    constexpr int kOperands = kGrouped<P> || kStreamed<P> ? 3 : 2;
+    return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kOperands), t.c,
+                                t.epilogue);
+  }
+
+ private:
+  template <class>
+  friend class Gemm;  // of a list, which has one of these for each product
+
+  explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
+
+  // What a run reads and writes.
+  struct Tensors {
+    TensorArgument operands[3];  // a, b, and the ends of Grouped or Streamed's workspace
+    TensorArgument c;
+    EpilogueArguments epilogue;
+  };
+  Tensors TensorsOf(const Arguments& args) const {
     const GemmProblem& p = problem();
     const auto operand = [&]<bool kIsA>(std::bool_constant<kIsA>, const char* field,
                                         const void* address, std::int64_t lines,
@@ -175,20 +212,27 @@ class Gemm {
     };
     constexpr std::true_type kA;
     constexpr std::false_type kB;
-    const TensorArgument operands[] = {
-        kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
-                     : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a),
-        kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
-                     : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b),
-        {.field = "ends",
-         .address = args.ends,
-         .alignment = alignof(std::int32_t),
-         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
-         .if_null = "is null; give the address of one number for each of problem.batch groups, the "
-                    "row behind its last one"}};
-    if (!kGrouped<P> && args.ends != nullptr) {
-      return absl::InvalidArgumentError(
-          "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
+    Tensors all;
+    all.operands[0] = kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
+                                   : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
+    all.operands[1] = kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                                   : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
+    if constexpr (kGrouped<P>) {
+      all.operands[2] = {.field = "ends",
+                         .address = args.ends,
+                         .alignment = alignof(std::int32_t),
+                         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
+                         .if_null =
+                             "is null; give the address of one number for each of "
+                             "problem.batch groups, the row behind its last one"};
+    } else if constexpr (kStreamed<P>) {
+      all.operands[2] = {.field = "workspace",
+                         .address = args.workspace,
+                         .alignment = 16,
+                         .line_bytes = workspace_size(),
+                         .if_null =
+                             "is null; give the address of workspace_size() bytes, zeros "
+                             "before the first run"};
     }
     const auto result = [&](int element_bytes, int alignment) {
       return Batched({.field = "c",
@@ -199,65 +243,82 @@ class Gemm {
                       .pitch_bytes = p.ldc * element_bytes},
                      p.batch, p.stride_c * element_bytes);
     };
-    TensorArgument c = result(sizeof(Output), P::config.alignment.dst);
-    c.helper = "WithDstAlignment";
-    c.least_alignment = sizeof(Output);
+    all.c = result(sizeof(Output), P::config.alignment.dst);
+    all.c.helper = "WithDstAlignment";
+    all.c.least_alignment = sizeof(Output);
     // wgmma_sm90 reads a residual of bytes as widely as C is written.
     constexpr bool kWide = CheckedGemmPolicy<P>::kWgmma && sizeof(ResidualElement) == 1;
     TensorArgument residual =
         result(sizeof(ResidualElement), kWide ? P::config.alignment.dst : alignof(ResidualElement));
     residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
-    return gemm::CheckArguments(
-        "gemm", absl::MakeSpan(operands).first(kGrouped<P> ? 3 : 2), c,
-        EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual));
+    all.epilogue = EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual);
+    return all;
   }
-
- private:
-  explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
 
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>
   absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     Launch launch;
-    launch.grid = {plan_.tiles, 1, 1};
+    launch.grid = {plan_.blocks, 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
       WgmmaGemmParams<P> p;
-      Fill(args, &p);
+      if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(P::config.threadblock), &p.schedule);
-      const WgmmaGemmPlan& plan = plan_.engine;
-      static_cast<MatrixCopies&>(p.a) = plan.a.params;
-      static_cast<MatrixCopies&>(p.b) = plan.b.params;
-      p.ring = plan.ring;
-      p.plan = plan.plan;
-      p.tiles = launch.grid.x;
-      for (const auto& [spec, base, map] :
-           {std::tuple(&plan.a.spec, static_cast<const StoredElement<Element>*>(args.a), &p.a.map),
-            {&plan.b.spec, static_cast<const StoredElement<Element>*>(args.b), &p.b.map}}) {
-        if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
+      p.ring = plan_.engine.ring;
+      p.plan = plan_.engine.plan;
+      p.tiles = plan_.tiles;
+      if constexpr (kStreamed<P>) {
+        constexpr int kGroups = GemmKernel<P>::Mainloop::kGroups;
+        p.stream.arrived = static_cast<std::int32_t*>(args.workspace);
+        p.stream.sums =
+            static_cast<std::uint8_t*>(args.workspace) + StreamArrivedBytes(plan_.blocks, kGroups);
       }
       launch.params = &p;
       return start(launch);
     } else {
-      const auto k = static_cast<std::int32_t>(problem().k);
       GemmParams<P> p;
-      Fill(args, &p);
+      if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<TileGrid>(args, 1, &p.schedule);
-      // Elements brought one k at a time may begin with the short slice: sums then start with zeros
-      // instead of ending with them, which would turn -0 into 0.
-      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
-      const std::int32_t first = kShortFirst ? k - p.slices * P::config.threadblock.k : 0;
-      static_cast<MatrixParams&>(p.a) = {args.a, problem().lda, p.output.rows.rows,
-                                         k,      first,         problem().stride_a};
-      static_cast<MatrixParams&>(p.b) = {args.b, problem().ldb, p.output.k,
-                                         k,      first,         problem().stride_b};
-      if constexpr (kLoads<LoadOf<P, true>>) p.a.load = args.load_a;
-      if constexpr (kLoads<LoadOf<P, false>>) p.b.load = args.load_b;
-      const bool cut = problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
-      launch.kernel = KernelList<P>::kCut && cut ? 1 : 0;
+      launch.kernel = IsCut() ? 1 : 0;
       launch.params = &p;
       return start(launch);
     }
+  }
+
+  // Whether it takes the kernel that looks where lines end.
+  bool IsCut() const {
+    return KernelList<P>::kCut &&
+           problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
+  }
+
+  // What the kernel is given for this product: p->a, b, output and slices.
+  template <class Params>
+  absl::Status FillProduct(const Arguments& args, MakeTensorMap make, Params* p) const {
+    Fill(args, p);
+    if constexpr (CheckedGemmPolicy<P>::kWgmma) {
+      const WgmmaGemmPlan& plan = plan_.engine;
+      static_cast<MatrixCopies&>(p->a) = plan.a.params;
+      static_cast<MatrixCopies&>(p->b) = plan.b.params;
+      for (const auto& [spec, base, map] :
+           {std::tuple(&plan.a.spec, static_cast<const StoredElement<Element>*>(args.a), &p->a.map),
+            {&plan.b.spec, static_cast<const StoredElement<Element>*>(args.b), &p->b.map}}) {
+        if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
+      }
+    } else {
+      const auto k = static_cast<std::int32_t>(problem().k);
+      // Elements brought one k at a time may begin with the short slice: sums then start with zeros
+      // instead of ending with them, which would turn -0 into 0.
+      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
+      const std::int32_t first = kShortFirst ? k - p->slices * P::config.threadblock.k : 0;
+      static_cast<MatrixParams&>(p->a) = {args.a, problem().lda, p->output.rows.rows,
+                                          k,      first,         problem().stride_a};
+      static_cast<MatrixParams&>(p->b) = {args.b, problem().ldb, p->output.k,
+                                          k,      first,         problem().stride_b};
+      if constexpr (kLoads<LoadOf<P, true>>) p->a.load = args.load_a;
+      if constexpr (kLoads<LoadOf<P, false>>) p->b.load = args.load_b;
+    }
+    return absl::OkStatus();
   }
 
   template <class Grid, class Schedule>

@@ -231,7 +231,11 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
   return p;
 }
 
-absl::Status CheckEnds(const GemmProblem& p, const std::int32_t* ends) {
+absl::Status CheckEnds(const GemmProblem& p, absl::Span<const std::int32_t> ends) {
+  if (static_cast<std::int64_t>(ends.size()) != p.batch) {
+    return absl::InvalidArgumentError(absl::StrCat("gemm: ends are ", ends.size(), ", but batch=",
+                                                   p.batch, " groups; give one number for each"));
+  }
   std::int32_t last = 0;
   for (std::int64_t g = 0; g < p.batch; ++g) {
     if (ends[g] < last) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "weft/gemm/facts.hpp"
 
 namespace weft::gemm {
@@ -44,8 +45,8 @@ absl::Status CheckExtents(const GemmProblem& problem);
 // and more.
 absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const TileFacts& facts);
 
-// Of Grouped: InvalidArgument unless `ends`, problem.batch of them, ascend from 0 or more to problem.m at
-// most.
-absl::Status CheckEnds(const GemmProblem& problem, const std::int32_t* ends);
+// Of Grouped: InvalidArgument unless `ends` are problem.batch numbers that ascend from 0 or more to
+// problem.m at most.
+absl::Status CheckEnds(const GemmProblem& problem, absl::Span<const std::int32_t> ends);
 
 }  // namespace weft::gemm

@@ -13,6 +13,7 @@
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
+#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_kernel.hpp"
 #include "weft/gemm/wgmma_store.hpp"
 
@@ -20,7 +21,12 @@ namespace weft::gemm {
 
 // The schedulers of a policy's products.
 template <class P, class Grid>
-using GemmGrid = std::conditional_t<kGrouped<P>, GroupGrid<Grid>, BatchedGrid<Grid>>;
+struct GemmSchedule {
+  using Scheduler = std::conditional_t<kGrouped<P>, GroupGrid<Grid>, BatchedGrid<Grid>>;
+  using Output = OutputParams<P, MatrixRows>;
+};
+template <class P, class Grid>
+using GemmGrid = typename GemmSchedule<P, Grid>::Scheduler;
 
 template <class P>
 struct GemmParams {
@@ -42,6 +48,51 @@ struct WgmmaGemmParams {
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;
+};
+
+// What a kernel of Listed<P> reads of one product. Made on the host, the same bytes for both back ends, but
+// for the tensor maps.
+template <class P>
+struct ListedProduct {
+  static constexpr bool kWgmma = CheckedGemmPolicy<P>::kWgmma;
+  using Grid = std::conditional_t<kWgmma, BandedTileGrid, TileGrid>;
+  template <bool kIsA>
+  using Operand = std::conditional_t<kWgmma, CopiedMatrixParams, LoadedParams<LoadOf<P, kIsA>>>;
+  typename Grid::Params grid;
+  std::int32_t first_tile = 0;  // of all products', where its own begin
+  std::int32_t slices = 0;
+  Operand<true> a;
+  Operand<false> b;
+  OutputParams<P, MatrixRows> output;
+};
+template <class P>
+using ListOf = ListGrid<typename ListedProduct<P>::Grid, ListedProduct<P>>;
+
+template <class P, class Grid>
+struct GemmSchedule<Streamed<P>, Grid> : GemmSchedule<P, Grid> {};
+template <class P, class Grid>
+struct GemmSchedule<Listed<P>, Grid> {
+  using Scheduler = ListOf<P>;
+  using Output = OutputParams<P, MatrixRows>;
+};
+
+template <class P>
+struct GemmParams<Listed<P>> {
+  typename ListOf<P>::Params schedule;
+};
+template <class P>
+struct WgmmaGemmParams<Listed<P>> {
+  typename ListOf<P>::Params schedule;
+  MbarRingParams ring;
+  WgmmaPlan plan;
+  std::int32_t tiles = 0;
+  std::int32_t early = 0;
+};
+
+// The same as P's, and what parts of tiles are left in.
+template <class P>
+struct WgmmaGemmParams<Streamed<P>> : WgmmaGemmParams<P> {
+  StreamParams stream;
 };
 
 inline namespace WEFT_BACKEND {
@@ -72,10 +123,12 @@ struct GemmParts {
     using Epilogue = typename P::Epilogue;
     static constexpr auto config = P::config;
   };
-  using Epilogue = DirectStore<Destination, decltype(Params::output), typename Mainloop::Map>;
+  using Output = typename GemmSchedule<P, TileGrid>::Output;
+  using Epilogue = DirectStore<Destination, Output, typename Mainloop::Map>;
 
   // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
-  // does looking where lines end, or groups, or for a residual of floats.
+  // does looking where lines end, or groups, or for a residual of floats; and what a list has for each
+  // product does not lie in constant memory.
   static constexpr int kRegisters = [] {
     constexpr bool kLines = kLinesOfA<P> && kLinesOfB<P>, kCross = !kLinesOfA<P> && !kLinesOfB<P>;
     constexpr bool kConverts = kLoads<LoadOf<P, true>> || kLoads<LoadOf<P, false>>;
@@ -83,10 +136,11 @@ struct GemmParts {
     if (P::config.registers > 0) return kOwn;
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
       if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
-      return kLines && !kConverts ? kOwn : kOwn * 5 / 4;
+      return kLines && !kConverts && !kListed<P> ? kOwn : kOwn * 5 / 4;
     }
     constexpr bool kResidual = P::Epilogue::kHasResidual && sizeof(typename P::Element) >= 4;
-    return kOwn == 128 && (kCross || !kWhole || kGrouped<P> || kResidual) ? 168 : kOwn;
+    return kOwn == 128 && (kCross || !kWhole || kGrouped<P> || kListed<P> || kResidual) ? 168
+                                                                                        : kOwn;
   }();
   // For a residual ptxas takes more before sm_90; blocks of few threads find room for it.
   static constexpr int kRegistersBefore90 =
@@ -105,6 +159,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
 
 template <class P>
 struct WgmmaGemmParts {
+  static constexpr bool kStreamed = gemm::kStreamed<P>;
   using Params = WgmmaGemmParams<P>;
   using Scheduler = GemmGrid<P, BandedTileGrid>;
   struct Spec {
@@ -131,7 +186,8 @@ struct WgmmaGemmParts {
     using Epilogue = typename P::Epilogue;
     static constexpr auto config = P::config;
   };
-  using Epilogue = WgmmaStore<Destination, decltype(Params::output), Mainloop>;
+  using Output = typename GemmSchedule<P, BandedTileGrid>::Output;
+  using Epilogue = WgmmaStore<Destination, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 

@@ -25,6 +25,16 @@ struct GroupTile : BatchedTile {
   bool exists = false;  // some blocks have no tile
 };
 
+// The same of one product of a list: what the kernel is given for it alone.
+template <class Product>
+struct ListTile : BatchedTile {
+  const Product* own = nullptr;
+};
+template <class Tile>
+concept ListedTile = requires(const Tile tile) {
+  tile.own;
+};
+
 // Whether a tile may be none.
 template <class Tile>
 concept SparseTile = requires(const Tile tile) {
@@ -162,6 +172,35 @@ struct GroupGrid {
   static constexpr std::int32_t End(const Params& p, std::int32_t product) {
     const std::int32_t end = p.ends[product];
     return end < 0 ? 0 : end > p.m ? p.m : end;
+  }
+};
+
+// The tiles of products that have nothing in common, one product after the other. Each says where its
+// tiles begin and how they lie, and a block finds its product in log2(count) steps; those without a tile
+// are never found.
+//
+//     struct Product {
+//       Grid::Params grid;
+//       std::int32_t first_tile;  // ascending, from 0 on
+//     };
+template <class Grid, class Product>
+struct ListGrid {
+  static constexpr bool kReads = true;  // as GroupGrid
+  struct Params {
+    const Product* products = nullptr;
+    std::int32_t count = 0;
+  };
+  static constexpr ListTile<Product> At(const Params& p, int block) {
+    ListTile<Product> tile;
+    std::int32_t low = 0;
+    for (std::int32_t high = p.count; high - low > 1;) {
+      const std::int32_t middle = low + (high - low) / 2;
+      (p.products[middle].first_tile <= block ? low : high) = middle;
+    }
+    tile.product = low;
+    tile.own = p.products + low;
+    static_cast<Tile&>(tile) = Grid::At(tile.own->grid, block - tile.own->first_tile);
+    return tile;
   }
 };
 

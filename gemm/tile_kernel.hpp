@@ -21,7 +21,9 @@
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
 // mainloop. Those that multiply call an optional Parts::Landed for each slice that has come; made of
-// Params, and given a tile ahead of its slices. With the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
+// Params, and given a tile ahead of its slices. Where the scheduler's tiles are those of a list
+// (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
+// the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
 #pragma once
 
@@ -32,6 +34,7 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/split_sums.hpp"
+#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile.hpp"
 #include "weft/gemm/tile_grid.hpp"
 
@@ -92,6 +95,16 @@ struct TileKernel {
     }
   }();
 
+  // Whether each tile's product has operands, an output and slices of its own, in global memory.
+  static constexpr bool kListed = ListedTile<decltype(Parts::Scheduler::At({}, 0))>;
+  static_assert(!kListed || kSplit == 1,
+                "weft: config.split of a product of Listed is 1: its products are tiles enough");
+
+  // Whether blocks take parts of the last tiles' slices, with Params::stream.
+  static constexpr bool kStreamed = requires { requires Parts::kStreamed; };
+  static_assert(!kStreamed || kSplit == 1,
+                "weft: config.split of a product of Streamed is 1: its slices are divided already");
+
   // Whether some blocks have no tile; where a cluster shares one they would lose count of rounds.
   static constexpr bool kSparse = SparseTile<decltype(Parts::Scheduler::At({}, 0))>;
   static_assert(!kSparse || kSplit == 1,
@@ -146,7 +159,14 @@ struct TileKernel {
   struct ClusterStorage : BlockStorage {
     typename SplitSums<M>::Shared split;
   };
-  using SharedStorage = std::conditional_t<(kSplit > 1), ClusterStorage<Mainloop>, BlockStorage>;
+  template <class M>
+  struct StreamStorage : BlockStorage {
+    typename StreamSums<M>::Shared stream;
+  };
+  using SharedStorage = typename std::conditional_t<
+      (kSplit > 1), std::type_identity<ClusterStorage<Mainloop>>,
+      std::conditional_t<kStreamed, std::type_identity<StreamStorage<Mainloop>>,
+                         std::type_identity<BlockStorage>>>::type;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kSpecialised) {
@@ -157,30 +177,47 @@ struct TileKernel {
   }
 
  private:
+  // What holds a tile's a, b, output and slices.
+  template <class Tile>
+  WEFT_DEVICE static const auto& OwnOf(const Params& p, const Tile& tile) {
+    if constexpr (kListed) {
+      return *tile.own;
+    } else {
+      return p;
+    }
+  }
+  // A part of it as a thread keeps it: of a list in registers, where loops would load it again.
+  template <class T>
+  using InRegisters = std::conditional_t<kListed, const T, const T&>;
+
   WEFT_DEVICE static void RunTile(const Params& p, SharedStorage& shared, arch::Thread t) {
     const auto tile = Parts::Scheduler::At(p.schedule, t.block_x());
     if constexpr (kSparse) {
       if (!tile.exists) return;
     }
+    const auto& own = OwnOf(p, tile);
     typename Mainloop::Accumulators acc = {};
     {
-      typename Parts::OperandA a(t, p.a, tile);
-      typename Parts::OperandB b(t, p.b, tile);
-      Pipeline::Run(t, shared.stages, a, b, p.slices, acc);
+      InRegisters<typename Parts::OperandA::Params> of_a = own.a;
+      InRegisters<typename Parts::OperandB::Params> of_b = own.b;
+      typename Parts::OperandA a(t, of_a, tile);
+      typename Parts::OperandB b(t, of_b, tile);
+      Pipeline::Run(t, shared.stages, a, b, own.slices, acc);
     }
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
-    Parts::Epilogue::Run(t, p.output, tile, FirstRow(p, tile), tile.n * Mainloop::kBlockN, acc);
+    InRegisters<std::remove_cvref_t<decltype(own.output)>> output = own.output;
+    Parts::Epilogue::Run(t, output, tile, FirstRow(output, tile), tile.n * Mainloop::kBlockN, acc);
   }
 
   // Of a tile, as the epilogue counts rows.
-  template <class Tile>
-  WEFT_DEVICE static std::int32_t FirstRow(const Params& p, const Tile& tile) {
+  template <class Output, class Tile>
+  WEFT_DEVICE static std::int32_t FirstRow(const Output& output, const Tile& tile) {
     const std::int32_t first = tile.m * Mainloop::kBlockM;
-    if constexpr (requires { p.output.rows.FirstRow(tile); }) {
+    if constexpr (requires { output.rows.FirstRow(tile); }) {
       return static_cast<std::int32_t>(static_cast<std::uint32_t>(first) +
-                                       static_cast<std::uint32_t>(p.output.rows.FirstRow(tile)));
+                                       static_cast<std::uint32_t>(output.rows.FirstRow(tile)));
     } else {
       return first;
     }
@@ -200,8 +237,25 @@ struct TileKernel {
     Pipeline::Begin(t, shared.stages, p.ring);
     if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
-    const auto slices = Mainloop::SlicesOf(t, p.slices);
-    const int first = t.block_x() / kSplit, step = t.grid_x() / kSplit;
+    const auto slices = [&] {
+      if constexpr (kListed) {
+        return SliceRange{};  // each tile has its own
+      } else if constexpr (kStreamed) {
+        return StreamShare(p.tiles, p.slices, t.block_x(), t.grid_x());
+      } else {
+        return Mainloop::SlicesOf(t, p.slices);
+      }
+    }();
+    // A block's turns: tiles, or numbers of its StreamShare.
+    const int first = kStreamed ? 0 : t.block_x() / kSplit;
+    const int step = kStreamed ? 1 : t.grid_x() / kSplit;
+    const auto turns = [&] {
+      if constexpr (kStreamed) {
+        return slices.Turns();
+      } else {
+        return p.tiles;
+      }
+    };
     typename Pipeline::Turn turn;
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
@@ -210,20 +264,23 @@ struct TileKernel {
         if constexpr (kReads) t.WaitForEarlierGrids();
         if constexpr (kMaps) {
           if (producer > 0) {
-            typename Parts::OperandA a(p.a, Parts::Scheduler::At(p.schedule, first));
-            Pipeline::Prefetch(t, p.ring, producer, a, slices);
+            typename Parts::OperandA a(p.a, TileAt(p, slices, first));
+            Pipeline::Prefetch(t, p.ring, producer, a, SlicesOf(t, slices, p, first));
           }
         }
         int early = p.early;  // slices of filters that are fetched before the wait
         WEFT_NO_UNROLL
-        for (int i = first; i < p.tiles; i += step) {
-          const auto tile = Parts::Scheduler::At(p.schedule, i);
+        for (int i = first; i < turns(); i += step) {
+          const auto tile = TileAt(p, slices, i);
           if constexpr (kSparse) {
             if (!tile.exists) continue;
           }
-          typename Parts::OperandA a(p.a, tile);
-          typename Parts::OperandB b(p.b, tile);
-          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, slices, early, turn);
+          const auto& own = OwnOf(p, tile);
+          if constexpr (kListed) t.FenceTensorMap(producer == 0 ? own.b.map : own.a.map);
+          typename Parts::OperandA a(own.a, tile);
+          typename Parts::OperandB b(own.b, tile);
+          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, SlicesOf(t, slices, own, i),
+                            early, turn);
           early = -1;
         }
       }
@@ -241,55 +298,98 @@ struct TileKernel {
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
     typename LandedOf<Parts, kHasLanded>::type landed(p);
-    if constexpr (kHasLanded) landed.Aim(t, Parts::Scheduler::At(p.schedule, first));
+    if constexpr (kHasLanded) landed.Aim(t, TileAt(p, slices, first));
     WEFT_NO_UNROLL
-    for (int i = first; i < p.tiles; i += step) {
-      const auto tile = Parts::Scheduler::At(p.schedule, i);
+    for (int i = first; i < turns(); i += step) {
+      const auto tile = TileAt(p, slices, i);
       if constexpr (kSparse) {
         if (t.WarpUniform(int{tile.exists}) == 0) continue;
       }
-      const int m = FirstRow(p, tile), n = tile.n * Mainloop::kBlockN;
+      const auto& own = OwnOf(p, tile);
+      const auto& output = own.output;
+      if constexpr (kListed) kept = {};  // of another product, maybe
+      const int m = FirstRow(output, tile), n = tile.n * Mainloop::kBlockN;
       typename Mainloop::Accumulators acc;
       const auto prepare = [&] {
         if constexpr (kStaged) {
-          Parts::Epilogue::Prepare(t, shared.epilogue, p.output, tile, m, n, kept);
+          Parts::Epilogue::Prepare(t, shared.epilogue, output, tile, m, n, kept);
         }
       };
-      if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, p.output, tile, m, n);
-      // The first tile's operands are still under way, later ones' products take the time.
-      const bool now = kSplit > 1 || i == first;
-      if (now) prepare();
-      Pipeline::Consume(
-          t, shared.stages, p.ring, mainloop, slices, acc, turn,
-          [&](std::uint32_t stage, int slice) { landed(t, stage, slice); },
-          [&] {
-            if (!now) prepare();
-            if constexpr (kHasLanded) {
-              if (i + step < p.tiles) landed.Aim(t, Parts::Scheduler::At(p.schedule, i + step));
-            }
-          });
-      if constexpr (kSplit > 1) {
-        typename Mainloop::OwnSums own;
-        const bool is_last = i + step >= p.tiles;
-        SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, own);
-        Store(p, shared, t, tile, m, n, kept, own);
-        // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
-        // the next tile's products one by one.
-        t.BarSync(1 + Mainloop::Map::Group(t), 128);
+      const auto land = [&](std::uint32_t stage, int slice) { landed(t, stage, slice); };
+      const auto begin = [&] {
+        if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, output, tile, m, n);
+      };
+      if constexpr (kStreamed) {
+        const SliceRange range = slices.Slices(i);
+        const bool whole = range.begin == 0 && range.end == range.all;
+        if (whole) begin();
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, land, [&] {
+          if (whole) prepare();
+        });
+        bool complete = true;
+        if (!whole) {
+          complete = StreamSums<Mainloop>::Add(t, p.stream, shared.stream, slices, i, acc);
+          if (complete) begin();
+          if (complete) prepare();
+        }
+        if (complete) Store(output, shared, t, tile, m, n, kept, acc);
+        t.BarSync(1 + Mainloop::Map::Group(t), 128);  // as below
       } else {
-        Store(p, shared, t, tile, m, n, kept, acc);
+        begin();
+        // The first tile's operands are still under way, later ones' products take the time.
+        const bool now = kSplit > 1 || i == first;
+        if (now) prepare();
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own, i), acc,
+                          turn, land, [&] {
+                            if (!now) prepare();
+                            if constexpr (kHasLanded) {
+                              if (i + step < turns()) landed.Aim(t, TileAt(p, slices, i + step));
+                            }
+                          });
+        if constexpr (kSplit > 1) {
+          typename Mainloop::OwnSums sums;
+          const bool is_last = i + step >= turns();
+          SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, sums);
+          Store(output, shared, t, tile, m, n, kept, sums);
+          // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
+          // the next tile's products one by one.
+          t.BarSync(1 + Mainloop::Map::Group(t), 128);
+        } else {
+          Store(output, shared, t, tile, m, n, kept, acc);
+        }
       }
     }
   }
 
-  template <class Tile, class Kept>
-  WEFT_DEVICE static void Store(const Params& p, SharedStorage& shared, arch::Thread t,
+  // Of a turn of a block: its tile, and its slices of that. slices: a SliceRange, or a StreamShare.
+  template <class Slices>
+  WEFT_DEVICE static auto TileAt(const Params& p, const Slices& slices, int turn) {
+    if constexpr (kStreamed) {
+      return Parts::Scheduler::At(p.schedule, slices.Tile(turn));
+    } else {
+      return Parts::Scheduler::At(p.schedule, turn);
+    }
+  }
+  template <class Slices, class Own>
+  WEFT_DEVICE static decltype(auto) SlicesOf(arch::Thread t, const Slices& slices, const Own& own,
+                                             int turn) {
+    if constexpr (kListed) {
+      return Mainloop::SlicesOf(t, own.slices);
+    } else if constexpr (kStreamed) {
+      return slices.Slices(turn);
+    } else {
+      return (slices);
+    }
+  }
+
+  template <class Output, class Tile, class Kept>
+  WEFT_DEVICE static void Store(const Output& output, SharedStorage& shared, arch::Thread t,
                                 const Tile& tile, int m, int n, Kept& kept,
                                 const typename Mainloop::Map::Accumulators& acc) {
     if constexpr (kStaged) {
-      Parts::Epilogue::Run(t, shared.epilogue, p.output, tile, m, n, kept, acc);
+      Parts::Epilogue::Run(t, shared.epilogue, output, tile, m, n, kept, acc);
     } else {
-      Parts::Epilogue::Run(t, p.output, tile, m, n, acc);
+      Parts::Epilogue::Run(t, output, tile, m, n, acc);
     }
   }
 };

@@ -60,6 +60,7 @@ class WgmmaSm90Mainloop {
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
   static constexpr bool kResident = requires { requires Spec::kResident; };
+  static constexpr bool kStreamed = requires { requires P::kStreamed; };  // StreamSums
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
@@ -144,7 +145,7 @@ class WgmmaSm90Mainloop {
                         kThreads / 2;
   static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
                                      CeilDiv(kStagedBytes, 1024) * 1024 -
-                                     CeilDiv(kReceivedBytes, 1024) * 1024;
+                                     CeilDiv(kReceivedBytes, 1024) * 1024 - (kStreamed ? 1024 : 0);
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;

@@ -111,6 +111,7 @@ struct HopperThread : ClusterThread {
     SpecOf(map, TensorMapSpec::Kind::kIm2col, 4, at);
   }
   static void PrefetchTensorMap(const TensorMap&) {}
+  static void FenceTensorMap(const TensorMap&) {}
 
   // --- Proxies ---------------------------------------------------------------------------------
 

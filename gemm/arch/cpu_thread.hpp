@@ -152,6 +152,14 @@ struct Thread : HopperThread {
     std::atomic_ref<int32_t>(*p).fetch_add(x, std::memory_order_relaxed);
   }
 
+  // The same, and what *p was before. What the thread has written, or seen by a barrier, before is seen by
+  // whoever adds to *p later in this way, and by those that it meets at a barrier then.
+  int32_t FetchAddGlobal(int32_t* p, int32_t x, Location at = Location::current()) const {
+    CheckGlobalAccess<int32_t>(p, /*is_store=*/true, at);
+    if (self->preemptive) cpu::Preempt(self);
+    return std::atomic_ref<int32_t>(*p).fetch_add(x, std::memory_order_acq_rel);
+  }
+
   // --- Asynchronous copies, global to shared ---------------------------------------------------
 
   // Copies `src_bytes` (0 to Bytes) and fills the rest of the Bytes = 4, 8 or 16 with zeros. Both

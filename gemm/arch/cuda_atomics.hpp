@@ -23,6 +23,17 @@ struct AtomicThread {
     asm volatile("red.relaxed.gpu.global.add.s32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
   }
 
+  // The same, and what *p was before. What the thread has written, or seen by a barrier, before is seen by
+  // whoever adds to *p later in this way, and by those that it meets at a barrier then.
+  WEFT_DEVICE static int FetchAddGlobal(int* p, int x) {
+    int before;
+    asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(p), "r"(x)
+                 : "memory");
+    return before;
+  }
+
  private:
   WEFT_DEVICE static float LoadRelaxed(const float* p) {
     float x;

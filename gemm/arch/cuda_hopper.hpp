@@ -197,6 +197,13 @@ struct HopperThread : ClusterThread {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
   }
 
+  // By a thread that is about to use a map in global memory, written before the kernel began, where it has
+  // not fenced the same one already: the copy engine then sees what memory holds, not what it once read
+  // at the address.
+  WEFT_DEVICE static void FenceTensorMap(const TensorMap& map) {
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
+  }
+
   // --- Proxies -----------------------------------------------------------------------------------
 
   // What was written to shared memory by ordinary stores before it (the thread's own, or others'

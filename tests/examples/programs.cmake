@@ -33,6 +33,11 @@ add_test(NAME example_condconv_cpu COMMAND condconv --backend=cpu)
 set_tests_properties(example_condconv example_condconv_cpu PROPERTIES
   PASS_REGULAR_EXPRESSION "875 outputs, [1-9][0-9][0-9] above zero, 0 differ from the reference")
 
+add_test(NAME example_experts COMMAND experts)
+add_test(NAME example_experts_cpu COMMAND experts --backend=cpu)
+set_tests_properties(example_experts example_experts_cpu PROPERTIES
+  PASS_REGULAR_EXPRESSION "list of 4 products, .*\n0 outputs differ from plain loops")
+
 add_test(NAME example_block_gemm COMMAND block_gemm)
 add_test(NAME example_block_gemm_cpu COMMAND block_gemm --backend=cpu)
 set_tests_properties(example_block_gemm example_block_gemm_cpu PROPERTIES

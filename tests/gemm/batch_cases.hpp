@@ -236,6 +236,9 @@ TEST(GemmGroups, BadInput) {
   EXPECT_THAT(std::string(op->Run(args, nullptr).message()),
               testing::HasSubstr("gemm: args.ends is null; give the address of one number for each "
                                  "of problem.batch groups, the row behind its last one"));
+  EXPECT_TRUE(op->CheckEnds({0, 5, 5}).ok());
+  EXPECT_EQ(op->CheckEnds({0, 5}).message(),
+            "gemm: ends are 2, but batch=3 groups; give one number for each");
 #if defined(WEFT_CPU_BACKEND)
   const auto refusal = [&](std::int32_t first, std::int32_t second, std::int32_t third) {
     const std::int32_t ends[] = {first, second, third};

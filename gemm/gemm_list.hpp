@@ -1,0 +1,180 @@
+// Gemm<Listed<P>>: products that have nothing in common, in one launch.
+//
+//     using Products = weft::gemm::Gemm<weft::gemm::Listed<MyGemm>>;
+//     auto op = Products::Create({{.m = 37, .n = 512, .k = 256}, {.m = 5, .n = 1024, .k = 128}});
+//     auto table = op->Table({{.a = a0, .b = b0, .c = c0}, {.a = a1, .b = b1, .c = c1}});
+//     cudaMemcpyAsync(memory, table->data(), table->size() * sizeof(Products::Product), ...);
+//     op->Run(memory, stream);  // on the GPU, as often as matrices lie there
+//     op->RunOnCpu({{.a = a0, ...}, {.a = a1, ...}});  // the same kernel, on the CPU
+//
+// Tiles are taken in the order of the list: products with the longest k belong at its begin, so that
+// none of them is left alone at the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "weft/gemm/gemm.hpp"
+#include "weft/gemm/list_checks.hpp"
+
+namespace weft::gemm {
+
+template <class P>
+class Gemm<Listed<P>> {
+  static_assert(GemmKernel<Listed<P>>::kThreads > 0);  // its parts check the config
+  using One = Gemm<P>;
+  using Grid = typename ListedProduct<P>::Grid;
+
+ public:
+  using Output = typename One::Output;
+  using Element = typename One::Element;
+  // Of one product.
+  using Arguments = typename One::Arguments;
+  // What the kernel reads of one product.
+  using Product = ListedProduct<P>;
+
+  static constexpr TileFacts Facts() { return GemmFactsOf<Listed<P>>(); }
+
+  // InvalidArgument or OutOfRange, naming the product, the field, its value and what would be accepted: for
+  // what Gemm<P>::Create refuses, but that m may be 0; for batches; for an empty list; for more than
+  // 2^31 - 1 tiles.
+  static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
+    if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
+    Gemm list;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
+      GemmProblem p = problems[i];
+      list.empty_.push_back(p.m == 0);
+      if (p.m == 0) p.m = 1;  // all else is checked as ever
+      absl::StatusOr<One> one = One::Create(p);
+      if (!one.ok()) return OfProduct(i, one.status());
+      const std::int64_t own = problems[i].m == 0 ? 0 : one->plan_.tiles;
+      const std::int64_t end = list.first_.back() + own;
+      if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
+      list.cut_ = list.cut_ || one->IsCut();
+      list.products_.push_back(*std::move(one));
+      list.first_.push_back(static_cast<std::int32_t>(end));
+    }
+    return list;
+  }
+
+  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
+  static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems,
+                                     const arch::DeviceLimits& device) {
+    if (absl::Status s = CheckDevice("gemm", Facts(), device); !s.ok()) return s;
+    return Create(problems);
+  }
+
+  std::size_t size() const { return products_.size(); }
+  // Of product i < size(), with its leading dimensions; m is 1 where 0 was given.
+  const GemmProblem& problem(std::size_t i) const { return products_[i].problem(); }
+  // Tiles of all products: blocks, where each takes one.
+  std::int32_t tiles() const { return first_.back(); }
+
+  // One line: how many products and tiles; tile, shared memory, layouts of the first.
+  std::string Describe() const {
+    return absl::StrCat("list of ", size(), " products, ", tiles(),
+                        " tiles; the first: ", products_.front().Describe());
+  }
+
+  // What Table checks: each product's arguments as Gemm<P> does, and that no product writes what another
+  // one reads or writes. Those of a product with m = 0 are not looked at.
+  absl::Status CheckArguments(absl::Span<const Arguments> args) const {
+    if (args.size() != size()) return WrongCount(args.size(), size());
+    std::vector<ListedTensor> tensors;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (empty_[i]) continue;
+      if (absl::Status s = products_[i].CheckArguments(args[i]); !s.ok()) return OfProduct(i, s);
+      const auto all = products_[i].TensorsOf(args[i]);
+      const auto& e = all.epilogue;
+      for (const TensorArgument* t : {&all.operands[0], &all.operands[1], &e.residual, &e.bias,
+                                      &e.channel_alpha, &e.channel_values}) {
+        if (t->address != nullptr) tensors.push_back({i, false, *t});
+      }
+      tensors.push_back({i, true, all.c});
+    }
+    return CheckListApart(tensors);
+  }
+
+  // What Run is given, of args.size() == size() products, to be copied to the GPU as it is: sizeof(Product)
+  // bytes each, 64-byte aligned. As CheckArguments; Internal if CUDA refuses a tensor map. Holds
+  // addresses and numbers, not what lies there: one table serves as long as matrices stay where they are.
+  absl::StatusOr<std::vector<Product>> Table(absl::Span<const Arguments> args) const {
+    return MakeTable(args, &arch::EncodeTensorMap);
+  }
+
+  // Enqueues the kernel on `stream`; errors as conv::Convolution::Run, and InvalidArgument for a null or
+  // misaligned table. table: a copy of Table()'s in the GPU's memory, which stays until the kernel has
+  // ended. Does nothing where there is no tile.
+  absl::Status Run(const Product* table, Stream stream, const LaunchOptions& options = {}) const {
+    if (absl::Status s = CheckTable(table, alignof(Product)); !s.ok()) return s;
+    return Start(table, [&](const Launch& launch) {
+      return RunOnGpu<Listed<P>>("gemm", Facts(), launch, stream, options);
+    });
+  }
+
+#if defined(WEFT_CPU_BACKEND)
+  // Runs the same kernel on the CPU and returns when it is done.
+  absl::Status RunOnCpu(absl::Span<const Arguments> args,
+                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
+                        arch::CpuStats* stats = nullptr) const {
+    const absl::StatusOr<std::vector<Product>> table = MakeTable(args, &arch::MakeCpuTensorMap);
+    if (!table.ok()) return table.status();
+    return Start(table->data(), [&](const Launch& launch) {
+      return gemm::RunOnCpu<Listed<P>>("gemm", Facts(), launch, options, stats);
+    });
+  }
+#endif
+
+ private:
+  Gemm() = default;
+
+  absl::StatusOr<std::vector<Product>> MakeTable(absl::Span<const Arguments> args,
+                                                 MakeTensorMap make) const {
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    std::vector<Product> table(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      Product& p = table[i];
+      p.first_tile = first_[i];
+      if (empty_[i]) continue;
+      const One& one = products_[i];
+      if (absl::Status s = one.FillProduct(args[i], make, &p); !s.ok()) return OfProduct(i, s);
+      p.grid = Grid::Make(static_cast<std::int32_t>(one.counts().tiles_m),
+                          static_cast<std::int32_t>(one.counts().tiles_n),
+                          BandOf(P::config.threadblock));
+      // A tile's product is its number in the list, not in a batch.
+      p.output.rows.row_step = p.output.rows.column_step = p.output.rows.value_step = 0;
+      if constexpr (!Product::kWgmma) p.a.step = p.b.step = 0;
+    }
+    return table;
+  }
+
+  template <class StartFunction>
+  absl::Status Start(const Product* table, const StartFunction& start) const {
+    if (tiles() == 0) return absl::OkStatus();
+    Launch launch;
+    launch.grid = {tiles(), 1, 1};
+    launch.kernel = cut_ ? 1 : 0;
+    std::conditional_t<Product::kWgmma, WgmmaGemmParams<Listed<P>>, GemmParams<Listed<P>>> p;
+    p.schedule = {table, static_cast<std::int32_t>(size())};
+    if constexpr (Product::kWgmma) {
+      // All products have these in common; past the end of a k are zeros.
+      const WgmmaGemmPlan& plan = products_.front().plan_.engine;
+      p.ring = plan.ring;
+      p.plan = plan.plan;
+      p.plan.last_steps = p.plan.steps;
+      p.tiles = tiles();
+    }
+    launch.params = &p;
+    return start(launch);
+  }
+
+  std::vector<One> products_;
+  std::vector<bool> empty_;                // products of no rows
+  std::vector<std::int32_t> first_ = {0};  // tiles before each product, and all
+  bool cut_ = false;
+};
+
+}  // namespace weft::gemm

@@ -1,0 +1,1 @@
+#include "tests/gemm/list_cases.hpp"  // on the CPU

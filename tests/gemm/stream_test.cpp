@@ -1,0 +1,1 @@
+#include "tests/gemm/stream_cases.hpp"  // on the CPU
