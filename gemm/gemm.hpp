@@ -35,7 +35,8 @@ constexpr TileFacts GemmFactsOf() {
   facts.config = P::config;
   constexpr bool kTensorCores =
       CheckedGemmPolicy<P>::kWgmma || P::config.kMainloop == Mainloop::kMmaSm80;
-  facts.config.instruction.k /= static_cast<int>(kTensorCores ? sizeof(typename P::Element) : 1);
+  constexpr int kElementBytes = sizeof(typename P::Element);
+  if (kTensorCores) facts.config.instruction.k /= kElementBytes == 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<P>::kWgmma) {
     facts.stage_bytes = Kernel::Mainloop::kStageBytes;
     facts.resident_blocks = P::config.blocks_per_sm;

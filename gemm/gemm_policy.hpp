@@ -13,6 +13,7 @@
 //     std::int8_t     int32   SimtConfig, MmaSm80Config,    exact
 //                             WgmmaSm90Config
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
+//     double          same    MmaSm80Config                 rounded within sums as the GPU does
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
 //     Half            Half    MmaSm80Config                 likewise; `using Sum = weft::Half`
@@ -180,10 +181,11 @@ struct CheckedGemmPolicy {
                 "floats take the mma_sm80 mainloop");
   static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
                 "weft: the simt_async GEMM multiplies Element = float or double");
-  static_assert(kSimt || !kFma,
-                "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half or "
-                "weft::Bfloat16; float and double take the simt mainloop, floats that may be read "
-                "in part are weft::Tf32");
+  static_assert(
+      kSimt || !kFma || (std::is_same_v<Element, double> && !kWgmma),
+      "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half, "
+      "weft::Bfloat16 or, by mma_sm80, double; float takes the simt mainloop, floats that "
+      "may be read in part are weft::Tf32");
   static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
                     internal::kIsMatrixLayout<typename P::LayoutB> &&
                     internal::kIsMatrixLayout<typename P::LayoutC>,

@@ -61,12 +61,12 @@ inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v
 
 inline namespace WEFT_BACKEND {
 
-// m16n8k32 of bytes, m16n8k16 of 16-bit floats.
+// m16n8k32 of bytes, m16n8k16 of 16-bit floats, m16n8k8 of doubles (below).
 template <class E>
 struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
   static_assert(internal::kIsByte<E> || std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>,
-                "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half or "
-                "weft::Bfloat16");
+                "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half, "
+                "weft::Bfloat16 or double");
   static constexpr arch::Requires kRequires = {.min = 80};
   using Sum = typename internal::WarpAtom<arch::MmaM16N8, E>::Sum;
 
@@ -81,6 +81,26 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
     } else {
       t.MmaM16N8K16Bf16(c, a, b, c);
     }
+  }
+};
+
+// m16n8k8 of doubles.
+template <>
+struct MmaSm80Atom<double> {
+  using Shape = arch::MmaM16N8;
+  static constexpr int kThreads = 32, kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  using Element = double;
+  using ElementB = double;
+  using Sum = double;
+  using Word = double;
+  using A = typename Shape::A;
+  using B = typename Shape::B;
+  using C = typename Shape::C;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, double (&c)[4], const double (&a)[4],
+                                   const double (&b)[2]) {
+    t.MmaM16N8K8F64(c, a, b, c);
   }
 };
 

@@ -45,6 +45,7 @@ enum class Operation : uint8_t {
   kMmaM16N8K16F16,
   kMmaM16N8K16Bf16,
   kMmaM16N8K16F16HalfSums,
+  kMmaM16N8K8F64,
   kStMatrix,
   kElect,
   kMbarWait,
@@ -155,6 +156,8 @@ void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b,
                      Location at);
 void MmaM16N8K16F16HalfSums(Lane* lane, uint32_t* d, const uint32_t* a, const uint32_t* b,
                             const uint32_t* c, Location at);
+void MmaM16N8K8F64(Lane* lane, double* d, const double* a, const double* b, const double* c,
+                   Location at);
 
 // acc[i * n + j] = fma(a[i], b[j], acc[i * n + j]).
 void FmaOuter(float* acc, const float* a, const float* b, int m, int n);

@@ -1,9 +1,9 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
 // int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
-// order. The sums of other floats on tensor cores are not defined to the bit: integers that every
-// order sums exactly are compared exactly, other values within the bound that follows from one
-// truncation of each product and partial sum.
+// order. The sums of other floats on tensor cores, and on a GPU's those of double, are not defined to the
+// bit: integers that every order sums exactly are compared exactly, other values within the bound that
+// follows from one truncation of each product and partial sum.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -135,16 +135,19 @@ class Product {
   }())::type;
   static constexpr bool kSameElement = std::is_same_v<Output, ResidualElement>;
   // What neighbouring partial sums differ by, in parts of them.
-  static constexpr double kStep = sizeof(Element) == 1 ? 0x1p-12 : 0x1p-23;
+  static constexpr double kStep = sizeof(Element) == 1   ? 0x1p-12
+                                  : sizeof(Element) == 8 ? 0x1p-52
+                                                         : 0x1p-23;
 
-  // ends: of the groups, with Grouped.
+  // ends: of the groups, with Grouped. ordered: sums of doubles are one fma for each k in ascending order.
   Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place,
-          const std::vector<std::int32_t>& ends = {})
+          const std::vector<std::int32_t>& ends = {}, bool ordered = true)
       : p_(problem),
         orders_(orders),
         exact_(exact),
         in_place_(in_place && kSameElement),
-        ends_(ends) {
+        ends_(ends),
+        ordered_(ordered) {
     std::mt19937 engine(seed);
     const auto matrix = [&](bool lines, std::int64_t extent, std::int64_t pitch,
                             std::int64_t stride) {
@@ -214,8 +217,8 @@ class Product {
         Accumulate(a_.data() + b * p_.stride_a, b_.data() + b * p_.stride_b, i, j);
     const std::int64_t at =
         b * p_.stride_c + (orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i);
-    if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
-      if (!exact_) {
+    if constexpr ((kSmallFloat<Element> || sizeof(Element) == 8) && std::is_same_v<Output, Sum>) {
+      if (!exact_ && (sizeof(Element) < 8 || !ordered_)) {
         ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * kStep) << "at " << i << ", " << j;
         want[at] = got[at];
         return;
@@ -232,7 +235,7 @@ class Product {
   }
   struct Sums {
     Sum sum;
-    double exact, magnitude;  // of kSmallFloat
+    double exact, magnitude;  // of floats
   };
   // The products behind output (i, j).
   WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
@@ -248,9 +251,11 @@ class Product {
         s.magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
       } else {
         s.sum = std::fma(x, y, s.sum);
+        s.magnitude += std::abs(double{x} * y);
       }
     }
     if constexpr (kSmallFloat<Element>) s.sum = static_cast<float>(s.exact);
+    if constexpr (sizeof(Element) == 8) s.exact = s.sum;
     return s;
   }
 
@@ -262,6 +267,7 @@ class Product {
   std::vector<Stored> a_, b_;
   std::vector<float> bias_, alphas_;
   std::vector<std::int32_t> ends_;
+  bool ordered_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
   std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
@@ -271,6 +277,15 @@ class Product {
   std::optional<OperatorMemory<Output>> c_memory_;
 };
 
+// Whether sums of doubles are defined to the bit here.
+#if defined(WEFT_CUDA_BACKEND)
+template <class P>
+inline constexpr bool kOrdered = P::config.kMainloop != Mainloop::kMmaSm80;
+#else
+template <class P>
+inline constexpr bool kOrdered = true;
+#endif
+
 template <class P>
 void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
                    bool in_place = false, const std::vector<std::int32_t>& ends = {}) {
@@ -278,8 +293,8 @@ void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
                             problem.batch, " seed ", seed));
   const auto op = Gemm<P>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
-  const Product<typename P::Element, typename P::Epilogue> product(op->problem(), kOrdersOf<P>,
-                                                                   seed, exact, in_place, ends);
+  const Product<typename P::Element, typename P::Epilogue> product(
+      op->problem(), kOrdersOf<P>, seed, exact, in_place, ends, kOrdered<P>);
   Launch(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }
