@@ -77,6 +77,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
     constexpr int kRows =
         CeilDiv((T::kBlockM + T::kBlockN) * (32 / P::config.alignment.src), T::kThreads);
     if (P::config.registers > 0) return P::config.registers;
+    if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
     if (kSums > 64 || kRows > 8) return 232;
     if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
