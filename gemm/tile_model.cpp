@@ -38,8 +38,10 @@ double SliceBytes(const TileFacts& tile) {
   return double(tile.config.threadblock.k) * tile.element_bytes;
 }
 
-// int8 multiply-accumulates a clock of a multiprocessor's tensor cores.
-double TensorMacsPerClock(const TileDescription& config, int compute_capability) {
+// int8 multiply-accumulates a clock of a multiprocessor's tensor cores; of doubles their bytes, too.
+double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
+  const TileDescription& config = tile.config;
+  if (tile.element_bytes == 8) return compute_capability < 90 ? 512.0 : 1024.0;
   const bool small = config.instruction.m == 8;  // m8n8k16
   if (compute_capability < 80) return 1024.0;
   if (compute_capability == 80) return small ? 1024.0 : 2048.0;
@@ -78,7 +80,7 @@ double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
   const TileShape& i = config.instruction;
   const double k = SliceBytes(tile), copies = k / config.alignment.src;  // for each row
   const double arithmetic =
-      kMmaClocks * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
+      kMmaClocks * t.m * t.n * k / TensorMacsPerClock(tile, compute_capability);
   const double read = tile.threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
   const double brought = (t.m + t.n) * k;
   const double shared = (read + brought) / kSharedBytesPerClock;
