@@ -68,6 +68,7 @@ template <class Element, class Epilogue, class LoadA = NoLoad, class LoadB = NoL
 struct GemmArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
+  using Value = typename Epilogue::Value;  // float, or the sums' double or Complex
 
   // Of a batch: those of the first product; the others' follow as GemmProblem says.
   // Elements; the Source of LoadA and LoadB, bytes of two for Int4.
@@ -79,10 +80,10 @@ struct GemmArguments {
   // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
   ResidualPointer<ResidualElement> residual = nullptr;
   OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
-  float alpha = 1.0f;                                    // scale of the sums
-  const float* channel_alpha = nullptr;                  // or one per column, as many as of bias
+  Value alpha{1};                                        // scale of the sums
+  const Value* channel_alpha = nullptr;                  // or one per column, as many as of bias
   float beta = 1.0f;                                     // scale of the bias
-  float gamma = 1.0f;                                    // scale of the residual
+  Value gamma{1};                                        // scale of the residual
   float zero_point = 0.0f;  // added before the conversion to an 8-bit type
   Epilogue epilogue{};
   // Of Grouped only, where A and C are: the row behind group g's last one, problem.batch of them in

@@ -109,12 +109,6 @@ requires requires {
 inline constexpr bool kSumFits<P> =
     kHalfSums<P> || std::is_same_v<typename P::Sum, typename SumOf<typename P::Element>::type>;
 
-// Nothing but the sums themselves.
-template <class Epilogue>
-inline constexpr bool kOnlySums = false;
-template <class T>
-inline constexpr bool kOnlySums<epilogues::Chain<epilogues::ToSums<T>>> = true;
-
 }  // namespace internal
 
 // The products of P in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
@@ -205,9 +199,10 @@ struct CheckedGemmPolicy {
   static_assert(!Epilogue::kZeroPoints,
                 "weft: SourceZeroPoint and FilterZeroPoint are stages of convolutions, of which a "
                 "matrix product is one with R = S = 1");
-  static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
-                "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
-                "compute in float");
+  static_assert(
+      !kOwnArithmetic<Sum> || Epilogue::OutputStage::kOnlySums,
+      "weft: the epilogue of a GEMM of doubles or complex numbers ends in ToSums of their "
+      "type, with Scale and Residual of it before: other stages compute in float");
   static_assert((P::config.alignment.src == 4 || P::config.alignment.src == 8 ||
                  P::config.alignment.src == 16) &&
                     P::config.alignment.src >= static_cast<int>(sizeof(Element)),

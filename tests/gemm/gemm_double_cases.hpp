@@ -47,6 +47,22 @@ TEST(GemmDoubleMma, BatchesAndGroups) {
   ExpectProduct<Grouped<P>>({.m = 150, .n = 41, .k = 45, .lda = 48, .ldb = 56, .batch = 4}, 5001,
                             false, false, {70, 70, 75, 140});
 }
+// In double: alpha of one third has no float.
+TEST(GemmDoubleMma, ScaledAndAddedInPlace) {
+  using Update = Chain<Residual<double>, Scale, ToSums<double>>;
+  using P = TypedGemm<double, RowMajor, ColumnMajor, RowMajor, Update, DoubleTile<16, 16>>;
+  ExpectProduct<P>({.m = 70, .n = 34, .k = 40}, 6000, false, true);
+  using Q = TypedGemm<double, ColumnMajor, RowMajor, ColumnMajor, Update, FmaTile<8, 8>>;
+  ExpectProduct<Q>({.m = 70, .n = 33, .k = 40}, 6001, false, true);
+  const auto op = Gemm<Q>::Create({.m = 1, .n = 1, .k = 1});
+  ASSERT_TRUE(op.ok()) << op.status();
+  const OperatorMemory<double> one(std::vector<double>{1.0}), c(std::vector<double>{2.0});
+  typename Gemm<Q>::Arguments args;
+  args.a = one.get(), args.b = one.get(), args.c = c.get(), args.residual = c.get();
+  args.alpha = 1.0 / 3, args.gamma = 0.1;
+  Launch(*op, args, 0);
+  EXPECT_EQ(c.Read()[0], std::fma(1.0 / 3, 1.0, 0.1 * 2.0));
+}
 
 TEST(GemmDoubleMma, BadInput) {
   using P =

@@ -33,7 +33,7 @@ inline constexpr bool kSmallFloat = kFloat16<T> || kWgmmaOnly<T>;
 
 // What a product of Ts reads of x.
 template <class T>
-double Value(StoredElement<T> x) {
+double ValueOf(StoredElement<T> x) {
   if constexpr (kSmallFloat<T>) {
     return T{x}.ToFloat();
   } else {
@@ -126,6 +126,7 @@ class Product {
   using Output = typename Epilogue::Output;
   using Stored = StoredElement<Element>;
   using Sum = typename SumOf<Element>::type;
+  using Value = typename Epilogue::Value;
   using ResidualElement = typename decltype([] {
     if constexpr (Epilogue::kHasResidual) {
       return std::type_identity<typename Epilogue::ResidualElement>();
@@ -159,7 +160,7 @@ class Product {
     bias_.resize(p_.n * (p_.own_bias ? p_.batch : 1));
     for (float& x : bias_) x = static_cast<float>(engine() % 41) - 20.0f;
     alphas_.resize(bias_.size());
-    for (float& x : alphas_) x = kAlpha * static_cast<float>(1 + engine() % 3);
+    for (Value& x : alphas_) x = kAlpha * static_cast<float>(1 + engine() % 3);
     const std::int64_t c_size =
         (p_.batch - 1) * p_.stride_c + (orders.row_major_c ? p_.m : p_.n) * p_.ldc;
     residual_.resize(c_size);
@@ -217,8 +218,8 @@ class Product {
         Accumulate(a_.data() + b * p_.stride_a, b_.data() + b * p_.stride_b, i, j);
     const std::int64_t at =
         b * p_.stride_c + (orders_.row_major_c ? i * p_.ldc + j : j * p_.ldc + i);
-    if constexpr ((kSmallFloat<Element> || sizeof(Element) == 8) && std::is_same_v<Output, Sum>) {
-      if (!exact_ && (sizeof(Element) < 8 || !ordered_)) {
+    if constexpr (kSmallFloat<Element> && std::is_same_v<Output, float>) {
+      if (!exact_) {
         ASSERT_NEAR(got[at], exact_sum, (p_.k + 1) * magnitude * kStep) << "at " << i << ", " << j;
         want[at] = got[at];
         return;
@@ -230,12 +231,19 @@ class Product {
     in.alpha = !Epilogue::kHasScale ? 1.0f : p_.own_bias ? alphas_[value] : kAlpha;
     in.beta = Epilogue::kHasBias ? kBeta : 1.0f;
     in.gamma = Epilogue::kHasResidual ? kGamma : 1.0f;
-    in.bias = bias_[value], in.residual = static_cast<float>(residual_[at]);
+    in.bias = bias_[value], in.residual = static_cast<Value>(residual_[at]);
     want[at] = Epilogue{}(in, {});
+    if constexpr (std::is_same_v<Element, double>) {
+      if (exact_ || ordered_) return;
+      // alpha is less than 1
+      ASSERT_NEAR(got[at], want[at], ((p_.k + 1) * magnitude + std::abs(want[at])) * kStep)
+          << "at " << i << ", " << j;
+      want[at] = got[at];
+    }
   }
   struct Sums {
     Sum sum;
-    double exact, magnitude;  // of floats
+    double exact, magnitude;  // of kSmallFloat and, the latter, of double
   };
   // The products behind output (i, j).
   WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
@@ -247,15 +255,14 @@ class Product {
       if constexpr (std::is_same_v<Element, std::int8_t>) {
         s.sum += Sum{x} * y;
       } else if constexpr (kSmallFloat<Element>) {
-        s.exact += Value<Element>(x) * Value<Element>(y);
-        s.magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
+        s.exact += ValueOf<Element>(x) * ValueOf<Element>(y);
+        s.magnitude += std::abs(ValueOf<Element>(x) * ValueOf<Element>(y));
       } else {
         s.sum = std::fma(x, y, s.sum);
         s.magnitude += std::abs(double{x} * y);
       }
     }
     if constexpr (kSmallFloat<Element>) s.sum = static_cast<float>(s.exact);
-    if constexpr (sizeof(Element) == 8) s.exact = s.sum;
     return s;
   }
 
@@ -265,13 +272,15 @@ class Product {
   Orders orders_;
   bool exact_, in_place_;
   std::vector<Stored> a_, b_;
-  std::vector<float> bias_, alphas_;
+  std::vector<float> bias_;
+  std::vector<Value> alphas_;
   std::vector<std::int32_t> ends_;
   bool ordered_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
   std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
-  std::optional<OperatorMemory<float>> bias_memory_, alphas_memory_;
+  std::optional<OperatorMemory<float>> bias_memory_;
+  std::optional<OperatorMemory<Value>> alphas_memory_;
   std::optional<OperatorMemory<std::int32_t>> ends_memory_;
   std::optional<OperatorMemory<ResidualElement>> residual_memory_;
   std::optional<OperatorMemory<Output>> c_memory_;
