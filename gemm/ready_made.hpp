@@ -218,7 +218,7 @@ template <class Epilogue =
 using FloatGemmFamily = typename internal::FloatFamily<Epilogue, A, B, C>::All;
 
 // double: 6 policies, one of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
-// Chain<ToSums<double>>.
+// Chain<[Residual<double>,] [Scale,] ToSums<double>>.
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
