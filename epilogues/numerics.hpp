@@ -16,20 +16,11 @@ constexpr float Fma(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
 }
 
-// The same in other types; of complex numbers each part is two fmas, the one with a's real part
-// first.
+// The same of doubles; of complex numbers weft::MulAdd.
 constexpr double MulAdd(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 }
-template <class T>
-constexpr Complex<T> MulAdd(const Complex<T>& a, const Complex<T>& b, const Complex<T>& c) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return {Fma(-a.im, b.im, Fma(a.re, b.re, c.re)), Fma(a.im, b.re, Fma(a.re, b.im, c.im))};
-  } else {
-    return {MulAdd(-a.im, b.im, MulAdd(a.re, b.re, c.re)),
-            MulAdd(a.im, b.re, MulAdd(a.re, b.im, c.im))};
-  }
-}
+using weft::MulAdd;
 
 // a * b. Adding -0 changes no product, the signs of zeros included.
 constexpr float Mul(float a, float b) {

@@ -36,7 +36,7 @@ constexpr TileFacts GemmFactsOf() {
   constexpr bool kTensorCores =
       CheckedGemmPolicy<P>::kWgmma || P::config.kMainloop == Mainloop::kMmaSm80;
   constexpr int kElementBytes = sizeof(typename P::Element);
-  if (kTensorCores) facts.config.instruction.k /= kElementBytes == 8 ? 4 : kElementBytes;
+  if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<P>::kWgmma) {
     facts.stage_bytes = Kernel::Mainloop::kStageBytes;
     facts.resident_blocks = P::config.blocks_per_sm;
@@ -48,6 +48,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.src_interleave = facts.dst_interleave = 1;
   facts.dst_element_bits = 8 * sizeof(typename P::Epilogue::Output);
   facts.element_bytes = sizeof(typename P::Element);
+  facts.complex = kIsComplex<typename P::Element>;
   facts.bits_a = kOperandBits<P, true>, facts.bits_b = kOperandBits<P, false>;
   facts.access_a = kOperandAccess<P, true>, facts.access_b = kOperandAccess<P, false>;
   facts.loads_a = kLoads<LoadOf<P, true>>, facts.loads_b = kLoads<LoadOf<P, false>>;

@@ -84,7 +84,7 @@ struct GemmParts {
     constexpr int kOwn = Mainloop::Registers(0);
     if (P::config.registers > 0) return kOwn;
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
-      if (sizeof(typename P::Element) == 8) return kOwn;  // copied as they lie
+      if (sizeof(typename P::Element) >= 8) return kOwn;  // copied as they lie
       if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
       return kLines && !kConverts ? kOwn : kOwn * 5 / 4;
     }

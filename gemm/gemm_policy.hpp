@@ -14,6 +14,9 @@
 //                             WgmmaSm90Config
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
 //     double          same    MmaSm80Config                 rounded within sums as the GPU does
+//     Complex<float>, same    SimtConfig, SimtAsyncConfig   one weft::MulAdd for each k, ascending
+//     Complex<double>
+//     Complex<double> same    MmaSm80Config                 rounded within sums as the GPU does
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
 //     Half            Half    MmaSm80Config                 likewise; `using Sum = weft::Half`
@@ -38,6 +41,7 @@
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/matrix_params.hpp"
+#include "weft/layouts/complex.hpp"
 #include "weft/layouts/float8.hpp"
 #include "weft/layouts/matrix.hpp"
 #include "weft/layouts/tf32.hpp"
@@ -61,7 +65,7 @@ template <class Element>
 struct SumOf {
   using type = std::conditional_t<
       std::is_same_v<Element, std::int8_t>, std::int32_t,
-      std::conditional_t<std::is_same_v<Element, double>, double,
+      std::conditional_t<kOwnArithmetic<Element>, Element,
                          std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
                                                 kWgmmaOnly<Element>,
                                             float, void>>>;
@@ -140,7 +144,9 @@ struct CheckedGemmPolicy {
                 "weft::gemm::kMma128x128");
   static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
   static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
-  static constexpr bool kFma = std::is_same_v<Element, float> || std::is_same_v<Element, double>;
+  static constexpr bool kFma = std::is_same_v<Element, float> || kOwnArithmetic<Element>;
+  static constexpr bool kMmaDouble =
+      std::is_same_v<Element, double> || std::is_same_v<Element, Complex<double>>;
   static constexpr bool kWgmma = kMainloop == Mainloop::kWgmmaSm90;
   static_assert(kSimt || kWgmma || kMainloop == Mainloop::kMmaSm80,
                 "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig, MmaSm80Config or "
@@ -169,17 +175,19 @@ struct CheckedGemmPolicy {
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,
                 "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, "
-                "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float or double");
+                "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
+                "weft::Complex<float> or weft::Complex<double>");
   static_assert(!kSimt || !kFloat16<Element>,
-                "weft: the simt GEMM multiplies Element = std::int8_t, float or double; 16-bit "
+                "weft: the simt GEMM multiplies Element = std::int8_t, float, double or "
+                "weft::Complex; 16-bit "
                 "floats take the mma_sm80 mainloop");
   static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
-                "weft: the simt_async GEMM multiplies Element = float or double");
-  static_assert(
-      kSimt || !kFma || (std::is_same_v<Element, double> && !kWgmma),
-      "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half, "
-      "weft::Bfloat16 or, by mma_sm80, double; float takes the simt mainloop, floats that "
-      "may be read in part are weft::Tf32");
+                "weft: the simt_async GEMM multiplies Element = float, double or weft::Complex");
+  static_assert(kSimt || !kFma || (kMmaDouble && !kWgmma),
+                "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half, "
+                "weft::Bfloat16 or, by mma_sm80, double or weft::Complex<double>; float and "
+                "weft::Complex<float> take the simt mainloop, floats that may be read in part are "
+                "weft::Tf32");
   static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
                     internal::kIsMatrixLayout<typename P::LayoutB> &&
                     internal::kIsMatrixLayout<typename P::LayoutC>,

@@ -75,20 +75,23 @@ constexpr auto LinesOf() {
   }
 }
 
-// Of doubles, which lanes read one by one: half a warp at once, 4 k of 4 rows. kLines: lines of k side by
-// side, of which four begin in 4 different sets of 8 banks; if not, k's one after the other, of rows side
-// by side, likewise.
-template <int kRows, int kGroups, bool kLines>
+// Of doubles and complex doubles (kElementBytes 8, 16), which lanes read one by one: 128 bytes at once,
+// that is 4 k of 4 rows, or of 2. kLines: lines of k side by side, of which those 4 (2) begin in different
+// sets of 8 (16) banks; if not, k's one after the other, of rows side by side: in sets of 8.
+template <int kRows, int kGroups, bool kLines, int kElementBytes>
 struct DoubleMajor {
   static constexpr int kInnerGroups = kGroups, kAlignment = 128;
-  static constexpr int kLine = kLines ? kGroups * 32 : kRows * 8;
-  static constexpr int kPitch = kLine % 64 == 0 ? kLine + 32 : kLine;
-  static_assert(kPitch % 64 == 32);
-  static constexpr int kBytes = kPitch * (kLines ? kRows : kGroups * 4);
+  static constexpr int kDepth = kGroups * 32 / kElementBytes;
+  static constexpr int kLine = kLines ? kDepth * kElementBytes : kRows * kElementBytes;
+  static constexpr int kApart = kLines ? 4 * kElementBytes : 32;
+  static constexpr int kPitch = kLine % (2 * kApart) == 0 ? kLine + kApart : kLine;
+  static_assert(kPitch % (2 * kApart) == kApart);
+  static constexpr int kBytes = kPitch * (kLines ? kRows : kDepth);
   using Swizzle = layouts::Swizzle<0, 0, 0>;
   using Lines = std::conditional_t<kLines, LayoutOf<Ints<kRows, kGroups * 32>, Ints<kPitch, 1>>,
-                                   LayoutOf<Nest<layouts::Int<kRows>, Ints<8, kGroups * 4>>,
-                                            Nest<layouts::Int<8>, Ints<1, kPitch>>>>;
+                                   LayoutOf<Nest<layouts::Int<kRows>, Ints<kElementBytes, kDepth>>,
+                                            Nest<layouts::Int<kElementBytes>, Ints<1, kPitch>>>>;
+  using Layout = Lines;
   static constexpr int Offset(int row, int group, int half) {
     return Lines()(row, group * 32 + half * 16);
   }
@@ -110,11 +113,11 @@ struct FragmentTile : WarpTile<P> {
   using W = WarpTile<P>;
   static constexpr int kGroups = W::kBlockK * W::kElementBytes / 32;
   static constexpr int kFragmentsM = W::kWarpM / kFragmentRows, kFragmentsN = W::kWarpN / 8;
-  static constexpr bool kDoubles = W::kElementBytes == 8;
+  static constexpr bool kDoubles = W::kElementBytes >= 8;  // or complex
   static_assert(!kDoubles || kMatrix);
   template <int kRows, bool kLines>
   using Layout = std::conditional_t<
-      kDoubles, DoubleMajor<kRows, kGroups, kLines>,
+      kDoubles, DoubleMajor<kRows, kGroups, kLines, W::kElementBytes>,
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
   using LayoutA = Layout<W::kBlockM, kLinesOfA>;
   using LayoutB = Layout<W::kBlockN, kLinesOfB>;

@@ -1,5 +1,5 @@
 // The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k64 of int4, m16n8k16 of 16-bit
-// floats, m16n8k8 of doubles) over a ring of cp.async buffers.
+// floats, m16n8k8 of doubles and complex doubles) over a ring of cp.async buffers.
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
 // those of the next and starts the copies of a slice kStages - 1 ahead. (Of doubles two groups, and words
@@ -32,7 +32,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr int kStages = P::config.stages;
   static constexpr bool kDoubles = T::kDoubles;
-  static constexpr int kSteps = kDoubles ? T::kGroups / 2 : T::kGroups;
+  static constexpr int kSteps = kDoubles ? T::kBlockK / 8 : T::kGroups;
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
   // A policy may say how many adjacent columns a thread holds (kRun below).
@@ -40,9 +40,9 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   static_assert(
       T::kWarpM % 16 == 0 &&
           (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
-          T::kBlockK * T::kElementBytes % (kDoubles ? 64 : 32) == 0,
+          T::kBlockK * T::kElementBytes % (kDoubles ? 8 * T::kElementBytes : 32) == 0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
-      "threadblock.k a multiple of 32 int8, 16 16-bit floats or 8 doubles");
+      "threadblock.k a multiple of 32 int8, 16 16-bit floats, 8 doubles or 8 complex doubles");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
   static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
@@ -92,11 +92,11 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
                       Share<By, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
   template <class Rows, int kPieceBytes>
-  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / 8, T::kBlockK>> {
+  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / T::kElementBytes, T::kBlockK>> {
     using Layout = std::conditional_t<Rows::kIsA, typename T::LayoutA, typename T::LayoutB>;
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
-      return typename Layout::Lines()(row * (kBytes / 8), outer * 8);
+      return typename Layout::Lines()(row * (kBytes / T::kElementBytes), outer * T::kElementBytes);
     }
   };
   // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
@@ -111,10 +111,9 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
 
   // A stage's A as a warp reads it; a group is a step of its k.
   template <class Lines, class Layout>
-  using ReaderOf =
-      std::conditional_t<kDoubles,
-                         WordReader<Lines, typename Layout::Swizzle, std::uint8_t, double>,
-                         LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
+  using ReaderOf = std::conditional_t<
+      kDoubles, WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename P::Element>,
+      LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
   // What it begins at: a stage's bytes, or their 32-bit address.
   using Stage = std::conditional_t<kDoubles, const std::uint8_t*, std::uint32_t>;
   using ReaderA =

@@ -133,6 +133,18 @@ struct HalfSumFamily {
                  MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
 };
 
+// Of complex numbers: by fma, those of double from sm_80 on by tensor cores; accesses of one element first.
+template <class E, class Epilogue, class A, class B, class C>
+struct ComplexFamily {
+  template <class... Tiles>
+  using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
+  using Float = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>,
+                   FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>, FmaTileOf<32, 32, 16, 16, 32, 4, 4, 4>>;
+  using Double = Of<FmaTileOf<64, 32, 8, 32, 16, 4, 4>, MmaTileOf<128, 64, 128, 32, 32, 4>,
+                    MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>>;
+  using All = std::conditional_t<std::is_same_v<E, Complex<float>>, Float, Double>;
+};
+
 // Of an operand of 16-bit floats and one that becomes them.
 template <class ElementA, class ElementB, class Epilogue, class A, class B, class C>
 struct MixedFamily {
@@ -222,6 +234,13 @@ using FloatGemmFamily = typename internal::FloatFamily<Epilogue, A, B, C>::All;
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
+
+// Complex<float> or Complex<double>: 4 policies, the first, of fma, for any GPU from sm_75, the others from
+// sm_80, of double by tensor cores. The first takes any lda, ldb and ldc. Epilogue is
+// Chain<[Residual<E>,] [Scale,] ToSums<E>>, alpha and gamma are Es.
+template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using ComplexGemmFamily = typename internal::ComplexFamily<E, Epilogue, A, B, C>::All;
 
 // Hopper alone: 11 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
 // Epilogue as above.

@@ -305,7 +305,8 @@ struct Thread : HopperThread {
     cpu::Dp4aOuter(kUnsignedA, &acc[0][0], a, b, M, N);
   }
 
-  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double, or
+  // Complex of them: weft::MulAdd.
   template <class T, int M, int N>
   static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
     cpu::FmaOuter(&acc[0][0], a, b, M, N);
