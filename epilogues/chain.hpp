@@ -5,7 +5,7 @@
 //
 // The list must follow the numerics contract: [Residual] [zero points] [SumBias] Scale [Bias]
 // activations... [Residual] activations... then exactly one output stage; or [zero points] [SumBias]
-// ToSums for the sums alone.
+// ToSums for the sums alone, or [Residual] Scale ToSums of doubles and complex numbers.
 // A Copy and a ChannelRange stand among the activations, ImageSums right before the output stage.
 #pragma once
 
@@ -161,11 +161,24 @@ struct Chain {
   static_assert((int{std::is_same_v<Stages, SourceZeroPoint>} + ... + 0) <= 1 &&
                     (int{std::is_same_v<Stages, FilterZeroPoint>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one SourceZeroPoint and one FilterZeroPoint");
-  static_assert(!OutputStage::kOnlySums || sizeof...(Stages) == 1 + int{kBiasInSum} +
-                                                                    int{kSourceZeroPoint} +
-                                                                    int{kFilterZeroPoint},
+  // Whether stages compute in the sums' type, of double or Complex, instead of float.
+  static constexpr bool kInSums = [] {
+    if constexpr (OutputStage::kOnlySums) {
+      return kOwnArithmetic<typename OutputStage::Element> && kHasScale &&
+             sizeof...(Stages) == 2 + int{kHasResidual} &&
+             (!kHasResidual || std::is_same_v<ResidualElement, typename OutputStage::Element>);
+    } else {
+      return false;
+    }
+  }();
+  // Of alpha and gamma.
+  using Value = std::conditional_t<kInSums, typename OutputStage::Element, float>;
+  static_assert(!OutputStage::kOnlySums || kInSums ||
+                    sizeof...(Stages) ==
+                        1 + int{kBiasInSum} + int{kSourceZeroPoint} + int{kFilterZeroPoint},
                 "weft: ToAccumulator (ToSums) writes the sums as they are, so no stage but SumBias "
-                "and zero points may stand before it; end the Chain in ToFloat or ClampTo<T> "
+                "and zero points may stand before it, and of doubles and complex numbers "
+                "Residual of the same type and Scale; end the Chain in ToFloat or ClampTo<T> "
                 "instead");
   static_assert(
       OutputStage::kOnlySums || kHasScale,
@@ -218,8 +231,16 @@ struct Chain {
   // The output value of one accumulator; a pure function, the same on both back ends.
   template <class Sum>
   constexpr Output operator()(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
-    const StageInputsOf<Sum> in = WithSumBias(inputs);
-    return OutputStage::Convert(stages.Apply(0.0f, in, at), in);
+    if constexpr (kInSums) {
+      static_assert(std::is_same_v<Output, Sum>,
+                    "weft: ToSums<T> takes the type of the operator's sums");
+      Output t{};
+      if constexpr (kHasResidual) t = MulAdd(inputs.gamma, inputs.residual, t);
+      return MulAdd(inputs.alpha, inputs.accumulator, t);
+    } else {
+      const StageInputsOf<Sum> in = WithSumBias(inputs);
+      return OutputStage::Convert(stages.Apply(0.0f, in, at), in);
+    }
   }
 
  private:

@@ -7,12 +7,20 @@
 #include <cstdint>
 #include <limits>
 
+#include "weft/layouts/complex.hpp"
+
 namespace weft::epilogues {
 
 // a * b + c with one rounding.
 constexpr float Fma(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
 }
+
+// The same of doubles; of complex numbers weft::MulAdd.
+constexpr double MulAdd(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+using weft::MulAdd;
 
 // a * b. Adding -0 changes no product, the signs of zeros included.
 constexpr float Mul(float a, float b) {

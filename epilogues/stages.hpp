@@ -14,16 +14,18 @@
 namespace weft::epilogues {
 
 // What the stages see of one accumulator: int32 sums of int8 products, float sums of the
-// floating-point ones (for which float(acc) is acc itself), or double sums.
+// floating-point ones (for which float(acc) is acc itself), or double or complex sums, whose stages
+// compute in that type.
 template <class Sum>
 struct StageInputsOf {
+  using Value = std::conditional_t<kOwnArithmetic<Sum>, Sum, float>;
   Sum accumulator{};
   Sum sum_bias{};  // what SumBias and the zero points add; other biases are added in float
-  float alpha = 1.0f;
+  Value alpha{1};
   float bias = 0.0f;
-  float residual = 0.0f;
+  Value residual{};
   float beta = 1.0f;
-  float gamma = 1.0f;
+  Value gamma{1};
   float zero_point = 0.0f;
   float channel_value = 0.0f;  // of the activation that has one for each channel
 };
@@ -88,9 +90,9 @@ template <class T = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t> ||
                     std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Half> ||
-                    std::is_same_v<T, Bfloat16>,
+                    std::is_same_v<T, Bfloat16> || kOwnArithmetic<T>,
                 "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
-                "weft::Bfloat16");
+                "weft::Bfloat16, and before ToSums double or weft::Complex");
   static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
                 "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
                 "for the output's");
@@ -216,7 +218,8 @@ struct RoundTo : internal::OutputTag {
 };
 
 // The only stage of a chain that wants the sums as they are, but for a SumBias before it; T is
-// their type: std::int32_t, float or double.
+// their type: std::int32_t, float, double or Complex. Of doubles and complex numbers [Residual<T>] Scale
+// may stand before it, and compute in T: t = gamma * residual, t = MulAdd(alpha, acc, t), from t = 0 on.
 template <class T>
 struct ToSums : internal::OutputTag {
   static constexpr bool kOnlySums = true;

@@ -51,26 +51,26 @@ absl::Status WithoutStage(const char* who, const std::string& what, const char* 
 struct Number {
   const char* field;
   float value;
-  float neutral;
+  bool is_neutral;
+  const char* neutral;
   bool read;
   const char* stage;
 };
 
 absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
   const Number numbers[] = {
-      {"alpha", e.alpha, 1.0f, e.facts.scale, "Scale"},
-      {"beta", e.beta, 1.0f, e.facts.bias && !e.facts.bias_in_sum, "Bias"},
-      {"gamma", e.gamma, 1.0f, e.facts.residual, "Residual"},
-      {"zero_point", e.zero_point, 0.0f, e.facts.zero_point, "ClampTo"},
+      {"alpha", e.alpha, e.alpha_is_one, "1", e.facts.scale, "Scale"},
+      {"beta", e.beta, e.beta == 1.0f, "1", e.facts.bias && !e.facts.bias_in_sum, "Bias"},
+      {"gamma", e.gamma, e.gamma_is_one, "1", e.facts.residual, "Residual"},
+      {"zero_point", e.zero_point, e.zero_point == 0.0f, "0", e.facts.zero_point, "ClampTo"},
   };
   for (const Number& n : numbers) {
     if (std::isnan(n.value)) {
       return absl::InvalidArgumentError(
           absl::StrCat(who, ": args.", n.field, " is NaN; give a number"));
     }
-    if (!n.read && n.value != n.neutral) {
-      return WithoutStage(who, absl::StrCat(n.field, "=", n.value), n.stage,
-                          n.neutral == 0.0f ? "0" : "1");
+    if (!n.read && !n.is_neutral) {
+      return WithoutStage(who, absl::StrCat(n.field, "=", n.value), n.stage, n.neutral);
     }
   }
   constexpr float kMost = 1 << 22;
@@ -81,7 +81,7 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
         " is not an integer, to which RoundFirst before ClampTo has rounded the values; "
         "give one from -4194304 to 4194304"));
   }
-  if (e.channel_alpha.address != nullptr && e.alpha != 1.0f) {
+  if (e.channel_alpha.address != nullptr && !e.alpha_is_one) {
     return absl::InvalidArgumentError(absl::StrCat(
         who, ": args.alpha=", e.alpha, " and args.channel_alpha are both set; give one of them"));
   }

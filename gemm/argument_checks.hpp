@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/complex.hpp"
 
 namespace weft::gemm {
 
@@ -59,32 +60,50 @@ struct EpilogueArguments {
   TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
   bool writes_output = true;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
+  bool alpha_is_one = true, gamma_is_one = true;  // to the last bit of what alpha and gamma are
 };
+
+namespace internal {
+
+// For messages: NaN if a part is.
+template <class T>
+float AsFloat(const T& value) {
+  if constexpr (kIsComplex<T>) {
+    return static_cast<float>(value.im == value.im ? value.re : value.im);
+  } else {
+    return static_cast<float>(value);
+  }
+}
+
+}  // namespace internal
 
 // From an operator's Arguments: `channels` output channels (columns), `residual` as bytes, its
 // address aside.
 template <class Epilogue, class Arguments>
 EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channels,
                                       const TensorArgument& residual) {
-  EpilogueArguments e = {.facts = {.scale = Epilogue::kHasScale,
-                                   .bias = Epilogue::kHasBias,
-                                   .bias_in_sum = Epilogue::kBiasInSum,
-                                   .residual = Epilogue::kHasResidual,
-                                   .zero_point = Epilogue::OutputStage::kAddsZeroPoint,
-                                   .whole_zero_point = Epilogue::kRoundsFirst},
-                         .bias = {.field = "bias",
-                                  .address = args.bias,
-                                  .alignment = alignof(decltype(*args.bias)),
-                                  .line_bytes = channels * std::int64_t{sizeof(*args.bias)}},
-                         .channel_alpha = {.field = "channel_alpha",
-                                           .address = args.channel_alpha,
-                                           .alignment = alignof(float),
-                                           .line_bytes = channels * std::int64_t{sizeof(float)}},
-                         .residual = residual,
-                         .alpha = args.alpha,
-                         .beta = args.beta,
-                         .gamma = args.gamma,
-                         .zero_point = args.zero_point};
+  EpilogueArguments e = {
+      .facts = {.scale = Epilogue::kHasScale,
+                .bias = Epilogue::kHasBias,
+                .bias_in_sum = Epilogue::kBiasInSum,
+                .residual = Epilogue::kHasResidual,
+                .zero_point = Epilogue::OutputStage::kAddsZeroPoint,
+                .whole_zero_point = Epilogue::kRoundsFirst},
+      .bias = {.field = "bias",
+               .address = args.bias,
+               .alignment = alignof(decltype(*args.bias)),
+               .line_bytes = channels * std::int64_t{sizeof(*args.bias)}},
+      .channel_alpha = {.field = "channel_alpha",
+                        .address = args.channel_alpha,
+                        .alignment = alignof(decltype(args.alpha)),
+                        .line_bytes = channels * std::int64_t{sizeof(args.alpha)}},
+      .residual = residual,
+      .alpha = internal::AsFloat(args.alpha),
+      .beta = args.beta,
+      .gamma = internal::AsFloat(args.gamma),
+      .zero_point = args.zero_point,
+      .alpha_is_one = args.alpha == decltype(args.alpha){1},
+      .gamma_is_one = args.gamma == decltype(args.gamma){1}};
   e.residual.field = "residual";
   e.residual.address = args.residual;
   if constexpr (Epilogue::kHasRange) {

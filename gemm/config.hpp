@@ -101,8 +101,8 @@ struct MmaSm75Config {
   }
 };
 
-// Mainloop mma_sm80: int8 through m16n8k32, 16-bit floats through m16n8k16, a ring of cp.async
-// buffers.
+// Mainloop mma_sm80: int8 through m16n8k32, 16-bit floats through m16n8k16, doubles through m16n8k8, a
+// ring of cp.async buffers.
 struct MmaSm80Config {
   static constexpr Mainloop kMainloop = Mainloop::kMmaSm80;
   TileShape threadblock, warp;

@@ -34,6 +34,7 @@ struct EpilogueMath {
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
+  using Value = typename Epilogue::Value;
   // In a dependent launch earlier kernels may have written what is read here.
   static constexpr bool kDependent =
       std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
@@ -51,7 +52,7 @@ struct EpilogueMath {
   struct Channels {
     std::int32_t k;          // the first
     std::int32_t count;      // how many of them are the tile's; may be negative
-    float alpha[kChannels];  // 0 beyond the last
+    Value alpha[kChannels];  // 0 beyond the last
     BiasValue bias[kChannels];
     [[maybe_unused]] float value[Epilogue::kHasChannelValues ? kChannels : 1];
     // With a SumBias that too, so that it takes no registers of its own.
@@ -139,7 +140,7 @@ struct EpilogueMath {
     WEFT_UNROLL
     for (int j = 0; j < kChannels; ++j) {
       const bool inside = k + j < end;
-      const float* alpha_address = per_channel ? p.channel_alpha + (values + k) + j : nullptr;
+      const Value* alpha_address = per_channel ? p.channel_alpha + (values + k) + j : nullptr;
       c.alpha[j] = LoadOr0(t, alpha_address, per_channel && inside);
       c.bias[j] = 0;
       if constexpr (Epilogue::kHasBias) {
@@ -296,7 +297,7 @@ struct EpilogueMath {
   }
 
   // For kChannels = 1, one value at a time: the residual, and what the epilogue is given.
-  WEFT_DEVICE static float Residual(arch::Thread t, const Output& p, const OutputPixel& pixel,
+  WEFT_DEVICE static Value Residual(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                     bool wanted, const Channels& c) {
     Residuals residual;
     LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
@@ -305,7 +306,7 @@ struct EpilogueMath {
   // shift: what zero points add to the sum, modulo 2^32: Shift, and Edge at the border.
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
-                                                            std::uint32_t shift, float residual,
+                                                            std::uint32_t shift, Value residual,
                                                             Sum sum) {
     return Inputs(p, c, {{residual}}, shift, 0, sum);
   }
@@ -336,7 +337,7 @@ struct EpilogueMath {
     return Epilogue::kHasScale && p.channel_alpha != nullptr;
   }
   struct Residuals {
-    float value[kChannels];
+    Value value[kChannels];
   };
 
   // What zero points add to the sums of kCount channels of a pixel, modulo 2^32.
@@ -369,7 +370,10 @@ struct EpilogueMath {
                                                           Sum accumulator) {
     epilogues::StageInputsOf<Sum> in;
     in.accumulator = accumulator;
-    in.alpha = c.alpha[j];
+    if constexpr (Epilogue::kInSums || !kOwnArithmetic<Sum>) {
+      in.alpha = c.alpha[j], in.gamma = p.gamma;
+      if constexpr (Epilogue::kHasResidual) in.residual = residual.value[j];
+    }
     if constexpr (!Epilogue::kBiasInSum) {
       in.bias = c.bias[j];
     } else if constexpr (!kSourceZeroPoint) {
@@ -379,10 +383,8 @@ struct EpilogueMath {
       in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift);
     }
     in.beta = p.beta;
-    in.gamma = p.gamma;
     in.zero_point = p.zero_point;
     if constexpr (Epilogue::kHasChannelValues) in.channel_value = c.value[j];
-    if constexpr (Epilogue::kHasResidual) in.residual = residual.value[j];
     return in;
   }
 
@@ -428,7 +430,9 @@ struct EpilogueMath {
       WEFT_UNROLL
       for (int j = 0; j < kChannels; ++j) {
         const Source value = LoadOr0(t, base + Layout::ChannelOffset(p.extents, k + j), j < count);
-        if constexpr (std::is_class_v<Source>) {  // of 16 bits
+        if constexpr (std::is_same_v<Source, Value>) {
+          v.value[j] = value;
+        } else if constexpr (std::is_class_v<Source>) {  // of 16 bits
           v.value[j] = value.ToFloat();
         } else {
           v.value[j] = static_cast<float>(value);

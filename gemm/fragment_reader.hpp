@@ -47,25 +47,28 @@ struct ViewPlaces {
 };
 
 // Of lines of a mainloop's stage (mma_shared.hpp), (row, byte of k) -> byte, which the operand Tv of
-// an atom reads, kAtomRows x kWords at a time. A group's rows are kGroupRows from GroupOf(group) on.
+// an atom reads, kAtomRows x kWords at a time, words of kElements bytes. A group's rows are kGroupRows from GroupOf(group) on.
 // The same as ViewPlaces has, of numbers instead of types: a program has many mainloops.
-template <class Tv, int kAtomRows, int kWords, class Lines, int kFragmentsOf, class Groups>
+template <class Tv, int kAtomRows, int kWords, class Lines, int kFragmentsOf, class Groups,
+          int kWordBytes = 4>
 struct LinePlaces {
   using Row = decltype(layouts::Composition(
       layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<1, 0>>(), Tv()));
   using Word = decltype(layouts::Composition(
       layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<0, 1>>(), Tv()));
-  static constexpr int kLanes = 32, kElements = 4, kRegisters = layouts::Size<1>(Tv());
+  static constexpr int kLanes = 32, kElements = kWordBytes, kRegisters = layouts::Size<1>(Tv());
   static constexpr int kFragments = kFragmentsOf;
-  static constexpr int kSteps = layouts::Size<1>(Lines()) / (kWords * 4);
+  static constexpr int kSteps = layouts::Size<1>(Lines()) / (kWords * kWordBytes);
 
-  static constexpr int OfLane(int lane) { return Lines()(Row()(lane, 0), 4 * Word()(lane, 0)); }
+  static constexpr int OfLane(int lane) {
+    return Lines()(Row()(lane, 0), kWordBytes * Word()(lane, 0));
+  }
   static constexpr int OfGroup(int group) { return Lines()(Groups::Row(group), 0); }
   static constexpr int OfElement(int e) { return e; }
   static constexpr int Of(int w, int step) {
     const int r = w % kRegisters;
-    return Lines()(Row()(0, r) + w / kRegisters * kAtomRows, 4 * Word()(0, r)) +
-           Lines()(0, step * (kWords * 4));
+    return Lines()(Row()(0, r) + w / kRegisters * kAtomRows, kWordBytes * Word()(0, r)) +
+           Lines()(0, step * (kWords * kWordBytes));
   }
 
   struct Modes {
@@ -77,7 +80,7 @@ struct LinePlaces {
   // One for each bit of a number.
   static constexpr Modes kModes = [] {
     Modes modes;
-    modes.Add(1), modes.Add(2);
+    for (int bit = 1; bit < kElements; bit *= 2) modes.Add(bit);
     for (int bit = 1; bit < kLanes; bit *= 2) modes.Add(OfLane(bit));
     for (int bit = 1; bit < Groups::kCount; bit *= 2) modes.Add(OfGroup(bit));
     for (int bit = 1; bit < kRegisters * kFragments; bit *= 2) modes.Add(Of(bit, 0));
@@ -255,7 +258,8 @@ class LdMatrixReader {
   std::uint32_t address_ = 0;
 };
 
-// Word by word, or element by element where those of a word are apart.
+// Word by word, or element by element where those of a word are apart. `further`: as above, in
+// elements.
 template <class P, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
 class WordReader {
  public:
@@ -269,21 +273,26 @@ class WordReader {
             static_cast<int>(offset)) {}
 
   template <int kCount>
-  WEFT_DEVICE void Load(arch::Thread t, std::uint32_t, int step, int first,
+  WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragments)[kCount][kRegisters]) const {
     WEFT_UNROLL
-    for (int w = 0; w < kCount * kRegisters; ++w) {
-      const int from = at_ + P::Of(first * kRegisters + w, step);
-      Word& word = fragments[w / kRegisters][w % kRegisters];
+    for (int e = 0; e < kCount; ++e) Load(t, further, step, first + e, fragments[e]);
+  }
+  WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
+                        Word (&fragment)[kRegisters]) const {
+    const Element* const data = data_ + further;
+    WEFT_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      const int from = at_ + P::Of(first * kRegisters + r, step);
       if constexpr (kWhole) {
-        word = t.LoadShared(reinterpret_cast<const Word*>(data_ + Sw()(from)));
+        fragment[r] = t.LoadShared(reinterpret_cast<const Word*>(data + Sw()(from)));
       } else {
         Element elements[P::kElements];
         WEFT_UNROLL
         for (int e = 0; e < P::kElements; ++e) {
-          elements[e] = t.LoadShared(data_ + Sw()(from + P::OfElement(e)));
+          elements[e] = t.LoadShared(data + Sw()(from + P::OfElement(e)));
         }
-        memcpy(&word, elements, sizeof(word));
+        memcpy(&fragment[r], elements, sizeof(fragment[r]));
       }
     }
   }

@@ -35,7 +35,8 @@ constexpr TileFacts GemmFactsOf() {
   facts.config = P::config;
   constexpr bool kTensorCores =
       CheckedGemmPolicy<P>::kWgmma || P::config.kMainloop == Mainloop::kMmaSm80;
-  facts.config.instruction.k /= static_cast<int>(kTensorCores ? sizeof(typename P::Element) : 1);
+  constexpr int kElementBytes = sizeof(typename P::Element);
+  if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<P>::kWgmma) {
     facts.stage_bytes = Kernel::Mainloop::kStageBytes;
     facts.resident_blocks = P::config.blocks_per_sm;
@@ -47,6 +48,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.src_interleave = facts.dst_interleave = 1;
   facts.dst_element_bits = 8 * sizeof(typename P::Epilogue::Output);
   facts.element_bytes = sizeof(typename P::Element);
+  facts.complex = kIsComplex<typename P::Element>;
   facts.bits_a = kOperandBits<P, true>, facts.bits_b = kOperandBits<P, false>;
   facts.access_a = kOperandAccess<P, true>, facts.access_b = kOperandAccess<P, false>;
   facts.loads_a = kLoads<LoadOf<P, true>>, facts.loads_b = kLoads<LoadOf<P, false>>;
@@ -68,6 +70,7 @@ template <class Element, class Epilogue, class LoadA = NoLoad, class LoadB = NoL
 struct GemmArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
+  using Value = typename Epilogue::Value;  // float, or the sums' double or Complex
 
   // Of a batch: those of the first product; the others' follow as GemmProblem says.
   // Elements; the Source of LoadA and LoadB, bytes of two for Int4.
@@ -79,10 +82,10 @@ struct GemmArguments {
   // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
   ResidualPointer<ResidualElement> residual = nullptr;
   OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
-  float alpha = 1.0f;                                    // scale of the sums
-  const float* channel_alpha = nullptr;                  // or one per column, as many as of bias
+  Value alpha{1};                                        // scale of the sums
+  const Value* channel_alpha = nullptr;                  // or one per column, as many as of bias
   float beta = 1.0f;                                     // scale of the bias
-  float gamma = 1.0f;                                    // scale of the residual
+  Value gamma{1};                                        // scale of the residual
   float zero_point = 0.0f;  // added before the conversion to an 8-bit type
   Epilogue epilogue{};
   // Of Grouped only, where A and C are: the row behind group g's last one, problem.batch of them in

@@ -101,8 +101,10 @@ inline namespace WEFT_BACKEND {
 template <class P, Mainloop mainloop = CheckedGemmPolicy<P>::kMainloop>
 using GemmMainloop = std::conditional_t<
     mainloop == Mainloop::kSimt, SimtMainloop<P>,
-    std::conditional_t<mainloop == Mainloop::kSimtAsync,
-                       SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>, MmaSm80Mainloop<P, true>>>;
+    std::conditional_t<
+        mainloop == Mainloop::kSimtAsync, SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>,
+        MmaSm80Mainloop<P, true, false, false, sizeof(typename P::Element) < 8 || kLinesOfA<P>,
+                        sizeof(typename P::Element) < 8 || kLinesOfB<P>>>>;
 
 // The parts of gemm::TileKernel. P: a GEMM policy.
 template <class P, bool kWhole>
@@ -135,6 +137,7 @@ struct GemmParts {
     constexpr int kOwn = Mainloop::Registers(0);
     if (P::config.registers > 0) return kOwn;
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
+      if (sizeof(typename P::Element) >= 8) return kOwn;  // copied as they lie
       if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
       return kLines && !kConverts && !kListed<P> ? kOwn : kOwn * 5 / 4;
     }

@@ -13,6 +13,10 @@
 //     std::int8_t     int32   SimtConfig, MmaSm80Config,    exact
 //                             WgmmaSm90Config
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
+//     double          same    MmaSm80Config                 rounded within sums as the GPU does
+//     Complex<float>, same    SimtConfig, SimtAsyncConfig   one weft::MulAdd for each k, ascending
+//     Complex<double>
+//     Complex<double> same    MmaSm80Config                 rounded within sums as the GPU does
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
 //     Half            Half    MmaSm80Config                 likewise; `using Sum = weft::Half`
@@ -37,6 +41,7 @@
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/matrix_params.hpp"
+#include "weft/layouts/complex.hpp"
 #include "weft/layouts/float8.hpp"
 #include "weft/layouts/matrix.hpp"
 #include "weft/layouts/tf32.hpp"
@@ -60,7 +65,7 @@ template <class Element>
 struct SumOf {
   using type = std::conditional_t<
       std::is_same_v<Element, std::int8_t>, std::int32_t,
-      std::conditional_t<std::is_same_v<Element, double>, double,
+      std::conditional_t<kOwnArithmetic<Element>, Element,
                          std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
                                                 kWgmmaOnly<Element>,
                                             float, void>>>;
@@ -107,12 +112,6 @@ requires requires {
 }
 inline constexpr bool kSumFits<P> =
     kHalfSums<P> || std::is_same_v<typename P::Sum, typename SumOf<typename P::Element>::type>;
-
-// Nothing but the sums themselves.
-template <class Epilogue>
-inline constexpr bool kOnlySums = false;
-template <class T>
-inline constexpr bool kOnlySums<epilogues::Chain<epilogues::ToSums<T>>> = true;
 
 }  // namespace internal
 
@@ -169,7 +168,9 @@ struct CheckedGemmPolicy {
                 "weft::gemm::kMma128x128");
   static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
   static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
-  static constexpr bool kFma = std::is_same_v<Element, float> || std::is_same_v<Element, double>;
+  static constexpr bool kFma = std::is_same_v<Element, float> || kOwnArithmetic<Element>;
+  static constexpr bool kMmaDouble =
+      std::is_same_v<Element, double> || std::is_same_v<Element, Complex<double>>;
   static constexpr bool kWgmma = kMainloop == Mainloop::kWgmmaSm90;
   static_assert(kSimt || kWgmma || kMainloop == Mainloop::kMmaSm80,
                 "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig, MmaSm80Config or "
@@ -201,16 +202,19 @@ struct CheckedGemmPolicy {
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,
                 "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, "
-                "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float or double");
+                "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
+                "weft::Complex<float> or weft::Complex<double>");
   static_assert(!kSimt || !kFloat16<Element>,
-                "weft: the simt GEMM multiplies Element = std::int8_t, float or double; 16-bit "
+                "weft: the simt GEMM multiplies Element = std::int8_t, float, double or "
+                "weft::Complex; 16-bit "
                 "floats take the mma_sm80 mainloop");
   static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
-                "weft: the simt_async GEMM multiplies Element = float or double");
-  static_assert(kSimt || !kFma,
-                "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half or "
-                "weft::Bfloat16; float and double take the simt mainloop, floats that may be read "
-                "in part are weft::Tf32");
+                "weft: the simt_async GEMM multiplies Element = float, double or weft::Complex");
+  static_assert(kSimt || !kFma || (kMmaDouble && !kWgmma),
+                "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half, "
+                "weft::Bfloat16 or, by mma_sm80, double or weft::Complex<double>; float and "
+                "weft::Complex<float> take the simt mainloop, floats that may be read in part are "
+                "weft::Tf32");
   static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
                     internal::kIsMatrixLayout<typename P::LayoutB> &&
                     internal::kIsMatrixLayout<typename P::LayoutC>,
@@ -230,9 +234,10 @@ struct CheckedGemmPolicy {
   static_assert(!Epilogue::kZeroPoints,
                 "weft: SourceZeroPoint and FilterZeroPoint are stages of convolutions, of which a "
                 "matrix product is one with R = S = 1");
-  static_assert(!std::is_same_v<Sum, double> || internal::kOnlySums<Epilogue>,
-                "weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>: other stages "
-                "compute in float");
+  static_assert(
+      !kOwnArithmetic<Sum> || Epilogue::OutputStage::kOnlySums,
+      "weft: the epilogue of a GEMM of doubles or complex numbers ends in ToSums of their "
+      "type, with Scale and Residual of it before: other stages compute in float");
   static_assert((P::config.alignment.src == 4 || P::config.alignment.src == 8 ||
                  P::config.alignment.src == 16) &&
                     P::config.alignment.src >= static_cast<int>(sizeof(Element)),

@@ -19,6 +19,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/arch/fragments.hpp"
 #include "weft/gemm/arch/kernel.hpp"
+#include "weft/layouts/complex.hpp"
 #include "weft/layouts/float16.hpp"
 #include "weft/layouts/layout.hpp"
 
@@ -61,12 +62,12 @@ inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v
 
 inline namespace WEFT_BACKEND {
 
-// m16n8k32 of bytes, m16n8k16 of 16-bit floats.
+// m16n8k32 of bytes, m16n8k16 of 16-bit floats, m16n8k8 of doubles (below).
 template <class E>
 struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
   static_assert(internal::kIsByte<E> || std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>,
-                "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half or "
-                "weft::Bfloat16");
+                "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half, "
+                "weft::Bfloat16, double or weft::Complex<double>");
   static constexpr arch::Requires kRequires = {.min = 80};
   using Sum = typename internal::WarpAtom<arch::MmaM16N8, E>::Sum;
 
@@ -81,6 +82,57 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
     } else {
       t.MmaM16N8K16Bf16(c, a, b, c);
     }
+  }
+};
+
+// m16n8k8 of doubles.
+template <>
+struct MmaSm80Atom<double> {
+  using Shape = arch::MmaM16N8;
+  static constexpr int kThreads = 32, kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  using Element = double;
+  using ElementB = double;
+  using Sum = double;
+  using Word = double;
+  using A = typename Shape::A;
+  using B = typename Shape::B;
+  using C = typename Shape::C;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, double (&c)[4], const double (&a)[4],
+                                   const double (&b)[2]) {
+    t.MmaM16N8K8F64(c, a, b, c);
+  }
+};
+
+// The same of complex doubles, by four products of their parts.
+template <>
+struct MmaSm80Atom<Complex<double>> {
+  using Shape = arch::MmaM16N8;
+  static constexpr int kThreads = 32, kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
+  static constexpr arch::Requires kRequires = {.min = 80};
+  using Element = Complex<double>;
+  using ElementB = Element;
+  using Sum = Element;
+  using Word = Element;
+  using A = typename Shape::A;
+  using B = typename Shape::B;
+  using C = typename Shape::C;
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[4], const Word (&a)[4],
+                                   const Word (&b)[2]) {
+    const double a_re[] = {a[0].re, a[1].re, a[2].re, a[3].re};
+    const double a_im[] = {a[0].im, a[1].im, a[2].im, a[3].im};
+    const double minus_a_im[] = {-a[0].im, -a[1].im, -a[2].im, -a[3].im};
+    const double b_re[] = {b[0].re, b[1].re}, b_im[] = {b[0].im, b[1].im};
+    double re[] = {c[0].re, c[1].re, c[2].re, c[3].re};
+    double im[] = {c[0].im, c[1].im, c[2].im, c[3].im};
+    t.MmaM16N8K8F64(re, a_re, b_re, re);
+    t.MmaM16N8K8F64(im, a_re, b_im, im);
+    t.MmaM16N8K8F64(re, minus_a_im, b_im, re);
+    t.MmaM16N8K8F64(im, a_im, b_re, im);
+    WEFT_UNROLL
+    for (int r = 0; r < 4; ++r) c[r] = {re[r], im[r]};
   }
 };
 

@@ -75,6 +75,28 @@ constexpr auto LinesOf() {
   }
 }
 
+// Of doubles and complex doubles (kElementBytes 8, 16), which lanes read one by one: 128 bytes at once,
+// that is 4 k of 4 rows, or of 2. kLines: lines of k side by side, of which those 4 (2) begin in different
+// sets of 8 (16) banks; if not, k's one after the other, of rows side by side: in sets of 8.
+template <int kRows, int kGroups, bool kLines, int kElementBytes>
+struct DoubleMajor {
+  static constexpr int kInnerGroups = kGroups, kAlignment = 128;
+  static constexpr int kDepth = kGroups * 32 / kElementBytes;
+  static constexpr int kLine = kLines ? kDepth * kElementBytes : kRows * kElementBytes;
+  static constexpr int kApart = kLines ? 4 * kElementBytes : 32;
+  static constexpr int kPitch = kLine % (2 * kApart) == 0 ? kLine + kApart : kLine;
+  static_assert(kPitch % (2 * kApart) == kApart);
+  static constexpr int kBytes = kPitch * (kLines ? kRows : kDepth);
+  using Swizzle = layouts::Swizzle<0, 0, 0>;
+  using Lines = std::conditional_t<kLines, LayoutOf<Ints<kRows, kGroups * 32>, Ints<kPitch, 1>>,
+                                   LayoutOf<Nest<layouts::Int<kRows>, Ints<kElementBytes, kDepth>>,
+                                            Nest<layouts::Int<kElementBytes>, Ints<1, kPitch>>>>;
+  using Layout = Lines;
+  static constexpr int Offset(int row, int group, int half) {
+    return Lines()(row, group * 32 + half * 16);
+  }
+};
+
 // Groups of int4, 16 bytes (layouts/packed_int4.hpp), those of one k together.
 template <int kRows>
 struct Int4Major {
@@ -83,18 +105,32 @@ struct Int4Major {
 
 // A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
 // they are channel blocks, which lie in memory as they do in shared memory. kGroupBytesB: of a k
-// group of B, 16 where a stage holds int4.
-template <class P, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32>
+// group of B, 16 where a stage holds int4. kLinesOfA, kLinesOfB: whether k runs along memory; of doubles
+// it need not, which are copied as they lie.
+template <class P, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32, bool kLinesOfA = true,
+          bool kLinesOfB = true>
 struct FragmentTile : WarpTile<P> {
   using W = WarpTile<P>;
   static constexpr int kGroups = W::kBlockK * W::kElementBytes / 32;
   static constexpr int kFragmentsM = W::kWarpM / kFragmentRows, kFragmentsN = W::kWarpN / 8;
-  template <int kRows>
-  using Layout = std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>;
-  using LayoutA = Layout<W::kBlockM>;
-  using LayoutB = Layout<W::kBlockN>;
-  static constexpr int kBytesA = kGroups * W::kBlockM * 32;
-  static constexpr int kBytesB = kGroups * W::kBlockN * kGroupBytesB;
+  static constexpr bool kDoubles = W::kElementBytes >= 8;  // or complex
+  static_assert(!kDoubles || kMatrix);
+  template <int kRows, bool kLines>
+  using Layout = std::conditional_t<
+      kDoubles, DoubleMajor<kRows, kGroups, kLines, W::kElementBytes>,
+      std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
+  using LayoutA = Layout<W::kBlockM, kLinesOfA>;
+  using LayoutB = Layout<W::kBlockN, kLinesOfB>;
+  template <class L, int kRows, int kGroupBytes>
+  static constexpr int Bytes() {
+    if constexpr (kDoubles) {
+      return L::kBytes;
+    } else {
+      return kGroups * kRows * kGroupBytes;
+    }
+  }
+  static constexpr int kBytesA = Bytes<LayoutA, W::kBlockM, 32>();
+  static constexpr int kBytesB = Bytes<LayoutB, W::kBlockN, kGroupBytesB>();
 };
 
 // Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half, or 32, in two cells.

@@ -1,8 +1,9 @@
 // The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k64 of int4, m16n8k16 of 16-bit
-// floats) over a ring of cp.async buffers.
+// floats, m16n8k8 of doubles and complex doubles) over a ring of cp.async buffers.
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
-// those of the next and starts the copies of a slice kStages - 1 ahead.
+// those of the next and starts the copies of a slice kStages - 1 ahead. (Of doubles two groups, and words
+// of them are read one by one.)
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,16 @@ inline namespace WEFT_BACKEND {
 
 // kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
 // loaded them. kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k
-// group has 64 of them.
-template <class P, bool kMatrix, bool kInt4B = false, bool kPairs = false>
-struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
-  using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32>;
+// group has 64 of them. kLinesOfA, kLinesOfB: of doubles, whether k runs along memory.
+template <class P, bool kMatrix, bool kInt4B = false, bool kPairs = false, bool kLinesOfA = true,
+          bool kLinesOfB = true>
+struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB> {
+  using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
   static constexpr arch::Requires kRequires = {.min = 80};
-  static constexpr int kStages = P::config.stages, kSteps = T::kGroups;
+  static constexpr int kStages = P::config.stages;
+  static constexpr bool kDoubles = T::kDoubles;
+  static constexpr int kSteps = kDoubles ? T::kBlockK / 8 : T::kGroups;
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
   // A policy may say how many adjacent columns a thread holds (kRun below).
@@ -36,9 +40,9 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   static_assert(
       T::kWarpM % 16 == 0 &&
           (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
-          T::kBlockK * T::kElementBytes % 32 == 0,
+          T::kBlockK * T::kElementBytes % (kDoubles ? 8 * T::kElementBytes : 32) == 0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
-      "threadblock.k a multiple of 32 int8 or 16 16-bit floats");
+      "threadblock.k a multiple of 32 int8, 16 16-bit floats, 8 doubles or 8 complex doubles");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
   static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
@@ -50,6 +54,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     if constexpr (kOwnRun) {
       return P::kRun;
     } else {
+      if (kDoubles) return 2;
       return T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
     }
   }();
@@ -72,19 +77,28 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     constexpr int kRows =
         CeilDiv((T::kBlockM + T::kBlockN) * (32 / P::config.alignment.src), T::kThreads);
     if (P::config.registers > 0) return P::config.registers;
+    if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
     if (kSums > 64 || kRows > 8) return 232;
     if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
   }
 
-  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one
-  // that is transposed on its way. By: the threads that bring it.
+  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, of doubles across
+  // the rows of one k, and of one that is transposed on its way. By: the threads that bring it.
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = MmaSm80Mainloop>
   using Along = MmaAlong<By, Rows, kBytes>;
   template <class Rows, class By = T>
   struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
                       Share<By, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+  template <class Rows, int kPieceBytes>
+  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / T::kElementBytes, T::kBlockK>> {
+    using Layout = std::conditional_t<Rows::kIsA, typename T::LayoutA, typename T::LayoutB>;
+    static constexpr int kBytes = kPieceBytes, kCells = 1;
+    static constexpr int Offset(int row, int, int outer, int) {
+      return typename Layout::Lines()(row * (kBytes / T::kElementBytes), outer * T::kElementBytes);
+    }
+  };
   // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
   // side in memory, and neighbouring threads read two.
   template <class Rows, bool kLines, int kPair = kLines&& T::kGroups % 2 == 0 ? 2 : 1>
@@ -96,20 +110,27 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
   };
 
   // A stage's A as a warp reads it; a group is a step of its k.
-  using ReaderA = LdMatrixReader<typename Tiled::template LinesA<typename T::LayoutA::Lines>,
-                                 typename T::LayoutA::Swizzle, 1, T::LayoutA::kAlignment>;
+  template <class Lines, class Layout>
+  using ReaderOf = std::conditional_t<
+      kDoubles, WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename P::Element>,
+      LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
+  // What it begins at: a stage's bytes, or their 32-bit address.
+  using Stage = std::conditional_t<kDoubles, const std::uint8_t*, std::uint32_t>;
+  using ReaderA =
+      ReaderOf<typename Tiled::template LinesA<typename T::LayoutA::Lines>, typename T::LayoutA>;
 
  private:
-  using FragmentsB = std::uint32_t[T::kFragmentsN][2];
+  using Word = typename Tiled::Word;
+  using FragmentsB = Word[T::kFragmentsN][2];
 
   // B likewise.
   struct BytesB {
     using Words = FragmentsB;  // of a group as they lie in shared memory
-    using Reader = LdMatrixReader<typename Tiled::template LinesB<typename T::LayoutB::Lines>,
-                                  typename T::LayoutB::Swizzle, 1, T::LayoutB::kAlignment>;
+    using Reader =
+        ReaderOf<typename Tiled::template LinesB<typename T::LayoutB::Lines>, typename T::LayoutB>;
     Reader reader;
 
-    WEFT_DEVICE BytesB(arch::Thread t, std::uint32_t address) : reader(t, address) {}
+    WEFT_DEVICE BytesB(arch::Thread t, Stage stage) : reader(t, stage) {}
     WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
                                Words& words) const {
       reader.Load(t, further, group, 0, words);
@@ -159,7 +180,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     using Base = std::conditional_t<kInt4B, Int4B, BytesB>;
     using Base::Base;
     // What TiledMma::MultiplyRead takes.
-    static constexpr int kSteps = T::kGroups;
+    static constexpr int kSteps = MmaSm80Mainloop::kSteps;
     WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int group, int,
                           FragmentsB& b) const {
       typename Base::Words words;
@@ -171,23 +192,22 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
  public:
   // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
   // (arch/fragments.hpp).
-  using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];
+  using FragmentsA = Word[kSteps][T::kFragmentsM][4];
   struct HeldA {
-    static constexpr int kSteps = T::kGroups, kAtOnce = 1;
+    static constexpr int kSteps = MmaSm80Mainloop::kSteps, kAtOnce = 1;
     const FragmentsA& a;
     WEFT_DEVICE void Load(arch::Thread, std::uint32_t, int group, int i,
-                          std::uint32_t (&fragment)[1][4]) const {
+                          Word (&fragment)[1][4]) const {
       WEFT_UNROLL
       for (int r = 0; r < 4; ++r) fragment[0][r] = a[group][i][r];
     }
   };
 
   // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
-  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
-                                   Accumulators& acc) {
+  WEFT_DEVICE static void Multiply(arch::Thread t, Stage a, Stage b, Accumulators& acc) {
     Tiled::MultiplyRead(t, ReaderA(t, a), ReaderB(t, b), acc);
   }
-  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, Stage b,
                                    Accumulators& acc) {
     Tiled::MultiplyRead(t, HeldA{a}, ReaderB(t, b), acc);
   }
@@ -202,7 +222,7 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
    public:
     template <class Stages>
     WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
-        : reader_a_(t, t.SharedAddress(shared.a)), reader_b_(t, t.SharedAddress(shared.b)) {}
+        : reader_a_(t, StageAt(t, shared.a[0])), reader_b_(t, StageAt(t, shared.b[0])) {}
 
     WEFT_DEVICE void First(arch::Thread t) {
       WEFT_UNROLL
@@ -234,13 +254,20 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32> {
     }
 
    private:
+    WEFT_DEVICE static Stage StageAt(arch::Thread t, const std::uint8_t* stage) {
+      if constexpr (kDoubles) {
+        return stage;
+      } else {
+        return t.SharedAddress(stage);
+      }
+    }
     WEFT_DEVICE void LoadFragments(arch::Thread t, int stage, int group) {
       reader_b_.Load(t, stage * T::kBytesB, group, 0, b_);
     }
 
     ReaderA reader_a_;
     ReaderB reader_b_;
-    std::uint32_t a_[T::kFragmentsM][4];
+    Word a_[T::kFragmentsM][4];
     FragmentsB b_;
   };
 };

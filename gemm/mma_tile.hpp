@@ -92,10 +92,10 @@ struct MmaTile {
   };
   template <class Lines>
   using LinesA = internal::LinePlaces<typename Atom::A, Atom::kM, Atom::kK / kPerWord, Lines,
-                                      kFragmentsM, GroupsOfA>;
+                                      kFragmentsM, GroupsOfA, sizeof(Word)>;
   template <class Lines>
   using LinesB = internal::LinePlaces<typename Atom::B, Atom::kN, Atom::kK / kPerWord, Lines,
-                                      kFragmentsN, GroupsOfB>;
+                                      kFragmentsN, GroupsOfB, sizeof(Word)>;
 
  protected:
   using RowsOfC = internal::RowsOf<Atom>;

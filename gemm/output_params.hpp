@@ -136,12 +136,16 @@ struct OutputParams
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;
   using ResidualElement = typename Epilogue::ResidualElement;
+  using Value = typename Epilogue::Value;
 
   Output* dst = nullptr;
   const typename Epilogue::BiasElement* bias = nullptr;
-  const float* channel_alpha = nullptr;  // null: alpha for every channel
+  const Value* channel_alpha = nullptr;  // null: alpha for every channel
   const ResidualElement* residual = nullptr;
-  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
+  Value alpha{1};
+  float beta = 1.0f;
+  Value gamma{1};
+  float zero_point = 0.0f;
   std::int32_t k = 0;         // output channels
   std::int32_t padded_k = 0;  // and with the zero channels of the destination's last block
   Rows rows;

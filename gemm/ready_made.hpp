@@ -23,16 +23,17 @@ constexpr int StoreBytes(int most) {
 
 }  // namespace internal
 
-// Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores, or of 4 bytes
-// and of one element (kNarrow) for matrices that these do not fit.
+// Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores, or of 4 bytes (8
+// of doubles) and of one element (kNarrow) for matrices that these do not fit.
 template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false>
 struct MmaTileOf {
   template <class Element, class Output, class C>
   static constexpr auto Config() {
     constexpr int kDepth = k / static_cast<int>(sizeof(Element));
     constexpr int kMost = kNarrow ? 0 : 8 * static_cast<int>(sizeof(Output));
+    constexpr int kLeast = sizeof(Element) > 4 ? sizeof(Element) : 4;
     return MmaSm80Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, stages,
-                         Alignment{kNarrow ? 4 : 16, internal::StoreBytes<Output, C>(kMost)});
+                         Alignment{kNarrow ? kLeast : 16, internal::StoreBytes<Output, C>(kMost)});
   }
 };
 template <int m, int n, int k, int warp_m, int warp_n, int blocks_per_sm = 1, int split = 1,
@@ -132,6 +133,18 @@ struct HalfSumFamily {
                  MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
 };
 
+// Of complex numbers: by fma, those of double from sm_80 on by tensor cores; accesses of one element first.
+template <class E, class Epilogue, class A, class B, class C>
+struct ComplexFamily {
+  template <class... Tiles>
+  using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
+  using Float = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>,
+                   FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>, FmaTileOf<32, 32, 16, 16, 32, 4, 4, 4>>;
+  using Double = Of<FmaTileOf<64, 32, 8, 32, 16, 4, 4>, MmaTileOf<128, 64, 128, 32, 32, 4>,
+                    MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>>;
+  using All = std::conditional_t<std::is_same_v<E, Complex<float>>, Float, Double>;
+};
+
 // Of an operand of 16-bit floats and one that becomes them.
 template <class ElementA, class ElementB, class Epilogue, class A, class B, class C>
 struct MixedFamily {
@@ -148,17 +161,23 @@ struct MixedFamily {
                  MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
 };
 
-// Of float, and of double in tiles of half the size.
-template <class E, class Epilogue, class A, class B, class C>
-struct FmaFamily {
-  static constexpr int kPart = sizeof(E) / sizeof(float);
+template <class Epilogue, class A, class B, class C>
+struct FloatFamily {
   template <class... Tiles>
-  using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
-  using All =
-      Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>,
-         FmaTileOf<128, 256 / kPart, 32 / kPart, 64, 64 / kPart, 8, 16 / kPart, 3>,
-         FmaTileOf<128, 128 / kPart, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
-         FmaTileOf<32, 32, 32 / kPart, 16, 32, 4, 4, 4>>;
+  using Of = Family<TiledGemm<float, Epilogue, Tiles, A, B, C>...>;
+  using All = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 256, 32, 64, 64, 8, 16, 3>,
+                 FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
+                 FmaTileOf<32, 32, 32, 16, 32, 4, 4, 4>>;
+};
+
+// Of double: by fma for GPUs before sm_80, then by tensor cores, 8-byte accesses first.
+template <class Epilogue, class A, class B, class C>
+struct DoubleFamily {
+  template <class... Tiles>
+  using Of = Family<TiledGemm<double, Epilogue, Tiles, A, B, C>...>;
+  using All = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, MmaTileOf<64, 64, 128, 32, 32, 3, true>,
+                 MmaTileOf<128, 128, 128, 64, 32, 4>, MmaTileOf<128, 64, 128, 64, 32, 3>,
+                 MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>>;
 };
 
 }  // namespace internal
@@ -203,15 +222,25 @@ template <class ElementA, class ElementB,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using MixedGemmFamily = typename internal::MixedFamily<ElementA, ElementB, Epilogue, A, B, C>::All;
 
-// float and double, sums of the same type by one fma for each k: 5 policies, for any GPU from sm_75 (the
-// first) or sm_80. Epilogue of floats as above; of doubles it is Chain<ToSums<double>>.
+// float, sums by one fma for each k: 5 policies, for any GPU from sm_75 (the first) or sm_80. Epilogue as
+// above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
-using FloatGemmFamily = typename internal::FmaFamily<float, Epilogue, A, B, C>::All;
+using FloatGemmFamily = typename internal::FloatFamily<Epilogue, A, B, C>::All;
+
+// double: 6 policies, one of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
+// Chain<[Residual<double>,] [Scale,] ToSums<double>>.
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
-using DoubleGemmFamily = typename internal::FmaFamily<double, Epilogue, A, B, C>::All;
+using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
+
+// Complex<float> or Complex<double>: 4 policies, the first, of fma, for any GPU from sm_75, the others from
+// sm_80, of double by tensor cores. The first takes any lda, ldb and ldc. Epilogue is
+// Chain<[Residual<E>,] [Scale,] ToSums<E>>, alpha and gamma are Es.
+template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using ComplexGemmFamily = typename internal::ComplexFamily<E, Epilogue, A, B, C>::All;
 
 // Hopper alone: 11 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
 // Epilogue as above.

@@ -20,7 +20,7 @@ enum class Mainloop {
   kSimt,       // dp4a for int8, fma for float and double; any GPU from sm_75; two buffers
   kSimtAsync,  // fma for float and double; sm_80 and newer; a ring of cp.async buffers
   kMmaSm75,    // tensor cores, m8n8k16 of int8; any GPU from sm_75; two buffers
-  kMmaSm80,    // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats; sm_80 and newer; a ring
+  kMmaSm80,  // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats, m16n8k8 of doubles; sm_80; a ring
   kWgmmaSm90,  // tensor cores, wgmma; sm_90a only; a ring that the copy engine fills
   kDepthwise,  // dp4a over a row's taps; any GPU from sm_75; no shared memory (conv/depthwise.hpp)
 };

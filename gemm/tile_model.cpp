@@ -38,8 +38,12 @@ double SliceBytes(const TileFacts& tile) {
   return double(tile.config.threadblock.k) * tile.element_bytes;
 }
 
-// int8 multiply-accumulates a clock of a multiprocessor's tensor cores.
-double TensorMacsPerClock(const TileDescription& config, int compute_capability) {
+// int8 multiply-accumulates a clock of a multiprocessor's tensor cores; of doubles their bytes, too.
+double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
+  const TileDescription& config = tile.config;
+  if (tile.element_bytes >= 8) {
+    return (compute_capability < 90 ? 512.0 : 1024.0) / (tile.complex ? 2.0 : 1.0);
+  }
   const bool small = config.instruction.m == 8;  // m8n8k16
   if (compute_capability < 80) return 1024.0;
   if (compute_capability == 80) return small ? 1024.0 : 2048.0;
@@ -53,7 +57,9 @@ double SimtSliceClocks(const TileFacts& tile, bool gathers) {
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
   const double packets = t.k / config.instruction.k;  // each a dp4a or an fma for every output
-  const double rate = tile.element_bytes == sizeof(float) ? 128.0 : 64.0;
+  const double rate = tile.complex ? (tile.element_bytes == 2 * sizeof(float) ? 32.0 : 16.0)
+                      : tile.element_bytes == sizeof(float) ? 128.0
+                                                            : 64.0;
   // Shared-memory loads and loop overhead shrink as the thread's tile grows. Fitted to an H200; of fma
   // to the products of gemm_bench.
   const double each = config.mainloop == Mainloop::kSimtAsync ? 1.16
@@ -78,7 +84,7 @@ double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
   const TileShape& i = config.instruction;
   const double k = SliceBytes(tile), copies = k / config.alignment.src;  // for each row
   const double arithmetic =
-      kMmaClocks * t.m * t.n * k / TensorMacsPerClock(config, compute_capability);
+      kMmaClocks * t.m * t.n * k / TensorMacsPerClock(tile, compute_capability);
   const double read = tile.threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
   const double brought = (t.m + t.n) * k;
   const double shared = (read + brought) / kSharedBytesPerClock;

@@ -143,13 +143,17 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
 
   // --- Shared memory: layouts of a k slice of A, (m, k) -> element, and of B, (n, k), which lie as in
   // the library's own stages, without bank conflicts. kK: whole 32 bytes; tensor cores.
+  template <int kRows, int kGroups>
+  using Stage =
+      std::conditional_t<sizeof(Element) >= 8, DoubleMajor<kRows, kGroups, true, sizeof(Element)>,
+                         LineMajor<kRows, kGroups>>;
   template <int kK>
   using SharedA =
-      decltype(LinesOf<Element, LineMajor<Base::kM, kK* static_cast<int>(sizeof(Element)) / 32>,
+      decltype(LinesOf<Element, Stage<Base::kM, kK* static_cast<int>(sizeof(Element)) / 32>,
                        Base::kM>());
   template <int kK>
   using SharedB =
-      decltype(LinesOf<ElementB, LineMajor<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
+      decltype(LinesOf<ElementB, Stage<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
                        Base::kN, kRunOf>());
 
   // --- Registers. An operand's: (register, fragment, step of k). C's: as LayoutC's values.

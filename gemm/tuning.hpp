@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/family.hpp"
 #include "weft/gemm/problem_name.hpp"
+#include "weft/layouts/complex.hpp"
 #include "weft/layouts/float16.hpp"
 
 namespace weft::gemm {
@@ -46,6 +47,10 @@ constexpr const char* ElementName() {
     return "f32";
   } else if constexpr (std::is_same_v<T, double>) {
     return "f64";
+  } else if constexpr (std::is_same_v<T, Complex<float>>) {
+    return "c32";
+  } else if constexpr (std::is_same_v<T, Complex<double>>) {
+    return "c64";
   } else if constexpr (std::is_same_v<T, std::int32_t>) {
     return "s32";
   } else if constexpr (std::is_same_v<T, Float8E4m3>) {

@@ -165,6 +165,18 @@ WEFT_FMA_CLONES void FmaOuter(double* acc, const double* a, const double* b, int
     for (int j = 0; j < n; ++j) acc[i * n + j] = __builtin_fma(a[i], b[j], acc[i * n + j]);
   }
 }
+WEFT_FMA_CLONES void FmaOuter(Complex<float>* acc, const Complex<float>* a, const Complex<float>* b,
+                              int m, int n) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) acc[i * n + j] = MulAdd(a[i], b[j], acc[i * n + j]);
+  }
+}
+WEFT_FMA_CLONES void FmaOuter(Complex<double>* acc, const Complex<double>* a,
+                              const Complex<double>* b, int m, int n) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) acc[i * n + j] = MulAdd(a[i], b[j], acc[i * n + j]);
+  }
+}
 #undef WEFT_FMA_CLONES
 
 bool IsAvailable(DotMeans means) {

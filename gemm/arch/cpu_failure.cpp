@@ -111,6 +111,8 @@ const char* Name(Operation operation) {
       return "MmaM16N8K16Bf16";
     case Operation::kMmaM16N8K16F16HalfSums:
       return "MmaM16N8K16F16HalfSums";
+    case Operation::kMmaM16N8K8F64:
+      return "MmaM16N8K8F64";
     case Operation::kStMatrix:
       return "StMatrix";
     case Operation::kElect:

@@ -15,6 +15,7 @@
 
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/cpu_copies.hpp"
+#include "weft/layouts/complex.hpp"
 
 namespace weft::arch::cpu {
 
@@ -45,6 +46,7 @@ enum class Operation : uint8_t {
   kMmaM16N8K16F16,
   kMmaM16N8K16Bf16,
   kMmaM16N8K16F16HalfSums,
+  kMmaM16N8K8F64,
   kStMatrix,
   kElect,
   kMbarWait,
@@ -155,10 +157,15 @@ void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b,
                      Location at);
 void MmaM16N8K16F16HalfSums(Lane* lane, uint32_t* d, const uint32_t* a, const uint32_t* b,
                             const uint32_t* c, Location at);
+void MmaM16N8K8F64(Lane* lane, double* d, const double* a, const double* b, const double* c,
+                   Location at);
 
-// acc[i * n + j] = fma(a[i], b[j], acc[i * n + j]).
+// acc[i * n + j] = fma (of complex numbers MulAdd)(a[i], b[j], acc[i * n + j]).
 void FmaOuter(float* acc, const float* a, const float* b, int m, int n);
 void FmaOuter(double* acc, const double* a, const double* b, int m, int n);
+void FmaOuter(Complex<float>* acc, const Complex<float>* a, const Complex<float>* b, int m, int n);
+void FmaOuter(Complex<double>* acc, const Complex<double>* a, const Complex<double>* b, int m,
+              int n);
 
 // acc[i * n + j] += the dot product of the four signed bytes of a[i] and b[j].
 void Dp4aOuter(bool unsigned_a, int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n);

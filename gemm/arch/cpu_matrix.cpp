@@ -20,11 +20,10 @@ void RequireFullWarp(Lane* lane, Operation operation, Location at) {
 }
 
 // out[word][row], so that the words of one k lie side by side.
-template <int kRows, int kWords>
-void GatherByWord(const Fragment<kRows, kWords>& fragment, const void* const* lanes,
-                  uint32_t* out) {
+template <int kRows, int kWords, class Value>
+void GatherByWord(const Fragment<kRows, kWords>& fragment, const void* const* lanes, Value* out) {
   for (int lane = 0; lane < kWarpLanes; ++lane) {
-    const auto* registers = static_cast<const uint32_t*>(lanes[lane]);
+    const auto* registers = static_cast<const Value*>(lanes[lane]);
     for (int r = 0; r < fragment.kRegisters; ++r) {
       const FragmentPlace place = fragment.place[lane][r];
       out[place.word * kRows + place.row] = registers[r];
@@ -126,8 +125,21 @@ bool MultiplyToHalves(Block& block, Warp& warp, const Collective&) {
   return true;
 }
 
-void MmaM16N8K16(Lane* lane, Operation operation, void* d, const uint32_t* a, const uint32_t* b,
-                 const void* c, Location at, bool (*multiply)(Block&, Warp&, const Collective&)) {
+// d = a * b + c of doubles: one fma for each k in ascending order.
+bool MultiplyDoubles(Block& block, Warp& warp, const Collective&) {
+  constexpr int kM = 16, kN = 8, kDepth = 8;
+  double a[kDepth * kM], b[kDepth * kN], c[kM * kN];
+  GatherByWord(kMmaM16N8K8F64A, warp.operand[kA], a);
+  GatherByWord(kMmaM16N8K8F64B, warp.operand[kB], b);
+  GatherByRow(kMmaM16N8K8F64C, warp.operand[kC], c);
+  for (int k = 0; k < kDepth; ++k) FmaOuter(c, a + k * kM, b + k * kN, kM, kN);
+  ScatterByRow(kMmaM16N8K8F64C, c, warp.result);
+  ++block.stats.mma;
+  return true;
+}
+
+void MmaM16N8(Lane* lane, Operation operation, void* d, const void* a, const void* b, const void* c,
+              Location at, bool (*multiply)(Block&, Warp&, const Collective&)) {
   RequireFullWarp(lane, operation, at);
   Warp& warp = *lane->warp_state;
   warp.operand[kA][lane->lane] = a;
@@ -260,17 +272,22 @@ void MmaM8N8K16(Lane* lane, bool unsigned_a, int32_t* d, uint32_t a, uint32_t b,
 
 void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
                     Location at) {
-  MmaM16N8K16(lane, Operation::kMmaM16N8K16F16, d, a, b, c, at, &MultiplyFloats<Half>);
+  MmaM16N8(lane, Operation::kMmaM16N8K16F16, d, a, b, c, at, &MultiplyFloats<Half>);
 }
 
 void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
                      Location at) {
-  MmaM16N8K16(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at, &MultiplyFloats<Bfloat16>);
+  MmaM16N8(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at, &MultiplyFloats<Bfloat16>);
 }
 
 void MmaM16N8K16F16HalfSums(Lane* lane, uint32_t* d, const uint32_t* a, const uint32_t* b,
                             const uint32_t* c, Location at) {
-  MmaM16N8K16(lane, Operation::kMmaM16N8K16F16HalfSums, d, a, b, c, at, &MultiplyToHalves);
+  MmaM16N8(lane, Operation::kMmaM16N8K16F16HalfSums, d, a, b, c, at, &MultiplyToHalves);
+}
+
+void MmaM16N8K8F64(Lane* lane, double* d, const double* a, const double* b, const double* c,
+                   Location at) {
+  MmaM16N8(lane, Operation::kMmaM16N8K8F64, d, a, b, c, at, &MultiplyDoubles);
 }
 
 void Dp4aOuter(bool unsigned_a, int32_t* acc, const uint32_t* a, const uint32_t* b, int m, int n) {

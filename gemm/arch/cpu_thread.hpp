@@ -271,6 +271,12 @@ struct Thread : HopperThread {
                               const uint32_t (&c)[2], Location at = Location::current()) const {
     cpu::MmaM16N8K16F16HalfSums(self, d, a, b, c, at);
   }
+  // Doubles: here one fma for each k in ascending order, from c on. The hardware's order is not
+  // documented, so results agree within rounding only.
+  void MmaM16N8K8F64(double (&d)[4], const double (&a)[4], const double (&b)[2],
+                     const double (&c)[4], Location at = Location::current()) const {
+    cpu::MmaM16N8K8F64(self, d, a, b, c, at);
+  }
 
   // --- Dot products of four bytes ---------------------------------------------------------------
 
@@ -307,7 +313,8 @@ struct Thread : HopperThread {
     cpu::Dp4aOuter(kUnsignedA, &acc[0][0], a, b, M, N);
   }
 
-  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double, or
+  // Complex of them: weft::MulAdd.
   template <class T, int M, int N>
   static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
     cpu::FmaOuter(&acc[0][0], a, b, M, N);

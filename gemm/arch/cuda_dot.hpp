@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/layouts/complex.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
@@ -67,7 +68,8 @@ struct DotThread {
     }
   }
 
-  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double.
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double, or
+  // Complex of them: weft::MulAdd.
   //
   // Wide products go along the rows, forth and back: ptxas keeps to that order, and a product that
   // finds an operand in the cache of the previous one's needs fewer ports of the register file.
@@ -79,6 +81,8 @@ struct DotThread {
       const int j = N > M && i % 2 == 1 ? N - 1 - n % N : n % N;
       if constexpr (std::is_same_v<T, float>) {
         acc[i][j] = __fmaf_rn(a[i], b[j], acc[i][j]);
+      } else if constexpr (kIsComplex<T>) {
+        acc[i][j] = MulAdd(a[i], b[j], acc[i][j]);
       } else {
         acc[i][j] = __fma_rn(a[i], b[j], acc[i][j]);
       }

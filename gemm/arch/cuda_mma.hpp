@@ -102,6 +102,37 @@ struct MmaThread {
         : "=r"(d[0]), "=r"(d[1])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]));
   }
+  // Doubles. The hardware's order of summation is not documented. sm_80, which has m8n8k4: four of
+  // them, the lower k first; sm_90 reaches its rate with larger ones alone.
+  WEFT_DEVICE static void MmaM16N8K8F64(double (&d)[4], const double (&a)[4], const double (&b)[2],
+                                        const double (&c)[4]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    double half[4];
+    WEFT_UNROLL
+    for (int row = 0; row < 2; ++row) {
+      MmaM8N8K4F64(half[2 * row], half[2 * row + 1], a[row], b[0], c[2 * row], c[2 * row + 1]);
+    }
+    WEFT_UNROLL
+    for (int row = 0; row < 2; ++row) {
+      MmaM8N8K4F64(d[2 * row], d[2 * row + 1], a[2 + row], b[1], half[2 * row], half[2 * row + 1]);
+    }
+#else
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]), "d"(c[0]), "d"(c[1]),
+          "d"(c[2]), "d"(c[3]));
+#endif
+  }
+
+ private:
+  WEFT_DEVICE static void MmaM8N8K4F64(double& d0, double& d1, double a, double b, double c0,
+                                       double c1) {
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
+                 : "=d"(d0), "=d"(d1)
+                 : "d"(a), "d"(b), "d"(c0), "d"(c1));
+  }
 };
 
 }  // namespace WEFT_BACKEND

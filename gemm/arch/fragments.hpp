@@ -1,6 +1,7 @@
 // Who holds what: the register fragments of ldmatrix and mma.
 //
-// In every case a 32-bit register of a lane holds one 32-bit word of one row of a matrix:
+// In every case a 32-bit register of a lane (of doubles a pair of them) holds one word of one row of a
+// matrix:
 //   A (M x K, row major)  rows are m; a word is four consecutive k of signed bytes (or two
 //                         of 16-bit floats), lowest first
 //   B (K x N, col major)  rows are n, since k runs fastest; words as in A
@@ -71,7 +72,7 @@ struct MmaM8N8 {
 // mma.m16n8k32, s8 x s8 -> s32: registers 0 and 1 of A are the upper and lower eight rows of the
 // first sixteen k, registers 2 and 3 those of the last; likewise with C's pairs of registers.
 // mma.m16n8k16, f16 x f16 or bf16 x bf16 -> f32: the same words, each of two k, and floats for
-// sums.
+// sums. mma.m16n8k8, f64 x f64 -> f64: the same places, but a register and a word are a double.
 struct MmaM16N8 {
   static constexpr int kM = 16, kN = 8, kWords = 8;
   using A = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
@@ -101,6 +102,9 @@ inline constexpr auto kMmaM16N8K32S8C = internal::FragmentOf<16, 8, MmaM16N8::C>
 inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;
+inline constexpr Fragment<16, 8> kMmaM16N8K8F64A = kMmaM16N8K32S8A;
+inline constexpr Fragment<8, 8> kMmaM16N8K8F64B = kMmaM16N8K32S8B;
+inline constexpr Fragment<16, 8> kMmaM16N8K8F64C = kMmaM16N8K32S8C;
 inline constexpr auto kMmaM16N8K16HalvesOfC =
     internal::FragmentOf<16, 4, MmaM16N8Halves::WordsOfC>();
 

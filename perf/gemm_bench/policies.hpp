@@ -31,6 +31,8 @@ using FloatColumnRow = gemm::FloatGemmFamily<Sums<float>, Column, Row>;
 using FloatColumnColumn = gemm::FloatGemmFamily<Sums<float>, Column, Column>;
 using DoubleRowColumn = gemm::DoubleGemmFamily<Sums<double>>;
 using DoubleRowRow = gemm::DoubleGemmFamily<Sums<double>, Row, Row>;
+using DoubleColumnRow = gemm::DoubleGemmFamily<Sums<double>, Column, Row>;
+using DoubleColumnColumn = gemm::DoubleGemmFamily<Sums<double>, Column, Column>;
 
 using HalfByS8RowColumn = gemm::MixedGemmFamily<Half, std::int8_t, Sums<float>>;
 using HalfByInt4RowColumn = gemm::MixedGemmFamily<Half, Int4, Sums<float>>;

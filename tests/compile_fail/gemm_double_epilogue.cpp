@@ -1,5 +1,5 @@
 // The stages of an epilogue compute in float.
-// EXPECT: static assertion failed: weft: the epilogue of a GEMM of doubles is Chain<ToSums<double>>
+// EXPECT: static assertion failed: weft: the epilogue of a GEMM of doubles or complex numbers ends in ToSums
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

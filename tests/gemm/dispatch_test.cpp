@@ -152,7 +152,7 @@ TEST(GemmDispatch, OtherGpusAreServed) {
   EXPECT_THAT(cpu.Describe(), HasSubstr("tiles for 2 CPU threads: predicted "));
 }
 
-// One fma after the other: the ring of stages for large products, small tiles for few columns.
+// Floats, one fma after the other: the ring of stages for large products, small tiles for few columns.
 TEST(GemmDispatch, Fma) {
   using Floats = Dispatch<FloatGemmFamily<>>;
   using Doubles = Dispatch<DoubleGemmFamily<>>;
@@ -160,8 +160,13 @@ TEST(GemmDispatch, Fma) {
   EXPECT_EQ(large.config().threadblock.m * large.config().threadblock.n, 128 * 256);
   const Floats skinny = *Floats::Create({.m = 4096, .n = 16, .k = 4096}, GpuFacts());
   EXPECT_EQ(skinny.config().threadblock.m, 32) << skinny.Describe();
+  // Of doubles tensor cores where there are some, for odd leading dimensions too.
   const Doubles doubles = *Doubles::Create(kLarge, GpuFacts());
-  EXPECT_EQ(doubles.config().threadblock.m * doubles.config().threadblock.n, 128 * 128);
+  EXPECT_EQ(doubles.config().mainloop, Mainloop::kMmaSm80);
+  EXPECT_GE(doubles.config().threadblock.m * doubles.config().threadblock.n, 128 * 64);
+  const Doubles odd = *Doubles::Create({.m = 4095, .n = 4095, .k = 4095}, GpuFacts());
+  EXPECT_EQ(odd.config().mainloop, Mainloop::kMmaSm80);
+  EXPECT_EQ(Doubles::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kSimt);
   EXPECT_EQ(Floats::Create({.m = 3, .n = 3, .k = 5}, Gpu(75, 40, 64))->config().mainloop,
             Mainloop::kSimt);
   EXPECT_EQ(Floats::FamilyName(), "f32_row_x_column_to_f32_row_bias");

@@ -27,9 +27,9 @@ arch::CpuStats Count() {
   return stats;
 }
 
-template <class A, class B, class TileT>
+template <class A, class B, class TileT, class Element = float>
 void ExpectNoneInLoads() {
-  const arch::CpuStats stats = Count<float, A, B, TileT>();
+  const arch::CpuStats stats = Count<Element, A, B, TileT>();
   EXPECT_GT(stats.shared_phases, 1000);
   EXPECT_EQ(stats.shared_wavefronts, stats.shared_phases);
 }
@@ -39,6 +39,20 @@ TEST(GemmBankConflicts, NoneInAsyncLoadsOfFloat) {
   ExpectNoneInLoads<ColumnMajor, RowMajor, AsyncLargeTile>();
   ExpectNoneInLoads<RowMajor, ColumnMajor, AsyncFmaTile<16, 16>>();
   ExpectNoneInLoads<ColumnMajor, ColumnMajor, AsyncWideTile<16, 16>>();
+}
+
+// Doubles in lines of 1, 2 and 4 groups of 8, of k and of rows.
+template <int n, int k>
+struct DoubleTile {
+  static constexpr auto config = MmaSm80Config({64, n, k}, {32, n, k}, 3, 16);
+};
+
+TEST(GemmBankConflicts, NoneInLoadsOfDouble) {
+  ExpectNoneInLoads<RowMajor, ColumnMajor, DoubleTile<64, 8>, double>();
+  ExpectNoneInLoads<RowMajor, ColumnMajor, DoubleTile<64, 16>, double>();
+  ExpectNoneInLoads<RowMajor, ColumnMajor, DoubleTile<64, 32>, double>();
+  ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<32, 16>, double>();
+  ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<16, 16>, double>();
 }
 
 // One, two, four and eight packets of a row side by side (LineMajor).

@@ -1,9 +1,9 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
 // int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
-// order. The sums of other floats on tensor cores are not defined to the bit: integers that every
-// order sums exactly are compared exactly, other values within the bound that follows from one
-// truncation of each product and partial sum.
+// order. The sums of other floats on tensor cores, and on a GPU's those of double, are not defined to the
+// bit: integers that every order sums exactly are compared exactly, other values within the bound that
+// follows from one truncation of each product and partial sum.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ inline constexpr bool kSmallFloat = kFloat16<T> || kWgmmaOnly<T>;
 
 // What a product of Ts reads of x.
 template <class T>
-double Value(StoredElement<T> x) {
+double ValueOf(StoredElement<T> x) {
   if constexpr (kSmallFloat<T>) {
     return T{x}.ToFloat();
   } else {
@@ -126,6 +126,7 @@ class Product {
   using Output = typename Epilogue::Output;
   using Stored = StoredElement<Element>;
   using Sum = typename SumOf<Element>::type;
+  using Value = typename Epilogue::Value;
   using ResidualElement = typename decltype([] {
     if constexpr (Epilogue::kHasResidual) {
       return std::type_identity<typename Epilogue::ResidualElement>();
@@ -135,16 +136,19 @@ class Product {
   }())::type;
   static constexpr bool kSameElement = std::is_same_v<Output, ResidualElement>;
   // What neighbouring partial sums differ by, in parts of them.
-  static constexpr double kStep = sizeof(Element) == 1 ? 0x1p-12 : 0x1p-23;
+  static constexpr double kStep = sizeof(Element) == 1   ? 0x1p-12
+                                  : sizeof(Element) == 8 ? 0x1p-52
+                                                         : 0x1p-23;
 
-  // ends: of the groups, with Grouped.
+  // ends: of the groups, with Grouped. ordered: sums of doubles are one fma for each k in ascending order.
   Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place,
-          const std::vector<std::int32_t>& ends = {})
+          const std::vector<std::int32_t>& ends = {}, bool ordered = true)
       : p_(problem),
         orders_(orders),
         exact_(exact),
         in_place_(in_place && kSameElement),
-        ends_(ends) {
+        ends_(ends),
+        ordered_(ordered) {
     std::mt19937 engine(seed);
     const auto matrix = [&](bool lines, std::int64_t extent, std::int64_t pitch,
                             std::int64_t stride) {
@@ -156,7 +160,7 @@ class Product {
     bias_.resize(p_.n * (p_.own_bias ? p_.batch : 1));
     for (float& x : bias_) x = static_cast<float>(engine() % 41) - 20.0f;
     alphas_.resize(bias_.size());
-    for (float& x : alphas_) x = kAlpha * static_cast<float>(1 + engine() % 3);
+    for (Value& x : alphas_) x = kAlpha * static_cast<float>(1 + engine() % 3);
     const std::int64_t c_size =
         (p_.batch - 1) * p_.stride_c + (orders.row_major_c ? p_.m : p_.n) * p_.ldc;
     residual_.resize(c_size);
@@ -231,12 +235,19 @@ class Product {
     in.alpha = !Epilogue::kHasScale ? 1.0f : p_.own_bias ? alphas_[value] : kAlpha;
     in.beta = Epilogue::kHasBias ? kBeta : 1.0f;
     in.gamma = Epilogue::kHasResidual ? kGamma : 1.0f;
-    in.bias = bias_[value], in.residual = static_cast<float>(residual_[at]);
+    in.bias = bias_[value], in.residual = static_cast<Value>(residual_[at]);
     want[at] = Epilogue{}(in, {});
+    if constexpr (std::is_same_v<Element, double>) {
+      if (exact_ || ordered_) return;
+      // alpha is less than 1
+      ASSERT_NEAR(got[at], want[at], ((p_.k + 1) * magnitude + std::abs(want[at])) * kStep)
+          << "at " << i << ", " << j;
+      want[at] = got[at];
+    }
   }
   struct Sums {
     Sum sum;
-    double exact, magnitude;  // of kSmallFloat
+    double exact, magnitude;  // of kSmallFloat and, the latter, of double
   };
   // The products behind output (i, j).
   WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
@@ -248,10 +259,11 @@ class Product {
       if constexpr (std::is_same_v<Element, std::int8_t>) {
         s.sum += Sum{x} * y;
       } else if constexpr (kSmallFloat<Element>) {
-        s.exact += Value<Element>(x) * Value<Element>(y);
-        s.magnitude += std::abs(Value<Element>(x) * Value<Element>(y));
+        s.exact += ValueOf<Element>(x) * ValueOf<Element>(y);
+        s.magnitude += std::abs(ValueOf<Element>(x) * ValueOf<Element>(y));
       } else {
         s.sum = std::fma(x, y, s.sum);
+        s.magnitude += std::abs(double{x} * y);
       }
     }
     if constexpr (kSmallFloat<Element>) s.sum = static_cast<float>(s.exact);
@@ -264,16 +276,28 @@ class Product {
   Orders orders_;
   bool exact_, in_place_;
   std::vector<Stored> a_, b_;
-  std::vector<float> bias_, alphas_;
+  std::vector<float> bias_;
+  std::vector<Value> alphas_;
   std::vector<std::int32_t> ends_;
+  bool ordered_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
   std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
-  std::optional<OperatorMemory<float>> bias_memory_, alphas_memory_;
+  std::optional<OperatorMemory<float>> bias_memory_;
+  std::optional<OperatorMemory<Value>> alphas_memory_;
   std::optional<OperatorMemory<std::int32_t>> ends_memory_;
   std::optional<OperatorMemory<ResidualElement>> residual_memory_;
   std::optional<OperatorMemory<Output>> c_memory_;
 };
+
+// Whether sums of doubles are defined to the bit here.
+#if defined(WEFT_CUDA_BACKEND)
+template <class P>
+inline constexpr bool kOrdered = P::config.kMainloop != Mainloop::kMmaSm80;
+#else
+template <class P>
+inline constexpr bool kOrdered = true;
+#endif
 
 template <class P>
 void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
@@ -282,8 +306,8 @@ void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
                             problem.batch, " seed ", seed));
   const auto op = Gemm<P>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
-  const Product<typename P::Element, typename P::Epilogue> product(op->problem(), kOrdersOf<P>,
-                                                                   seed, exact, in_place, ends);
+  const Product<typename P::Element, typename P::Epilogue> product(
+      op->problem(), kOrdersOf<P>, seed, exact, in_place, ends, kOrdered<P>);
   Launch(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }

@@ -126,6 +126,10 @@ TEST(Tiled, Half) {
 TEST(Tiled, Bfloat16) {
   TestTiledSizes<Bfloat16Tiles>(1);
 }
+TEST(Tiled, Double) {
+  TestTiled<DoubleTiles>(31, 34, 17, 2);
+  TestTiled<DoubleTiles>(64, 32, 32, 3);
+}
 TEST(Tiled, S8OfSm75) {
   TestTiledSizes<S8OldTiles>(4);
 }

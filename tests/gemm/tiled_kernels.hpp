@@ -210,6 +210,15 @@ struct Bfloat16Tiles {  // k across memory, in shared memory too: no ldmatrix
   using SharedA = LayoutOf<Ints<16, 16>, Ints<1, 18>>;
   using SharedB = SharedA;
 };
+struct DoubleTiles {
+  using Mma = TiledMma<MmaSm80Atom<double>, Ints<32, 32>, Ints<1, 2>>;
+  using Order = layouts::RowMajor;
+  using Access = CpAsync<8>;
+  static constexpr int kDepth = 16, kBytesC = 16, kStages = 2;
+  static constexpr bool kHold = false;
+  using SharedA = Mma::SharedA<16>;
+  using SharedB = Mma::SharedB<16>;
+};
 struct S8OldTiles {  // m8n8k16
   using Mma = TiledMma<MmaSm75Atom<std::int8_t>, Ints<16, 64>, Ints<2, 1>, 8>;
   using Order = layouts::RowMajor;

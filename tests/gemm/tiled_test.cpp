@@ -112,6 +112,7 @@ TEST(TiledLayouts, PartitionTheTile) {
   ExpectPartition<S8Tiles::Mma>();
   ExpectPartition<U8Tiles::Mma>();
   ExpectPartition<HalfTiles::Mma>();
+  ExpectPartition<DoubleTiles::Mma>();
   ExpectPartition<S8OldTiles::Mma>();
   ExpectPartition<Dp4aTiles::Mma>();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "tests/gemm/arch/primitive_kernels.hpp"
 
@@ -121,6 +122,24 @@ struct MmaM16N8K16HalfSumsKernel {
     uint32_t c[2] = {in[6], in[7]};
     t.MmaM16N8K16F16HalfSums(c, a, b, c);
     for (int i = 0; i < 2; ++i) p.out[2 * t.lane() + i] = c[i];
+  }
+};
+
+// Of doubles, low word first. in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
+struct MmaM16N8K8F64Kernel {
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{.min = 80};
+  using Params = WordParams;
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const uint32_t* in = p.in + 20 * t.lane();
+    double a[4], b[2], c[4];
+    std::memcpy(a, in, sizeof(a));
+    std::memcpy(b, in + 8, sizeof(b));
+    std::memcpy(c, in + 12, sizeof(c));
+    t.MmaM16N8K8F64(c, a, b, c);
+    std::memcpy(p.out + 8 * t.lane(), c, sizeof(c));
   }
 };
 

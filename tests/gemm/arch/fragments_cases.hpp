@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "tests/gemm/arch/expect_output.hpp"
@@ -228,6 +229,43 @@ TEST(Mma, M16N8K16HalfSums) {
     }
   }
   ExpectOutput<MmaM16N8K16HalfSumsKernel>(in, expected);
+}
+
+// Integers, exact in any order. The places are those of the PTX manual: a[r] is of row lane / 4, or 8
+// further where r is odd, and of k lane % 4, or 4 further from r = 2 on; b[r] of k lane % 4 + 4 r.
+TEST(Mma, M16N8K8F64) {
+  const std::vector<uint32_t> noise = Noise(23).Words(32 * 10);
+  std::vector<double> in(noise.size());
+  double a[16][8], b[8][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 10; ++r) {
+      const double value = static_cast<int32_t>(noise[10 * lane + r]) >> 8;
+      in[10 * lane + r] = value;
+      if (r < 4) {
+        a[lane / 4 + r % 2 * 8][lane % 4 + r / 2 * 4] = value;
+      } else if (r < 6) {
+        b[lane % 4 + (r - 4) * 4][lane / 4] = value;
+      }
+    }
+  }
+  std::vector<double> expected;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 4; ++r) {
+      const int row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;
+      const FragmentPlace place = kMmaM16N8K8F64C.place[lane][r];
+      EXPECT_EQ(place.row, row);
+      EXPECT_EQ(place.word, column);
+      double sum = in[10 * lane + 6 + r];
+      for (int k = 0; k < 8; ++k) sum += a[row][k] * b[k][column];
+      expected.push_back(sum);
+    }
+  }
+  const auto words = [](const std::vector<double>& doubles) {
+    std::vector<uint32_t> result(2 * doubles.size());
+    std::memcpy(result.data(), doubles.data(), 4 * result.size());
+    return result;
+  };
+  ExpectOutput<MmaM16N8K8F64Kernel>(words(in), words(expected));
 }
 
 // Where the PTX manual puts the 16-bit elements.

@@ -2,6 +2,7 @@
 // already run alone. Words in, words out.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -150,6 +151,16 @@ struct ExactMmaM16N8K16HalfSumsKernel : MmaM16N8K16HalfSumsKernel {
     return operand ? ExactMmaM16N8K16Kernel<false>::Number(noise >> 8) |
                          ExactMmaM16N8K16Kernel<false>::Number(noise >> 24) << 16
                    : Sum(noise) | Sum(noise >> 16) << 16;
+  }
+};
+
+// Integers up to 7 of either sign, sums up to 2^19: how the hardware rounds within a sum is not documented.
+struct ExactMmaM16N8K8F64Kernel : MmaM16N8K8F64Kernel {
+  static constexpr uint32_t Input(int index, uint32_t noise) {
+    if (index % 2 == 0) return 0;  // the low word
+    const int number = index % 20 < 12 ? static_cast<int>(noise % 15) - 7
+                                       : static_cast<int>(noise % (1 << 20)) - (1 << 19);
+    return static_cast<uint32_t>(std::bit_cast<uint64_t>(static_cast<double>(number)) >> 32);
   }
 };
 

@@ -1,0 +1,1 @@
+#include "tests/gemm/gemm_double_cases.hpp"  // on the CPU
