@@ -155,14 +155,22 @@ class StagedStore {
         t.StoreShared(place, words);
       });
       t.BarSync(1 + group, 128);
-    } else if constexpr (Math::kTerms) {
-      t.BarSync(1 + group, 128);  // the terms are there
+    } else if constexpr (Math::kTerms || Epilogue::kHasRange) {
+      t.BarSync(1 + group, 128);  // the terms and offsets are there
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
+    typename Math::Range ranges[Map::kGroups];
+    WEFT_UNROLL
+    for (auto& range : ranges) range.Clear();
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
+      Stage<false>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc, ranges);
     } else {
-      Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
+      Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc, ranges);
+    }
+    if constexpr (Epilogue::kHasRange) {
+      const std::int32_t first = p.rows.FirstChannel(tile) + first_n;
+      WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
+                                      [&](int g) { return first + Map::Channel(t, g); });
     }
     t.BarSync(1 + group, 128);
     if constexpr (Epilogue::kHasSums) {
@@ -205,7 +213,8 @@ class StagedStore {
   WEFT_DEVICE static void Stage(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t count,
                                 typename Math::Channels (&channels)[Map::kGroups],
-                                const typename Map::Accumulators& acc) {
+                                const typename Map::Accumulators& acc,
+                                typename Math::Range (&ranges)[Map::kGroups]) {
     WEFT_UNROLL
     for (auto& c : channels) Math::Finish(p, c);
     auto& staged = shared.chunk[Map::Group(t)];
@@ -231,7 +240,7 @@ class StagedStore {
       for (int j = 0; j < kMatrices; ++j) {
         const bool edge = (edges[(first + j) / 4] >> (first + j) % 4 * 8 & 0xff) != 0;
         words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, edge, channels,
-                                    words[j], acc);
+                                    words[j], acc, ranges);
       }
       t.template StMatrixTrans<kMatrices>(place, words);
     };
@@ -254,14 +263,23 @@ class StagedStore {
                                             [[maybe_unused]] bool edge,
                                             const typename Math::Channels (&c)[Map::kGroups],
                                             std::uint32_t residual,
-                                            const typename Map::Accumulators& acc) {
+                                            const typename Map::Accumulators& acc,
+                                            typename Math::Range (&ranges)[Map::kGroups]) {
     float values[4];
     Element bytes[4];
+    constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
+    constexpr bool kLooks = kLoads || Epilogue::kNeedsCoordinate || Epilogue::kHasCopy;
     if constexpr (Math::kWritesBeside) {
       // Or the places of all pixels would be kept from one block of columns to the next.
       std::int32_t unknown[1] = {first_m};
       t.KeepInPlace(unknown);
       first_m = unknown[0];
+    }
+    [[maybe_unused]] PairOffsets offsets{};
+    if constexpr (Epilogue::kHasRange && !kLooks) {
+      const int row = Map::Pixel(t, i) - Map::FirstPixel(t);
+      offsets =
+          t.LoadShared(reinterpret_cast<const PairOffsets*>(&shared.offset[Map::Group(t)][row]));
     }
     std::uint32_t shift[4] = {};
     if constexpr (Math::kZeroPoints) {
@@ -289,17 +307,20 @@ class StagedStore {
       const int g = 2 * x + v % 2;
       OutputPixel pixel;
       epilogues::OutputCoord at{};
-      constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
-      if constexpr (kLoads || Epilogue::kNeedsCoordinate || Math::kWritesBeside) {
+      if constexpr (kLooks) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
         at = Math::CoordOf(p, tile, pixel);
         at.k += c[g].k;
+      } else if constexpr (Epilogue::kHasRange) {
+        pixel.inside = offsets.pixel[v / 2] >= 0;
       }
       const bool wanted = pixel.inside && c[g].count > 0;
       if (Epilogue::kNeedsCoordinate && !wanted) {
         values[v] = 0.0f;
         bytes[v] = 0;
-        if constexpr (Math::kWritesBeside) Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {});
+        if constexpr (Math::kWritesBeside) {
+          Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {}, ranges[g]);
+        }
         continue;
       }
       float other = 0.0f;
@@ -318,7 +339,7 @@ class StagedStore {
       if constexpr (Math::kWritesBeside) {
         typename Math::template Seen<1> seen;
         Math::See(p, in, at, 0, seen);
-        Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen);
+        Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen, ranges[g]);
       }
     }
     std::uint32_t word;
@@ -384,6 +405,9 @@ class StagedStore {
   }
   struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {
     typename Math::PixelTerms pixel[2];
+  };
+  struct alignas(16) PairOffsets {
+    std::int64_t pixel[2];
   };
   // kRun outputs, written as one access.
   struct alignas(kRun) Vector {
