@@ -175,9 +175,10 @@ struct DepthwisePointwiseKernel {
         const epilogues::OutputCoord at{tile.n, 0, tile.p + row, tile.q + j};
         const auto terms =
             Math::TermsAt(t, p.middle, tile.p + row, tile.q + j, inside && pixel.inside);
+        typename Math::Range no_range;
         Math::template Convert<kShift>(
             t, p.middle, pixel, at, true, channels, terms,
-            [&](int e) { return Depthwise::Map::Get(acc, i, 0, e); }, outputs);
+            [&](int e) { return Depthwise::Map::Get(acc, i, 0, e); }, outputs, no_range);
       }
       std::uint32_t bytes;
       memcpy(&bytes, outputs, sizeof(bytes));

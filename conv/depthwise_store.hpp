@@ -35,6 +35,7 @@ class DepthwiseStore {
   WEFT_DEVICE DepthwiseStore(arch::Thread t, const Output& p, const DepthwiseTile& tile)
       : p_(p), tile_(tile), pixel_stride_(Dst::PixelStride(p.extents)) {
     Math::Load(t, p, tile.k, p.k, channels_);
+    range_[0].Clear();
     row_stride_ = p.rows.q * pixel_stride_;
     if constexpr (Epilogue::kWritesOutput) {
       at_ = p.dst + tile.n * Dst::ImageStride(p.extents) + Dst::ChannelOffset(p.extents, tile.k) +
@@ -42,7 +43,7 @@ class DepthwiseStore {
     }
   }
 
-  // After the last row: what its image sums become greater by.
+  // After the last row: what its image sums become greater by, and the ranges.
   WEFT_DEVICE void Finish(arch::Thread t) const {
     if constexpr (Epilogue::kHasSums) {
       std::int32_t* const to = p_.epilogue.template Get<typename Epilogue::SumsStage>().to +
@@ -51,6 +52,9 @@ class DepthwiseStore {
       for (int j = 0; j < 4; ++j) {
         if (j < channels_.count) t.AddGlobal(to + j, sums_[j]);
       }
+    }
+    if constexpr (Epilogue::kHasRange) {
+      gemm::WriteRanges<0>(t, p_, range_, p_.k, [&](int) { return channels_.k; });
     }
   }
 
@@ -88,7 +92,7 @@ class DepthwiseStore {
       const auto terms = Math::TermsAt(t, p_, tile_.p + i, tile_.q + j, pixel.inside);
       Math::template Convert<kShift>(
           t, p_, pixel, at, pixel.inside, channels_, terms,
-          [&](int e) { return Map::Get(acc, m, 0, e); }, outputs[j].value);
+          [&](int e) { return Map::Get(acc, m, 0, e); }, outputs[j].value, range_[0]);
       Keep(channels_.count, outputs[j]);
       if constexpr (Epilogue::kHasSums) {
         std::uint32_t word;
@@ -170,6 +174,7 @@ class DepthwiseStore {
   std::int64_t pixel_stride_, row_stride_;  // elements
   Element* at_ = nullptr;                   // of the thread's first pixel
   Channels channels_;
+  typename Math::Range range_[1];
   [[maybe_unused]] std::int32_t sums_[Epilogue::kHasSums ? 4 : 1] = {};
 };
 

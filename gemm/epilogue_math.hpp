@@ -11,6 +11,7 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/channel_range.hpp"
 #include "weft/gemm/output_params.hpp"
 #include "weft/gemm/tile.hpp"
 
@@ -59,6 +60,9 @@ struct EpilogueMath {
     [[maybe_unused]] std::uint32_t correction[kSourceZeroPoint ? kChannels : 1];
     [[maybe_unused]] std::int32_t filter_zero_point[kFilterZeroPoint ? kChannels : 1];
   };
+
+  // Of a thread's channels, over its pixels.
+  using Range = std::conditional_t<Epilogue::kHasRange, KeptRange<kChannels>, NoRange>;
 
   // What zero points need to know of a pixel.
   struct NoTerms {};
@@ -170,12 +174,13 @@ struct EpilogueMath {
   // Also beyond the last channel, whose scale and bias are 0: a condition here would become a
   // branch around every value.
   //
+  // range: takes what a ChannelRange wants of the outputs.
   // kShift: whether the zero point is added, which may be left out where it is 0 and kPacked.
   template <bool kShift = true, class Sums>
   WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                   epilogues::OutputCoord at, bool wanted, const Channels& c,
                                   const PixelTerms& terms, const Sums& sum,
-                                  Element (&outputs)[kChannels]) {
+                                  Element (&outputs)[kChannels], Range& range) {
     Residuals residual;
     if constexpr (Epilogue::kHasResidual) {
       LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
@@ -207,7 +212,7 @@ struct EpilogueMath {
         See(p, in, at, j, seen);
       }
     }
-    WriteSeen(t, p, pixel, wanted, c, seen);
+    WriteSeen(t, p, pixel, wanted, c, seen, range);
   }
 
   // Of a pixel: what the stages that write beside the output have seen.
@@ -240,27 +245,23 @@ struct EpilogueMath {
 
   // wanted: the pixel is one, and some channels may be.
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, const OutputPixel& pixel,
-                                    bool wanted, const Channels& c, const Seen<kChannels>& seen) {
+                                    bool wanted, const Channels& c, const Seen<kChannels>& seen,
+                                    [[maybe_unused]] Range& range) {
     std::int64_t begin = 0;
     if constexpr (Epilogue::kHasCopy) {
       using Layout = typename Epilogue::template CopyLayout<Dst>;
       begin = pixel.n * Layout::ImageStride(p.extents) + PixelOffset<Layout>(p.extents, pixel.pq);
     }
-    WriteSeen(t, p, wanted ? begin : -1, c, seen);
+    WriteSeen(t, p, wanted ? begin : -1, c, seen, range);
   }
   // begin: where the pixel begins in the copy, in elements; negative if it is none.
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, std::int64_t begin,
-                                    const Channels& c, const Seen<kChannels>& seen) {
+                                    const Channels& c, const Seen<kChannels>& seen,
+                                    [[maybe_unused]] Range& range) {
     if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, begin, c, seen.copy);
     if constexpr (Epilogue::kHasRange) {
-      const auto& range = p.epilogue.template Get<typename Epilogue::RangeStage>();
       WEFT_UNROLL
-      for (int j = 0; j < kChannels; ++j) {
-        if (begin >= 0 && j < c.count) {
-          t.LowerGlobal(range.low + c.k + j, seen.range[j]);
-          t.RaiseGlobal(range.high + c.k + j, seen.range[j]);
-        }
-      }
+      for (int j = 0; j < kChannels; ++j) range.Take(j, begin >= 0 && j < c.count, seen.range[j]);
     }
   }
 

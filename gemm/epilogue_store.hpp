@@ -62,6 +62,9 @@ class DirectStore {
     const std::int64_t image = Dst::ImageStride(p.extents);
     const std::int64_t block = Dst::ChannelOffset(p.extents, kRunsApart);
     [[maybe_unused]] Sums sums;
+    typename Math::Range ranges[Map::kGroups];
+    WEFT_UNROLL
+    for (auto& range : ranges) range.Clear();
     WEFT_UNROLL
     for (int i = 0; i < Map::kPixels; ++i) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
@@ -78,7 +81,7 @@ class DirectStore {
         Outputs outputs;
         Math::Convert(
             t, p, pixel, at, wanted, channels[g], terms,
-            [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value);
+            [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value, ranges[g]);
         Keep(parts[g], outputs);
         if constexpr (Epilogue::kHasSums) sums.Take(i, g, outputs.value);
         if constexpr (kPaired) Pair(outputs);
@@ -96,6 +99,10 @@ class DirectStore {
       }
     }
     if constexpr (Epilogue::kHasSums) sums.AddUp(t, p, first_k, end);
+    if constexpr (Epilogue::kHasRange) {
+      WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
+                                      [&](int g) { return first_k + Map::Channel(t, g); });
+    }
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/fold_lanes.hpp"
 #include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
@@ -30,33 +31,12 @@ WEFT_DEVICE void AddBytes(arch::Thread t, std::uint32_t word, std::int32_t* sum)
 }
 
 // Adds up sum[i] of all lanes that differ in the bits of kLanes only, and calls add(base + i, sum) for
-// each i in one of them. By all lanes of a warp; each step halves what a lane has left.
+// each i in one of them. By all lanes of a warp.
 template <int kLanes, int kCount, class Add>
 WEFT_DEVICE void AddUpLanes(arch::Thread t, std::int32_t (&sum)[kCount], int base, bool mine,
                             const Add& add) {
-  if constexpr (kLanes == 0) {
-    WEFT_UNROLL
-    for (int i = 0; i < kCount; ++i) {
-      if (mine) add(base + i, sum[i]);
-    }
-  } else {
-    constexpr int kBit = kLanes & -kLanes;
-    const bool upper = (t.lane() & kBit) != 0;
-    if constexpr (kCount % 2 == 0) {
-      constexpr int kHalf = kCount / 2;
-      std::int32_t half[kHalf];
-      WEFT_UNROLL
-      for (int i = 0; i < kHalf; ++i) {
-        const std::int32_t sent = upper ? sum[i] : sum[i + kHalf];
-        half[i] = (upper ? sum[i + kHalf] : sum[i]) + t.ShflXor(sent, kBit);
-      }
-      AddUpLanes<kLanes & ~kBit>(t, half, upper ? base + kHalf : base, mine, add);
-    } else {
-      WEFT_UNROLL
-      for (int i = 0; i < kCount; ++i) sum[i] += t.ShflXor(sum[i], kBit);
-      AddUpLanes<kLanes & ~kBit>(t, sum, base, mine && !upper, add);
-    }
-  }
+  FoldLanes<kLanes>(
+      t, sum, base, mine, [](std::int32_t x, std::int32_t y) { return x + y; }, add);
 }
 
 // The least of all lanes that differ in the bits of kLanes only.

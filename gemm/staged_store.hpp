@@ -162,10 +162,18 @@ class StagedStore {
       t.BarSync(1 + group, 128);  // the terms are there, and where pixels begin
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
+    typename Math::Range ranges[Map::kGroups];
+    WEFT_UNROLL
+    for (auto& range : ranges) range.Clear();
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
+      Stage<false>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc, ranges);
     } else {
-      Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc);
+      Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc, ranges);
+    }
+    if constexpr (Epilogue::kHasRange) {
+      const std::int32_t first = p.rows.FirstChannel(tile) + first_n;
+      WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
+                                      [&](int g) { return first + Map::Channel(t, g); });
     }
     t.BarSync(1 + group, 128);
     if constexpr (Epilogue::kHasSums) {
@@ -208,7 +216,8 @@ class StagedStore {
   WEFT_DEVICE static void Stage(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t count,
                                 typename Math::Channels (&channels)[Map::kGroups],
-                                const typename Map::Accumulators& acc) {
+                                const typename Map::Accumulators& acc,
+                                typename Math::Range (&ranges)[Map::kGroups]) {
     WEFT_UNROLL
     for (auto& c : channels) Math::Finish(p, c);
     auto& staged = shared.chunk[Map::Group(t)];
@@ -234,7 +243,7 @@ class StagedStore {
       for (int j = 0; j < kMatrices; ++j) {
         const bool edge = (edges[(first + j) / 4] >> (first + j) % 4 * 8 & 0xff) != 0;
         words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, edge, channels,
-                                    words[j], acc);
+                                    words[j], acc, ranges);
       }
       t.template StMatrixTrans<kMatrices>(place, words);
     };
@@ -257,9 +266,13 @@ class StagedStore {
                                             [[maybe_unused]] bool edge,
                                             const typename Math::Channels (&c)[Map::kGroups],
                                             std::uint32_t residual,
-                                            const typename Map::Accumulators& acc) {
+                                            const typename Map::Accumulators& acc,
+                                            typename Math::Range (&ranges)[Map::kGroups]) {
     float values[4];
     Element bytes[4];
+    constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
+    constexpr bool kLooks =
+        kLoads || Epilogue::kNeedsCoordinate || (Math::kWritesBeside && !kReadsPlaces);
     [[maybe_unused]] PairPlaces places;
     if constexpr (kReadsPlaces) {
       places = t.LoadShared(reinterpret_cast<const PairPlaces*>(
@@ -296,9 +309,7 @@ class StagedStore {
       const int g = 2 * x + v % 2;
       OutputPixel pixel;
       epilogues::OutputCoord at{};
-      constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
-      if constexpr (kLoads || Epilogue::kNeedsCoordinate ||
-                    (Math::kWritesBeside && !kReadsPlaces)) {
+      if constexpr (kLooks) {
         pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
         at = Math::CoordOf(p, tile, pixel);
         at.k += c[g].k;
@@ -307,7 +318,9 @@ class StagedStore {
       if (Epilogue::kNeedsCoordinate && !wanted) {
         values[v] = 0.0f;
         bytes[v] = 0;
-        if constexpr (Math::kWritesBeside) Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {});
+        if constexpr (Math::kWritesBeside) {
+          Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {}, ranges[g]);
+        }
         continue;
       }
       float other = 0.0f;
@@ -327,9 +340,9 @@ class StagedStore {
         typename Math::template Seen<1> seen;
         Math::See(p, in, at, 0, seen);
         if constexpr (kReadsPlaces) {
-          Math::WriteSeen(t, p, places.begin[v / 2], c[g], seen);
+          Math::WriteSeen(t, p, places.begin[v / 2], c[g], seen, ranges[g]);
         } else {
-          Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen);
+          Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen, ranges[g]);
         }
       }
     }

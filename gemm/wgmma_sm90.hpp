@@ -151,6 +151,7 @@ class WgmmaSm90Mainloop {
     using Sum = WgmmaSm90Mainloop::Sum;
     using Accumulators = WgmmaSm90Mainloop::OwnSums;
     static constexpr int kPixels = kOwnN / 4, kGroups = 2 * kBlocks, kChannels = 1;
+    static constexpr int kSharingLanes = 3;  // the bits of a lane's number that Channel ignores
     WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
     WEFT_DEVICE static int FirstPixel(arch::Thread t) {
       const int first = Group(t) / kGroupsN * kN;
