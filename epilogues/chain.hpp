@@ -171,6 +171,9 @@ struct Chain {
       return false;
     }
   }();
+  static_assert(!kHasResidual || !kOwnArithmetic<ResidualElement> || kInSums,
+                "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
+                "weft::Bfloat16, and before Scale and ToSums<T> double or weft::Complex");
   // Of alpha and gamma.
   using Value = std::conditional_t<kInSums, typename OutputStage::Element, float>;
   static_assert(!OutputStage::kOnlySums || kInSums ||

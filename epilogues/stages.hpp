@@ -92,7 +92,7 @@ struct Residual : internal::ResidualTag {
                     std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Half> ||
                     std::is_same_v<T, Bfloat16> || kOwnArithmetic<T>,
                 "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
-                "weft::Bfloat16, and before ToSums double or weft::Complex");
+                "weft::Bfloat16, and before Scale and ToSums<T> double or weft::Complex");
   static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
                 "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
                 "for the output's");

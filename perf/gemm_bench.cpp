@@ -117,7 +117,9 @@ class Bench {
           "%.3f; %s%s%s\n",
           type.c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
           layout.c_str(), us,
-          us > 0 ? 2e-6 * problem.m * problem.n * problem.k * problem.batch / us : 0.0,
+          us > 0 ? (kIsComplex<typename P::Element> ? 8e-6 : 2e-6) * problem.m * problem.n *
+                       problem.k * problem.batch / us
+                 : 0.0,
           row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
           row["status"].get<std::string>().c_str(), row.value("best", false) ? "; best" : "",
           row.value("model", false) ? "; the model's choice" : "");
@@ -306,7 +308,7 @@ class Bench {
     using Element = typename P::Element;
     using Sum = typename gemm::SumOf<Element>::type;
     constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
-    constexpr bool kOnSm80 = !std::is_floating_point_v<Element> && !kFloat8;
+    constexpr bool kOnSm80 = !std::is_floating_point_v<Element> && !kFloat8 && !kIsComplex<Element>;
     LtShape shape = {.rows = problem.n,
                      .columns = problem.m,
                      .depth = problem.k,

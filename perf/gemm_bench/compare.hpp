@@ -25,13 +25,20 @@ void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std:
                  Json* row) {
   double most = 0, largest = 0;
   long long mismatches = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    most = std::max(most, std::abs(static_cast<double>(want[i])));
-    largest = std::max(largest, std::abs(static_cast<double>(got[i]) - want[i]));
+  const auto compare = [&](auto x, auto y) {
+    most = std::max(most, std::abs(static_cast<double>(y)));
+    largest = std::max(largest, std::abs(static_cast<double>(x) - y));
     if constexpr (std::is_same_v<Sum, std::int32_t>) {
-      mismatches += got[i] != want[i];
+      mismatches += x != y;
     } else {
-      mismatches += !std::isfinite(got[i]) || !std::isfinite(want[i]);
+      mismatches += !std::isfinite(x) || !std::isfinite(y);
+    }
+  };
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if constexpr (kIsComplex<Sum>) {
+      compare(got[i].re, want[i].re), compare(got[i].im, want[i].im);
+    } else {
+      compare(got[i], want[i]);
     }
   }
   largest /= std::max(most, 1e-30);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "perf/support/random.hpp"
+#include "weft/layouts/complex.hpp"
 #include "weft/layouts/float8.hpp"
 #include "weft/layouts/tf32.hpp"
 
@@ -38,6 +39,21 @@ struct Type<double> {
   static constexpr const char* kName = "f64";
   static constexpr cudaDataType_t kCuda = CUDA_R_64F;
   static double Random(std::uint64_t seed, std::int64_t i) { return RandomFloat(seed, i, -1, 1); }
+};
+template <class T, cudaDataType_t kCudaType>
+struct ComplexType {
+  static constexpr cudaDataType_t kCuda = kCudaType;
+  static Complex<T> Random(std::uint64_t seed, std::int64_t i) {
+    return {RandomFloat(seed, 2 * i, -1, 1), RandomFloat(seed, 2 * i + 1, -1, 1)};
+  }
+};
+template <>
+struct Type<Complex<float>> : ComplexType<float, CUDA_C_32F> {
+  static constexpr const char* kName = "c32";
+};
+template <>
+struct Type<Complex<double>> : ComplexType<double, CUDA_C_64F> {
+  static constexpr const char* kName = "c64";
 };
 // Numbers that tf32 holds, so that it does not matter who rounds.
 template <>

@@ -34,6 +34,12 @@ using DoubleRowRow = gemm::DoubleGemmFamily<Sums<double>, Row, Row>;
 using DoubleColumnRow = gemm::DoubleGemmFamily<Sums<double>, Column, Row>;
 using DoubleColumnColumn = gemm::DoubleGemmFamily<Sums<double>, Column, Column>;
 
+using ComplexFloatRowColumn = gemm::ComplexGemmFamily<Complex<float>>;
+using ComplexFloatRowRow = gemm::ComplexGemmFamily<Complex<float>, Sums<Complex<float>>, Row, Row>;
+using ComplexDoubleRowColumn = gemm::ComplexGemmFamily<Complex<double>>;
+using ComplexDoubleRowRow =
+    gemm::ComplexGemmFamily<Complex<double>, Sums<Complex<double>>, Row, Row>;
+
 using HalfByS8RowColumn = gemm::MixedGemmFamily<Half, std::int8_t, Sums<float>>;
 using HalfByInt4RowColumn = gemm::MixedGemmFamily<Half, Int4, Sums<float>>;
 using HalfByInt4RowRow = gemm::MixedGemmFamily<Half, Int4, Sums<float>, Row, Row>;

@@ -159,12 +159,13 @@ absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d
                             cudaStream_t stream, float alpha, float beta, const void* c) const {
   // alpha and beta as values of the scale's type.
   const std::int32_t ints[] = {static_cast<std::int32_t>(alpha), static_cast<std::int32_t>(beta)};
-  const float floats[] = {alpha, beta};
-  const double doubles[] = {alpha, beta};
+  // Complex ones begin with the real part.
+  const float floats[][2] = {{alpha, 0.0f}, {beta, 0.0f}};
+  const double doubles[][2] = {{alpha, 0.0}, {beta, 0.0}};
   const auto scale = [&](int i) -> const void* {
     if (shape_.scale() == CUDA_R_32I) return &ints[i];
-    if (shape_.scale() == CUDA_R_64F) return &doubles[i];
-    return &floats[i];
+    if (shape_.scale() == CUDA_R_64F || shape_.scale() == CUDA_C_64F) return doubles[i];
+    return floats[i];
   };
   const void* const by =
       shape_.row_alpha != nullptr ? static_cast<const void*>(shape_.row_alpha) : scale(0);

@@ -30,14 +30,16 @@ struct LtShape {
 
   bool int_sums() const { return operand == CUDA_R_8I; }
   cublasComputeType_t compute() const {
-    return int_sums()              ? CUBLAS_COMPUTE_32I
-           : operand == CUDA_R_64F ? CUBLAS_COMPUTE_64F
-           : tf32                  ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                   : CUBLAS_COMPUTE_32F;
+    return int_sums()                                       ? CUBLAS_COMPUTE_32I
+           : operand == CUDA_R_64F || operand == CUDA_C_64F ? CUBLAS_COMPUTE_64F
+           : tf32                                           ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                            : CUBLAS_COMPUTE_32F;
   }
-  // What scales the sums: int32 or double for results of those, else float.
+  // What scales the sums: int32, double or complex for results of those, else float.
   cudaDataType_t scale() const {
-    return result == CUDA_R_32I || result == CUDA_R_64F ? result : CUDA_R_32F;
+    const bool own = result == CUDA_R_32I || result == CUDA_R_64F || result == CUDA_C_32F ||
+                     result == CUDA_C_64F;
+    return own ? result : CUDA_R_32F;
   }
 };
 

@@ -16,7 +16,7 @@ arch::CpuStats Count() {
   using P = TypedGemm<Element, A, B, RowMajor, Chain<ToSums<Sum>>, TileT>;
   constexpr int kSize = 256;
   const std::vector<Element> zeros(kSize * kSize);
-  std::vector<Sum> c(kSize * kSize, Sum{1});
+  std::vector<Sum> c(kSize * kSize, Sum(1));
   const auto op = Gemm<P>::Create({.m = kSize, .n = kSize, .k = kSize});
   EXPECT_TRUE(op.ok()) << op.status();
   arch::CpuStats stats;
@@ -53,6 +53,8 @@ TEST(GemmBankConflicts, NoneInLoadsOfDouble) {
   ExpectNoneInLoads<RowMajor, ColumnMajor, DoubleTile<64, 32>, double>();
   ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<32, 16>, double>();
   ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<16, 16>, double>();
+  ExpectNoneInLoads<RowMajor, ColumnMajor, DoubleTile<32, 8>, Complex<double>>();
+  ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<32, 16>, Complex<double>>();
 }
 
 // One, two, four and eight packets of a row side by side (LineMajor).
