@@ -217,22 +217,18 @@ class Gemm {
                                    : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
     all.operands[1] = kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
                                    : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
+    TensorArgument& more = all.operands[2];
     if constexpr (kGrouped<P>) {
-      all.operands[2] = {.field = "ends",
-                         .address = args.ends,
-                         .alignment = alignof(std::int32_t),
-                         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
-                         .if_null =
-                             "is null; give the address of one number for each of "
-                             "problem.batch groups, the row behind its last one"};
+      more.field = "ends", more.address = args.ends, more.alignment = alignof(std::int32_t);
+      more.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
+      more.if_null =
+          "is null; give the address of one number for each of problem.batch groups, the row "
+          "behind its last one";
     } else if constexpr (kStreamed<P>) {
-      all.operands[2] = {.field = "workspace",
-                         .address = args.workspace,
-                         .alignment = 16,
-                         .line_bytes = workspace_size(),
-                         .if_null =
-                             "is null; give the address of workspace_size() bytes, zeros "
-                             "before the first run"};
+      more.field = "workspace", more.address = args.workspace, more.alignment = 16;
+      more.line_bytes = workspace_size();
+      more.if_null =
+          "is null; give the address of workspace_size() bytes, zeros before the first run";
     }
     const auto result = [&](int element_bytes, int alignment) {
       return Batched({.field = "c",
