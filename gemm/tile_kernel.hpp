@@ -99,9 +99,12 @@ struct TileKernel {
                 "weft: config.split of a product of Listed is 1: its products are tiles enough");
 
   // Whether blocks take parts of the last tiles' slices, with Params::stream.
-  static constexpr bool kStreamed = requires { requires Parts::kStreamed; };
+  static constexpr bool kStreamed = requires { requires Mainloop::kStreamed; };
+  static_assert(
+      !kStreamed || requires(const Params p) { p.stream; },
+      "weft: config.stream is of matrix products, false in convolutions");
   static_assert(!kStreamed || kSplit == 1,
-                "weft: config.split of a product of Streamed is 1: its slices are divided already");
+                "weft: config.stream takes a config.split of 1: slices are divided already");
 
   // Whether some blocks have no tile; where a cluster shares one they would lose count of rounds.
   static constexpr bool kSparse = SparseTile<decltype(Parts::Scheduler::At({}, 0))>;
