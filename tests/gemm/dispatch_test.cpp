@@ -144,7 +144,7 @@ TEST(GemmDispatch, Streams) {
       Family<TiledGemm<Half, Chain<ToSums<float>>, WgmmaTileOf<128, 256, 128, 128, 128>>,
              TiledGemm<Half, Chain<ToSums<float>>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>>>>>;
   static_assert(Op::kPolicies == 3, "clusters that share a tile are left as they are");
-  EXPECT_EQ(PolicyName(Op::Configs()[2]), "wgmma_sm90_128x256x64_w128x128x64_b1_k_a16_d4");
+  EXPECT_EQ(PolicyName(Op::Configs()[2]), "wgmma_sm90_128x256x64_w128x128x64_b1_k_a16_d16");
   const auto chosen = [](std::int64_t tiles, std::int64_t k) {
     const auto op = Op::Create({.m = 128 * tiles, .n = 256, .k = k}, GpuFacts());
     EXPECT_EQ(op->workspace_size() > 0, op->index() == 2);
