@@ -36,6 +36,7 @@ struct TileDescription {
   Alignment alignment;
   int blocks_per_sm = 0;  // wgmma_sm90
   int split = 1;          // wgmma_sm90
+  bool stream = false;    // wgmma_sm90
 };
 
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
@@ -135,6 +136,9 @@ struct WgmmaSm90Config {
   // Blocks of a cluster that share the slices of a tile, 1, 2, 4 or 8, for problems of few tiles:
   // each multiplies some, and stores every split-th of warp.m, a multiple of 8.
   int split = 1;
+  // Of matrix products: whether the slices of the last tiles are divided evenly among all blocks
+  // (gemm/stream.hpp), for tiles that leave the last wave mostly idle. Runs want args.workspace.
+  bool stream = false;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
@@ -144,7 +148,8 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock, warp, {}, {warp.m, 64, 32}, 2, alignment, blocks_per_sm, split};
+    return {kMainloop, threadblock, warp,          {},    {warp.m, 64, 32},
+            2,         alignment,   blocks_per_sm, split, stream};
   }
 };
 
@@ -181,6 +186,12 @@ constexpr C WithRegisters(C config, int registers) {
 // `config` for clusters of `split` blocks to a tile.
 constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
   config.split = split;
+  return config;
+}
+
+// `config` with the slices of the last tiles divided among all blocks.
+constexpr WgmmaSm90Config WithStream(WgmmaSm90Config config) {
+  config.stream = true;
   return config;
 }
 

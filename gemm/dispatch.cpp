@@ -89,6 +89,7 @@ std::string TileName(const TileDescription& c) {
   if (c.mainloop == Mainloop::kWgmmaSm90) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
     if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
+    if (c.stream) absl::StrAppend(&name, ", tiles divided");
   } else if (has_stages) {
     absl::StrAppend(&name, ", ", c.stages, " stages");
   }

@@ -193,6 +193,14 @@ class Dispatch<Family<Policies...>> {
     return Visit([](const auto& op) { return op.dst_bytes(); });
   }
 
+  // Of products: the most bytes of args.workspace that a tile which may run wants.
+  std::int64_t workspace_size() const {
+    const auto size = [](const auto& op) { return op.workspace_size(); };
+    std::int64_t most = Visit(size);
+    for (const AnyOp& other : others_) most = std::max(most, std::visit(size, other));
+    return most;
+  }
+
   // The chosen policy's place in the family and its tile.
   int index() const { return static_cast<int>(op_.index()); }
   TileDescription config() const { return Configs()[op_.index()]; }

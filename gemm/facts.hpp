@@ -32,8 +32,7 @@ struct TileFacts {
   bool lines_a = true, lines_b = true;    // k runs along memory in A, in B
   bool row_major_c = true;
   bool int32_sums = true;
-  bool grouped = false;   // Grouped: the products of a batch share the rows
-  bool streamed = false;  // Streamed: slices of the last tiles are divided among all blocks
+  bool grouped = false;  // Grouped: the products of a batch share the rows
   // Convolutions.
   int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes, ...
   int unit_channels = 4;         // ... kUnitChannels

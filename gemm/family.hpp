@@ -113,6 +113,24 @@ template <class... Policies>
 struct GroupedOf<Family<Policies...>>
     : Joined<std::conditional_t<kSplits<Policies>, Family<>, Family<Grouped<Policies>>>...> {};
 
+template <class P>
+inline constexpr bool kMayStream = [] {
+  if constexpr (requires { P::config.stream; }) {
+    return !kSplits<P>;
+  } else {
+    return false;
+  }
+}();
+
+template <class F>
+struct StreamedOf;
+template <class... Policies>
+struct StreamedOf<Family<Policies...>>
+    : Joined<Family<Policies...>,
+             typename std::conditional_t<kMayStream<Policies>,
+                                         std::type_identity<Family<Streamed<Policies>>>,
+                                         std::type_identity<Family<>>>::type...> {};
+
 }  // namespace internal
 
 // Policy kIndex of the kSize policies of F, for weft_add_family().
@@ -126,6 +144,11 @@ using JoinFamilies = typename internal::Joined<Families...>::type;
 // The policies of a family of products as Grouped, but for those whose clusters share a tile.
 template <class F>
 using GroupedFamily = typename internal::GroupedOf<F>::type;
+
+// The policies of a family of products, and behind them those of wgmma_sm90 without a split once more with
+// config.stream. The model's prediction of these has not been compared with a GPU.
+template <class F>
+using StreamedFamily = typename internal::StreamedOf<F>::type;
 
 // Instantiating this checks a family and each of its policies; each failure is one sentence.
 template <class... Policies>

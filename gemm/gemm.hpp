@@ -56,7 +56,6 @@ constexpr TileFacts GemmFactsOf() {
   facts.lines_b = kLinesOfB<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<P>;
-  facts.streamed = kStreamed<P>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");
@@ -94,7 +93,7 @@ struct GemmArguments {
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
   const std::int32_t* ends = nullptr;
-  // Of Streamed only: op.workspace_size() bytes where A and C are, 16-byte aligned, zeros before the first
+  // With config.stream only: op.workspace_size() bytes where A and C are, 16-byte aligned, zeros before the first
   // run. A run leaves it so that the next one can use it; no other may while it runs.
   void* workspace = nullptr;
   // With LoadA, LoadB: the functors, for those that have run-time values.
@@ -134,7 +133,7 @@ class Gemm {
 
   const GemmProblem& problem() const { return plan_.problem; }
 
-  // Bytes of args.workspace; 0 but for Streamed.
+  // Bytes of args.workspace; 0 but with config.stream.
   std::int64_t workspace_size() const { return plan_.workspace_bytes; }
 
   // How the work is cut into blocks.
@@ -191,7 +190,7 @@ class Gemm {
 
   // What a run reads and writes.
   struct Tensors {
-    TensorArgument operands[3];  // a, b, and the ends of Grouped or Streamed's workspace
+    TensorArgument operands[3];  // a, b, and the ends of Grouped or the workspace of config.stream
     TensorArgument c;
     EpilogueArguments epilogue;
   };
@@ -220,22 +219,18 @@ class Gemm {
                                    : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
     all.operands[1] = kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
                                    : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
+    TensorArgument& more = all.operands[2];
     if constexpr (kGrouped<P>) {
-      all.operands[2] = {.field = "ends",
-                         .address = args.ends,
-                         .alignment = alignof(std::int32_t),
-                         .line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)},
-                         .if_null =
-                             "is null; give the address of one number for each of "
-                             "problem.batch groups, the row behind its last one"};
+      more.field = "ends", more.address = args.ends, more.alignment = alignof(std::int32_t);
+      more.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
+      more.if_null =
+          "is null; give the address of one number for each of problem.batch groups, the row "
+          "behind its last one";
     } else if constexpr (kStreamed<P>) {
-      all.operands[2] = {.field = "workspace",
-                         .address = args.workspace,
-                         .alignment = 16,
-                         .line_bytes = workspace_size(),
-                         .if_null =
-                             "is null; give the address of workspace_size() bytes, zeros "
-                             "before the first run"};
+      more.field = "workspace", more.address = args.workspace, more.alignment = 16;
+      more.line_bytes = workspace_size();
+      more.if_null =
+          "is null; give the address of workspace_size() bytes, zeros before the first run";
     }
     const auto result = [&](int element_bytes, int alignment) {
       return Batched({.field = "c",
@@ -265,7 +260,7 @@ class Gemm {
     Launch launch;
     launch.grid = {plan_.blocks, 1, 1};
     if constexpr (CheckedGemmPolicy<P>::kWgmma) {
-      WgmmaGemmParams<P> p;
+      WgmmaGemmParamsOf<P> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(P::config.threadblock), &p.schedule);
       p.ring = plan_.engine.ring;

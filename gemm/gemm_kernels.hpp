@@ -69,8 +69,6 @@ template <class P>
 using ListOf = ListGrid<typename ListedProduct<P>::Grid, ListedProduct<P>>;
 
 template <class P, class Grid>
-struct GemmSchedule<Streamed<P>, Grid> : GemmSchedule<P, Grid> {};
-template <class P, class Grid>
 struct GemmSchedule<Listed<P>, Grid> {
   using Scheduler = ListOf<P>;
   using Output = OutputParams<P, MatrixRows>;
@@ -89,11 +87,14 @@ struct WgmmaGemmParams<Listed<P>> {
   std::int32_t early = 0;
 };
 
-// The same as P's, and what parts of tiles are left in.
+// The same with config.stream.
 template <class P>
-struct WgmmaGemmParams<Streamed<P>> : WgmmaGemmParams<P> {
+struct StreamedGemmParams : WgmmaGemmParams<P> {
   StreamParams stream;
 };
+template <class P>
+using WgmmaGemmParamsOf =
+    std::conditional_t<kStreamed<P>, StreamedGemmParams<P>, WgmmaGemmParams<P>>;
 
 inline namespace WEFT_BACKEND {
 
@@ -162,8 +163,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
 
 template <class P>
 struct WgmmaGemmParts {
-  static constexpr bool kStreamed = gemm::kStreamed<P>;
-  using Params = WgmmaGemmParams<P>;
+  using Params = WgmmaGemmParamsOf<P>;
   using Scheduler = GemmGrid<P, BandedTileGrid>;
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;

@@ -23,6 +23,7 @@ namespace weft::gemm {
 
 template <class P>
 class Gemm<Listed<P>> {
+  static_assert(CheckedGemmPolicy<Listed<P>>::kValid);
   static_assert(GemmKernel<Listed<P>>::kThreads > 0);  // its parts check the config
   using One = Gemm<P>;
   using Grid = typename ListedProduct<P>::Grid;

@@ -127,12 +127,12 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   }
   plan.tile_rows = Int32(rows);
   plan.tiles = plan.blocks = Int32(products * rows * plan.counts.tiles_n);
-  if (f.streamed) {
+  if (f.config.stream) {
     const std::int64_t slices = plan.counts.slices;
     if (const std::int64_t most = kMostBlocks / (2 * kMostStreamBlocks); slices > most) {
       return absl::OutOfRangeError(absl::StrCat(
           "gemm: k=", checked->k, " has ", slices, " slices, more than the ", most,
-          " of a Streamed product; use a larger config.threadblock.k or split the product"));
+          " of config.stream; use a larger config.threadblock.k or split the product"));
     }
     plan.blocks = Int32(std::min<std::int64_t>(plan.tiles * slices, kMostStreamBlocks));
     const TileDescription& c = f.config;
@@ -168,9 +168,9 @@ std::int32_t BandOf(const TileShape& tile) {
 std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
   const PlanCounts& counts = plan.counts;
   const TileDescription& c = f.config;
-  const std::string clusters = c.split > 1  ? absl::StrFormat("clusters of %d ", c.split)
-                               : f.streamed ? "tiles divided among "
-                                            : "";
+  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split)
+                               : c.stream  ? "tiles divided among "
+                                           : "";
   const std::string batch = f.grouped            ? absl::StrFormat("%d groups of ", counts.batches)
                             : counts.batches > 1 ? absl::StrFormat("batch of %d x ", counts.batches)
                                                  : "";

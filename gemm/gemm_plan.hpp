@@ -31,14 +31,14 @@ struct GemmPlan {
   // What a scheduler is made of: rows of tiles of a product, those of all groups together with Grouped;
   // and how many tiles there are.
   std::int32_t tile_rows = 0, tiles = 0;
-  // Blocks to start at most: as many as tiles, but for Streamed, whose tiles blocks share; and the bytes of
+  // Blocks to start at most: as many as tiles, but with config.stream, where blocks share tiles; and the bytes of
   // the workspace that these have room in.
   std::int32_t blocks = 0;
   std::int64_t workspace_bytes = 0;
   WgmmaGemmPlan engine;  // wgmma_sm90
 };
 
-// As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks, and for slices that Streamed cannot count.
+// As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks, and for more slices than config.stream can count.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
 
 // Rows of tiles that BandedTileGrid goes through together.

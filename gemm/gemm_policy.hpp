@@ -136,17 +136,14 @@ inline constexpr bool kListed = false;
 template <class P>
 inline constexpr bool kListed<Listed<P>> = true;
 
-// The products of P, a policy of wgmma_sm90 without a split, with the slices of the last tiles divided evenly
-// among all blocks (gemm/stream.hpp). Runs want args.workspace.
+// P with config.stream, for families.
 template <class P>
 struct Streamed : P {
-  static constexpr bool kStreamed = true;
-  static_assert(!kGrouped<P> && !kListed<P>,
-                "weft: Streamed takes a policy of products, not a Grouped or Listed one");
+  static constexpr auto config = WithStream(P::config);
 };
 template <class P>
 inline constexpr bool kStreamed = requires {
-  requires P::kStreamed;
+  requires P::config.stream;
 };
 
 template <class P>
@@ -195,9 +192,9 @@ struct CheckedGemmPolicy {
           (!kHalfSums<P> || (std::is_same_v<Element, Half> && kMainloop == Mainloop::kMmaSm80)),
       "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half "
       "and an MmaSm80Config, or the type that its Elements are summed in anyway");
-  static_assert(
-      !kStreamed<P> || kWgmma,
-      "weft: a Streamed GEMM takes a WgmmaSm90Config: blocks of other mainloops do not stay");
+  static_assert(!kStreamed<P> || (!kGrouped<P> && !kListed<P>),
+                "weft: config.stream is false in a Grouped or Listed GEMM: only the device, or the "
+                "list, knows how many slices there are");
   static_assert(!kWgmma || P::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(!std::is_void_v<Sum>,

@@ -37,6 +37,7 @@ constexpr std::int64_t StreamBytes(std::int64_t blocks, int groups, std::int64_t
 // The share of one block of `blocks`.
 class StreamShare {
  public:
+  StreamShare() = default;
   // tiles, slices (of a tile), blocks: at least 1; twice the blocks times the slices fit 31 bits.
   constexpr StreamShare(int tiles, int slices, int block, int blocks)
       : slices_(slices), block_(block), blocks_(blocks) {
@@ -103,13 +104,21 @@ class StreamSums {
 
  public:
   struct Shared {
+    StreamShare
+        share;  // the block's; here, as threads have no registers left for it beside the sums
     std::int32_t is_last[M::kGroups];
   };
 
+  // By all threads, before a barrier of the block.
+  WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, int tiles, int slices) {
+    if (t.tid() == 0) shared.share = StreamShare(tiles, slices, t.block_x(), t.grid_x());
+  }
+
   // By the threads that multiply, after a turn that was a part of a tile. Whether the tile is complete;
   // then acc is the tile's, else it has been left for another block.
-  WEFT_DEVICE static bool Add(arch::Thread t, const StreamParams& p, Shared& shared,
-                              const StreamShare& share, int turn, typename M::Accumulators& acc) {
+  WEFT_DEVICE static bool Add(arch::Thread t, const StreamParams& p, Shared& shared, int turn,
+                              typename M::Accumulators& acc) {
+    const StreamShare& share = shared.share;
     const int group = M::Map::Group(t), divided = share.Divided(turn);
     const int first = share.FirstBlock(divided), last = share.LastBlock(divided);
     Piece* const own = PlaceOf(t, p, share.Place(divided, t.block_x()));
@@ -129,22 +138,45 @@ class StreamSums {
     }
     t.BarSync(1 + group, 128);
     if (t.WarpUniform(t.LoadShared(&shared.is_last[group])) == 0) return false;
-    for (int block = first; block <= last; ++block) {
-      const Piece* const from = PlaceOf(t, p, share.Place(divided, block));
-      WEFT_UNROLL
-      for (int i = 0; i < kPieces; ++i) {
-        const Piece piece = t.LoadGlobalCoherent(from + i * M::kThreads);
-        WEFT_UNROLL
-        for (int e = 0; e < 4; ++e) {
-          Sum& sum = At(acc, 4 * i + e);
-          sum = block == first ? piece.sum[e] : sum + piece.sum[e];
-        }
-      }
+    // The first two may be added either way round, so that sums which are one of them stay.
+    const int block = t.block_x();
+    const bool stay = block <= first + 1;
+    if (!stay) {
+      M::Clear(acc);
+      M::Keep(t, acc);
+    }
+    WEFT_NO_UNROLL
+    for (int other = first; other <= last; ++other) {
+      if (stay && other == block) continue;
+      AddPart(t, PlaceOf(t, p, share.Place(divided, other)), acc);
     }
     return true;
   }
 
  private:
+  // acc += what lies there, kAtOnce pieces at a time: ptxas would have more under way than there are
+  // registers for.
+  static constexpr int kAtOnce = 8;
+  WEFT_DEVICE static void AddPart(arch::Thread t, const Piece* from,
+                                  typename M::Accumulators& acc) {
+    WEFT_UNROLL
+    for (int i = 0; i < kPieces; i += kAtOnce) {
+      Piece piece[kAtOnce];
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce && i + j < kPieces; ++j) {
+        piece[j] = t.LoadGlobalCoherent(from + (i + j) * M::kThreads);
+      }
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce && i + j < kPieces; ++j) {
+        Sum sum[4];
+        WEFT_UNROLL
+        for (int e = 0; e < 4; ++e) sum[e] = At(acc, 4 * (i + j) + e) + piece[j].sum[e];
+        t.KeepInPlace(sum);
+        WEFT_UNROLL
+        for (int e = 0; e < 4; ++e) At(acc, 4 * (i + j) + e) = sum[e];
+      }
+    }
+  }
   WEFT_DEVICE static Sum& At(typename M::Accumulators& acc, int i) {
     return acc[i / (M::kN / 2)][i % (M::kN / 2)];
   }

@@ -101,9 +101,12 @@ struct TileKernel {
                 "weft: config.split of a product of Listed is 1: its products are tiles enough");
 
   // Whether blocks take parts of the last tiles' slices, with Params::stream.
-  static constexpr bool kStreamed = requires { requires Parts::kStreamed; };
+  static constexpr bool kStreamed = requires { requires Mainloop::kStreamed; };
+  static_assert(
+      !kStreamed || requires(const Params p) { p.stream; },
+      "weft: config.stream is of matrix products, false in convolutions");
   static_assert(!kStreamed || kSplit == 1,
-                "weft: config.split of a product of Streamed is 1: its slices are divided already");
+                "weft: config.stream takes a config.split of 1: slices are divided already");
 
   // Whether some blocks have no tile; where a cluster shares one they would lose count of rounds.
   static constexpr bool kSparse = SparseTile<decltype(Parts::Scheduler::At({}, 0))>;
@@ -234,14 +237,15 @@ struct TileKernel {
       if (t.tid() == Mainloop::kThreads + 32) t.PrefetchTensorMap(p.a.map);
     }
     if constexpr (kSplit > 1) SplitSums<Mainloop>::Begin(t, shared.split);
+    if constexpr (kStreamed) StreamSums<Mainloop>::Begin(t, shared.stream, p.tiles, p.slices);
     Pipeline::Begin(t, shared.stages, p.ring);
     if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
-    const auto slices = [&] {
+    const auto& slices = [&]() -> decltype(auto) {
       if constexpr (kListed) {
         return SliceRange{};  // each tile has its own
       } else if constexpr (kStreamed) {
-        return StreamShare(p.tiles, p.slices, t.block_x(), t.grid_x());
+        return (shared.stream.share);
       } else {
         return Mainloop::SlicesOf(t, p.slices);
       }
@@ -307,7 +311,8 @@ struct TileKernel {
       }
       const auto& own = OwnOf(p, tile);
       const auto& output = own.output;
-      if constexpr (kListed) kept = {};  // of another product, maybe
+      // Of another product, maybe; or no registers are left for it beside those that complete a tile.
+      if constexpr (kListed || kStreamed) kept = {};
       const int m = FirstRow(output, tile), n = tile.n * Mainloop::kBlockN;
       typename Mainloop::Accumulators acc;
       const auto prepare = [&] {
@@ -321,18 +326,13 @@ struct TileKernel {
       };
       if constexpr (kStreamed) {
         const SliceRange range = slices.Slices(i);
-        const bool whole = range.begin == 0 && range.end == range.all;
-        if (whole) begin();
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, land, [&] {
-          if (whole) prepare();
-        });
-        bool complete = true;
-        if (!whole) {
-          complete = StreamSums<Mainloop>::Add(t, p.stream, shared.stream, slices, i, acc);
-          if (complete) begin();
-          if (complete) prepare();
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, land, [] {});
+        if ((range.begin == 0 && range.end == range.all) ||
+            StreamSums<Mainloop>::Add(t, p.stream, shared.stream, i, acc)) {
+          begin();
+          prepare();
+          Store(output, shared, t, tile, m, n, kept, acc);
         }
-        if (complete) Store(output, shared, t, tile, m, n, kept, acc);
         t.BarSync(1 + Mainloop::Map::Group(t), 128);  // as below
       } else {
         begin();

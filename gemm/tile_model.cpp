@@ -175,10 +175,12 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const int split = config.split;
   const double places = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
   const double room = places * sms / 132.0 * together;
-  const double turns = std::ceil(tiles / room);  // of the busiest block
-  const double per_sm = split == 1 ? std::ceil(tiles / sms) : turns * together;
-  const double rounds = std::ceil(per_sm / together);
-  const double blocks = split * std::min(tiles, room);
+  // Whether all blocks have as much to do; there are parts of tiles then.
+  const bool divided = config.stream && std::fmod(tiles, room) != 0.0;
+  const double turns = divided ? tiles / room : std::ceil(tiles / room);  // of the busiest block
+  const double per_sm = divided || split > 1 ? turns * together : std::ceil(tiles / sms);
+  const double rounds = divided ? turns : std::ceil(per_sm / together);
+  const double blocks = divided ? room : split * std::min(tiles, room);
 
   // Clocks of a tile for a multiprocessor.
   const double all = std::max(1, counts.slices), slices = std::ceil(all / split);
@@ -203,14 +205,17 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double next = Overlapped({multiply + epilogue, feed, ring});
   // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
   // for all, meet the kernel before on most: the others then get two.
-  const double sharers = std::min(per_sm, together);
+  const double sharers = divided ? together : std::min(per_sm, together);
   const bool uneven = split == 1 && together > 1 && 2.0 * blocks > sms && blocks < 0.95 * sms;
   const auto shared = [&](double clocks) {
     if (sharers <= 1.0) return uneven ? Overlapped({clocks, 2.0 * products}) : clocks;
     return Overlapped({clocks, sharers * products, sharers * stores, sharers * feed});
   };
-  const double exchange =
-      split == 1 ? 0.0 : turns * (kMeet + 4.0 * outputs / kExchanged * (split - 1) / split);
+  // Of divided tiles a part is left and another one fetched, through the L2: not fitted.
+  const double exchange = divided ? sharers * (2.0 * kMeet + 2.0 * 4.0 * outputs / kExchanged)
+                          : split == 1
+                              ? 0.0
+                              : turns * (kMeet + 4.0 * outputs / kExchanged * (split - 1) / split);
 
   const double compute = (shared(alone) + (rounds - 1.0) * shared(next) + exchange) / gpu.clock_mhz;
   const double memory = counts.bytes / (kMemory * gpu.bytes_per_us);

@@ -115,7 +115,8 @@ std::string PolicyName(const TileDescription& c) {
       c.mainloop == Mainloop::kSimt || c.mainloop == Mainloop::kDepthwise
           ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
       : c.mainloop == Mainloop::kWgmmaSm90
-          ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "")
+          ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "",
+                         c.stream ? "_k" : "")
           : absl::StrCat("s", c.stages);
   return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", MainloopName(c.mainloop),
                          c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n,

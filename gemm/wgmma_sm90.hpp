@@ -60,7 +60,6 @@ class WgmmaSm90Mainloop {
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
   static constexpr bool kResident = requires { requires Spec::kResident; };
-  static constexpr bool kStreamed = requires { requires P::kStreamed; };  // StreamSums
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
@@ -80,6 +79,7 @@ class WgmmaSm90Mainloop {
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
+  static constexpr bool kStreamed = kConfig.stream;
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
   static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
                     kWarp.m % (8 * kSplit) == 0,
@@ -143,9 +143,9 @@ class WgmmaSm90Mainloop {
       kSplit == 1 ? 0
                   : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +
                         kThreads / 2;
-  static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
-                                     CeilDiv(kStagedBytes, 1024) * 1024 -
-                                     CeilDiv(kReceivedBytes, 1024) * 1024 - (kStreamed ? 1024 : 0);
+  static constexpr int kStageBytes =
+      (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
+      CeilDiv(kReceivedBytes, 1024) * 1024 - (kConfig.stream ? 1024 : 0);  // StreamSums
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;
