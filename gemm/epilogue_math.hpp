@@ -240,7 +240,7 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, pixel, wanted, c, seen.copy);
     if constexpr (Epilogue::kHasRange) {
       WEFT_UNROLL
-      for (int j = 0; j < kChannels; ++j) range.Take(j, wanted && j < c.count, seen.range[j]);
+      for (int j = 0; j < kChannels; ++j) range.Take(j, wanted, seen.range[j]);
     }
   }
 
