@@ -6,6 +6,7 @@
 // each end of a channel's range. The order does not matter.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -18,17 +19,20 @@ inline namespace WEFT_BACKEND {
 // Of kChannels channels.
 template <int kChannels>
 struct KeptRange {
-  // Of channel j, and from kChannels on the least of the values' negatives.
-  float least[2 * kChannels];
+  float least[kChannels], greatest[kChannels];
 
   WEFT_DEVICE void Clear() {
     WEFT_UNROLL
-    for (float& x : least) x = std::numeric_limits<float>::infinity();
+    for (int j = 0; j < kChannels; ++j) {
+      least[j] = std::numeric_limits<float>::infinity();
+      greatest[j] = -std::numeric_limits<float>::infinity();
+    }
   }
-  // NaN is passed over.
+  // NaN is passed over, as fmin and fmax do: without branches.
   WEFT_DEVICE void Take(int j, bool wanted, float x) {
-    if (wanted && x < least[j]) least[j] = x;
-    if (wanted && -x < least[kChannels + j]) least[kChannels + j] = -x;
+    const float seen = wanted ? x : std::numeric_limits<float>::quiet_NaN();
+    least[j] = std::fmin(least[j], seen);
+    greatest[j] = std::fmax(greatest[j], seen);
   }
 };
 // In its place where there is none.
@@ -43,10 +47,14 @@ template <int kLanes, class Output, int kChannels, int kGroups, class ChannelOf>
 WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p,
                              const KeptRange<kChannels> (&ranges)[kGroups], std::int32_t end,
                              const ChannelOf& channel) {
+  // Of a group the least values, then the negatives of the greatest.
   constexpr int kEnds = 2 * kChannels;
   float least[kGroups * kEnds];
   WEFT_UNROLL
-  for (int i = 0; i < kGroups * kEnds; ++i) least[i] = ranges[i / kEnds].least[i % kEnds];
+  for (int i = 0; i < kGroups * kEnds; ++i) {
+    const auto& range = ranges[i / kEnds];
+    least[i] = i % kEnds < kChannels ? range.least[i % kChannels] : -range.greatest[i % kChannels];
+  }
   const auto& range = p.epilogue.template Get<typename Output::Epilogue::RangeStage>();
   FoldLanes<kLanes>(
       t, least, 0, true, [](float x, float y) { return y < x ? y : x; },

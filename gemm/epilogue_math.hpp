@@ -261,7 +261,7 @@ struct EpilogueMath {
     if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, begin, c, seen.copy);
     if constexpr (Epilogue::kHasRange) {
       WEFT_UNROLL
-      for (int j = 0; j < kChannels; ++j) range.Take(j, begin >= 0 && j < c.count, seen.range[j]);
+      for (int j = 0; j < kChannels; ++j) range.Take(j, begin >= 0, seen.range[j]);
     }
   }
 

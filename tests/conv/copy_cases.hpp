@@ -75,6 +75,48 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
   }
 }
 
+// Checks the output of P, and the ranges of what Single gives with `activation`.
+template <class P, class Single, class Activation, class Whole>
+void RunRange(const Activation& activation, const Whole& whole, RunOptions options = {}) {
+  std::mt19937 engine(11);
+  for (int i = 0; i < 5; ++i) {
+    Problem problem = RandomProblem(engine);
+    problem.n += i;
+    if (P::Prologue::kDepends.group) problem.groups = 3, problem.c = 96, problem.k = 72;
+    if (CheckedPolicy<P>::kDepthwise) problem.groups = problem.k = problem.c;
+    options.seed = static_cast<std::uint32_t>(engine());
+    SCOPED_TRACE(ToString(problem));
+    const auto op = Convolution<P>::Create(problem);
+    ASSERT_TRUE(op.ok()) << op.status();
+    const Inputs<typename P::SrcLayout, typename P::FilterLayout, typename P::Prologue> inputs(
+        problem, options.seed);
+    const Results<typename P::Epilogue, typename P::DstLayout> results(problem, inputs.tensors,
+                                                                       options);
+    const Results<Single, NCHW> single(problem, inputs.tensors, options);
+    const OperatorMemory<float> low(std::vector<float>(problem.k, 1.0f));
+    const OperatorMemory<float> high(std::vector<float>(problem.k, -1.0f));
+    typename Convolution<P>::Arguments args;
+    inputs.Fill(&args);
+    results.Fill(&args);
+    args.epilogue.template Get<ChannelRange>() = {.low = low.get(), .high = high.get()};
+    const absl::Status status = RunHere(*op, args, options);
+    ASSERT_TRUE(status.ok()) << status;
+    results.ExpectEqual(inputs.bank.which, whole, FullRange<typename P::Epilogue::Output>());
+    const std::vector<float> values =
+        single.Want(inputs.bank.which, activation, FullRange<typename Single::Output>());
+    std::vector<float> want_low(problem.k, 1.0f), want_high(problem.k, -1.0f);
+    const std::int64_t pixels = problem.p() * problem.q();
+    for (std::int64_t v = 0; v < problem.n * problem.k * pixels; ++v) {
+      const std::int64_t k = v / pixels % problem.k;
+      want_low[k] = std::min(want_low[k], values[v]);
+      want_high[k] = std::max(want_high[k], values[v]);
+    }
+    EXPECT_EQ(low.Read(), want_low);
+    EXPECT_EQ(high.Read(), want_high);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 const reference::NoActivation kNone;
 const reference::ReluActivation kRelu;
 
@@ -119,6 +161,18 @@ TEST(ConvolutionCopy, RangeOfEachChannel) {
   RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma32x64>, Single>(kNone, kRelu);
   using Behind = Chain<Scale, Bias<>, Relu, Copy<float, NHWC>, ChannelRange, ToFloat>;
   RunCopy<S8Conv32<Behind, NCHW, Wgmma32x64>, EndingIn<float, Scale, Bias<>, Relu>>(kRelu, kRelu);
+}
+
+// Without a copy, from two warpgroups of rows and two of columns, over a residual, of groups.
+TEST(ConvolutionCopy, RangeAlone) {
+  using Before = Chain<Scale, Bias<>, ChannelRange, Relu, ClampTo<std::int8_t>>;
+  using Single = EndingIn<float, Scale, Bias<>>;
+  RunRange<S8Conv32<Before, NCxHWx<32>, Wgmma192x64>, Single>(kNone, kRelu, {.zero_point = 3.0f});
+  using Sum = Chain<Residual<>, Scale, Bias<>, ChannelRange, ClampTo<std::int8_t>>;
+  RunRange<S8Conv32<Sum, NCxHWx<32>, Wgmma64x128>, EndingIn<float, Residual<>, Scale, Bias<>>>(
+      kNone, kNone, {.gamma = 0.7f});
+  RunRange<CopyOfGroups<Before>, Single>(kNone, kRelu);
+  RunRange<S8Depthwise32<Before>, Single>(kNone, kRelu);
 }
 
 TEST(ConvolutionCopy, ArgumentsAreChecked) {
