@@ -243,9 +243,10 @@ def gemm(result):
     lines = []
     rows = [r for r in result["rows"] if r.get("best", True)]
     for r in rows:
-        _, kind, size = r["layer"].split("_")
+        kind, size = r["layer"].removeprefix("gemm_").rsplit("_", 1)
         extents = [int(x) for x in size.split("x")] * (1 if "x" in size else 3)
-        tops = 2e-6 * math.prod(extents) / r["ours_us"] if r.get("ours_us") else 0
+        operations = 8 if kind in ("c32", "c64") else 2  # of a product of two elements, and its sum
+        tops = 1e-6 * operations * math.prod(extents) / r["ours_us"] if r.get("ours_us") else 0
         shown = lambda field, digits: number(r, field, digits) if r.get(field) else "-"  # noqa: E731,B023
         shape = size.replace("x", " x ") if "x" in size else f"{size}^3"
         lines.append((f"{kind} {shape}", r["layout"].replace("-major A", "").replace("-major B", ""),
