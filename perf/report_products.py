@@ -34,7 +34,8 @@ def products(result, table):
     for r in rows:
         kind, size = named(r)
         extents = [int(x) for x in size.split("x")] * (1 if "x" in size else 3)
-        tops = 2e-6 * math.prod(extents) / r["ours_us"] if r.get("ours_us") else 0
+        operations = 8 if kind in ("c32", "c64") else 2  # of a product of two elements, and its sum
+        tops = 1e-6 * operations * math.prod(extents) / r["ours_us"] if r.get("ours_us") else 0
 
         def shown(field, digits, r=r):
             return f"{r[field]:.{digits}f}" if r.get(field) else "-"

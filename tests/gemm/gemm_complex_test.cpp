@@ -10,5 +10,18 @@ TEST(ComplexGemmFamily, Names) {
             "c64_row_x_column_to_c64_row");
 }
 
+// Of double tensor cores, of float the ring of stages, but for odd lines.
+TEST(ComplexGemmFamily, Chooses) {
+  using Floats = Dispatch<ComplexGemmFamily<Complex<float>>>;
+  using Doubles = Dispatch<ComplexGemmFamily<Complex<double>>>;
+  const GemmProblem large = {.m = 4096, .n = 4096, .k = 4096};
+  EXPECT_EQ(Doubles::Create(large, GpuFacts())->config().mainloop, Mainloop::kMmaSm80);
+  const Floats floats = *Floats::Create(large, GpuFacts());
+  EXPECT_EQ(floats.config().threadblock.m * floats.config().threadblock.n, 128 * 128)
+      << floats.Describe();
+  const GemmProblem odd = {.m = 33, .n = 33, .k = 33};
+  EXPECT_EQ(Floats::Create(odd, GpuFacts())->config().mainloop, Mainloop::kSimt);
+}
+
 }  // namespace
 }  // namespace weft::gemm

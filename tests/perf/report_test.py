@@ -236,6 +236,12 @@ class GemmReport(Case):
         self.assertIn("`sm80_x`", self.page())
         self.assertEqual(self.run_report("--check"), 0)
 
+    def test_complex_numbers_and_two_types(self):
+        self.write(ROW | {"layer": "gemm_c32_4096"}, ROW | {"layer": "gemm_f16_x_s4_over_f16_4096"})
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| c32 4096^3 | row, column | 200.0 | 2748.8 |", self.page())
+        self.assertIn("| f16 x s4 4096^3 | row, column | 200.0 | 687.2 |", self.page())
+
     def test_sums_in_float(self):
         self.write(ROW | {"layer": "gemm_e4m3_4096", "full_us": 120.0, "full_ratio": 0.6, "full_kernels": "whole"})
         self.assertEqual(self.run_report(), 0)
