@@ -180,6 +180,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double turns = divided ? tiles / room : std::ceil(tiles / room);  // of the busiest block
   const double per_sm = divided || split > 1 ? turns * together : std::ceil(tiles / sms);
   const double rounds = divided ? turns : std::ceil(per_sm / together);
+  if (divided) result->busy = 1.0;
   const double blocks = divided ? room : split * std::min(tiles, room);
 
   // Clocks of a tile for a multiprocessor.

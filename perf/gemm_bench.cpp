@@ -188,13 +188,15 @@ class Bench {
       const auto op = Op::CreateAt(problem, tile.index);
       tile.fits = op.ok();
       if (!op.ok()) continue;
-      tile.contestant.enqueue = [op = *op, this, &sets](int set) {
+      WEFT_LET(const auto workspace, MakeWorkspace(op->workspace_size()));
+      tile.contestant.enqueue = [op = *op, this, &sets, workspace](int set) {
         const Set& s = sets[set];
         const DeviceBuffer& own_a = gemm::kLoads<LoadA> ? s.a_memory : s.a;
         const DeviceBuffer& own_b = gemm::kLoads<LoadB> ? s.b_memory : s.b;
         return op.Run({.a = own_a.template as<gemm::OperandElement<Element, LoadA>>(),
                        .b = own_b.template as<gemm::OperandElement<Element, LoadB>>(),
-                       .c = s.c.template as<Sum>()},
+                       .c = s.c.template as<Sum>(),
+                       .workspace = workspace->data()},
                       watch().stream());
       };
       // With nothing of another's left in the buffer.

@@ -3,8 +3,11 @@
 
 #if WEFT_HAVE_CUDA
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +23,13 @@ struct Set {
   // What we read where it is not what is multiplied (gemm/load_functor.hpp).
   DeviceBuffer a_memory, b_memory;
 };
+
+// What a product's args.workspace wants, zeros.
+inline absl::StatusOr<std::shared_ptr<DeviceBuffer>> MakeWorkspace(std::int64_t bytes) {
+  WEFT_LET(DeviceBuffer buffer, DeviceBuffer::Create(std::max<std::int64_t>(bytes, 16)));
+  WEFT_TRY(buffer.Fill(0));
+  return std::make_shared<DeviceBuffer>(std::move(buffer));
+}
 
 // Of a policy: s8. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which
 // has no such product, multiplies two matrices of Elements: f16_x_s4_over_f16.

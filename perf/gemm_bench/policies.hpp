@@ -25,6 +25,15 @@ using Bfloat16RowRow = gemm::Bfloat16GemmFamily<Sums<float>, Row, Row>;
 using E4m3RowColumn = gemm::E4m3GemmFamily<Sums<float>>;
 using Tf32RowColumn = gemm::Tf32GemmFamily<Sums<float>>;
 
+// Tiles with config.stream alone; those without are above.
+template <class Element, class Sum>
+using StreamedTiles = gemm::Family<
+    gemm::Streamed<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<128, 256, 128, 128, 128>>>,
+    gemm::Streamed<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<256, 128, 128, 256, 64>>>,
+    gemm::Streamed<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<128, 128, 128, 128, 64>>>>;
+using HalfStreamed = StreamedTiles<Half, float>;
+using S8Streamed = StreamedTiles<std::int8_t, std::int32_t>;
+
 using FloatRowColumn = gemm::FloatGemmFamily<Sums<float>>;
 using FloatRowRow = gemm::FloatGemmFamily<Sums<float>, Row, Row>;
 using FloatColumnRow = gemm::FloatGemmFamily<Sums<float>, Column, Row>;
