@@ -193,9 +193,7 @@ class Product {
     return args;
   }
 
-  std::vector<Output> Result() const {
-    return c_memory_->Read();
-  }
+  std::vector<Output> Result() const { return c_memory_->Read(); }
 
   void ExpectResult() const {
     std::vector<Output> want = before_;  // the gaps of C stay as they were
