@@ -6,7 +6,6 @@
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/depthwise.hpp"
 #include "weft/conv/kernel_params.hpp"
-#include "weft/conv/padding_fill.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/int4_operand.hpp"
@@ -160,7 +159,6 @@ struct WgmmaParts {
       std::conditional_t<kStrips, StripSource<Mainloop, BatchTile<typename P::Prologue>>,
                          CopiedSource<P, Mainloop>>;
   using OperandB = std::conditional_t<kStrips, ResidentFilter<Mainloop>, CopiedFilter<P, Mainloop>>;
-  using Landed = std::conditional_t<!kStrips && kFillsPadding<P>, PaddingFill<P, Mainloop>, void>;
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;

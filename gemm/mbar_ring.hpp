@@ -165,19 +165,18 @@ struct MbarRing {
     }
   }
 
-  // By the threads that multiply: acc = A B over the slices. landed(stage, slice): called when a
-  // slice has come to the shared address `stage`. meanwhile(): called while the last products run.
-  template <class Landed, class Meanwhile>
+  // By the threads that multiply: acc = A B over the slices. meanwhile(): called while the last
+  // products run.
+  template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn, const Landed& landed,
+                                  typename M::Accumulators& acc, Turn& turn,
                                   const Meanwhile& meanwhile) {
     int previous = -1;  // the stage whose products may be in flight
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-      landed(stage, slice);
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);

@@ -80,15 +80,13 @@ struct ResidentRing : MbarRing<M> {
     t.template CpAsyncWait<0>();
   }
 
-  // By the threads that multiply: acc = A B. landed(stage, 0): called when operand A has come to the
-  // shared address `stage`. meanwhile(): called while the products run.
-  template <class Landed, class Meanwhile>
+  // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
+  template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn, const Landed& landed,
+                                  typename M::Accumulators& acc, Turn& turn,
                                   const Meanwhile& meanwhile) {
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-    landed(Base::Stage(t, shared, p, turn.slot), 0);
     t.FenceProxyAsync();
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc);

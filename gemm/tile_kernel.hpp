@@ -20,8 +20,7 @@
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
-// mainloop. Those that multiply call an optional Parts::Landed for each slice that has come; made of
-// Params, and given a tile ahead of its slices. Where the scheduler's tiles are those of a list
+// mainloop. Where the scheduler's tiles are those of a list
 // (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
 // the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
@@ -114,28 +113,6 @@ struct TileKernel {
                 "weft: config.split of a product of Grouped is 1: its groups are tiles enough");
   // Whether the scheduler reads what earlier kernels may have written.
   static constexpr bool kReads = requires { requires Parts::Scheduler::kReads; };
-
-  static constexpr bool kHasLanded = [] {
-    if constexpr (requires { typename Parts::Landed; }) {
-      return !std::is_void_v<typename Parts::Landed>;
-    } else {
-      return false;
-    }
-  }();
-  struct NothingLanded {
-    WEFT_DEVICE explicit NothingLanded(const Params&) {}
-    template <class Tile>
-    WEFT_DEVICE void Aim(arch::Thread, const Tile&) {}
-    WEFT_DEVICE void operator()(arch::Thread, std::uint32_t, int) const {}
-  };
-  template <class P, bool kHas>
-  struct LandedOf {
-    using type = NothingLanded;
-  };
-  template <class P>
-  struct LandedOf<P, true> {
-    using type = typename P::Landed;
-  };
 
   // What a mainloop keeps between threads after its last slice takes the place of the stages. What
   // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
@@ -301,8 +278,6 @@ struct TileKernel {
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
-    typename LandedOf<Parts, kHasLanded>::type landed(p);
-    if constexpr (kHasLanded) landed.Aim(t, TileAt(p, slices, first));
     WEFT_NO_UNROLL
     for (int i = first; i < turns(); i += step) {
       const auto tile = TileAt(p, slices, i);
@@ -320,13 +295,12 @@ struct TileKernel {
           Parts::Epilogue::Prepare(t, shared.epilogue, output, tile, m, n, kept);
         }
       };
-      const auto land = [&](std::uint32_t stage, int slice) { landed(t, stage, slice); };
       const auto begin = [&] {
         if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, output, tile, m, n);
       };
       if constexpr (kStreamed) {
         const SliceRange range = slices.Slices(i);
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, land, [] {});
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, [] {});
         if ((range.begin == 0 && range.end == range.all) ||
             StreamSums<Mainloop>::Add(t, p.stream, shared.stream, i, acc)) {
           begin();
@@ -340,11 +314,8 @@ struct TileKernel {
         const bool now = kSplit > 1 || i == first;
         if (now) prepare();
         Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own, i), acc,
-                          turn, land, [&] {
+                          turn, [&] {
                             if (!now) prepare();
-                            if constexpr (kHasLanded) {
-                              if (i + step < turns()) landed.Aim(t, TileAt(p, slices, i + step));
-                            }
                           });
         if constexpr (kSplit > 1) {
           typename Mainloop::OwnSums sums;

@@ -130,11 +130,8 @@ class WgmmaSm90Mainloop {
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, and the ring's
   // barriers 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
   // receives sums (SplitSums).
-  static constexpr int kPlaceBytes = 8 +
-                                     (kResident && P::Epilogue::kSourceZeroPoint ? 8
-                                      : P::Epilogue::kFilterZeroPoint            ? 4
-                                                                                 : 0) +
-                                     (P::Epilogue::kHasSums ? 4 : 0);
+  static constexpr int kPlaceBytes =
+      (P::Epilogue::kZeroPoints ? 16 : 8) + (P::Epilogue::kHasSums ? 4 : 0);
   static constexpr int kStagedBytes =
       sizeof(typename P::Epilogue::Output) == 1
           ? kTile.m / kSplit * kTile.n + kPlaceBytes * kGroups * kOwnN
