@@ -146,7 +146,8 @@ template <class F>
 using GroupedFamily = typename internal::GroupedOf<F>::type;
 
 // The policies of a family of products, and behind them those of wgmma_sm90 without a split once more with
-// config.stream. The model's prediction of these has not been compared with a GPU.
+// config.stream, which take the runs whose args.workspace is not null. The model's prediction of these has
+// not been compared with a GPU.
 template <class F>
 using StreamedFamily = typename internal::StreamedOf<F>::type;
 

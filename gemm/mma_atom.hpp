@@ -27,20 +27,28 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Shape: of arch/fragments.hpp. Bytes of A may be unsigned, those of B are signed.
+// Shape: of arch/fragments.hpp, whose words are Es.
 template <class Shape, class E>
-struct WarpAtom {
-  static constexpr bool kBytes = sizeof(E) == 1;
+struct WordAtom {
   static constexpr int kThreads = 32;
-  static constexpr int kM = Shape::kM, kN = Shape::kN;
+  static constexpr int kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
+  using Element = E;
+  using ElementB = E;
+  using Sum = E;
+  using Word = E;
+  using A = typename Shape::A;
+  using B = typename Shape::B;
+  using C = typename Shape::C;
+};
+
+// Words of four bytes, of several Es each. Bytes of A may be unsigned, those of B are signed.
+template <class Shape, class E>
+struct WarpAtom : WordAtom<Shape, std::uint32_t> {
+  static constexpr bool kBytes = sizeof(E) == 1;
   static constexpr int kK = Shape::kWords * (4 / static_cast<int>(sizeof(E)));
   using Element = E;
   using ElementB = std::conditional_t<kBytes, std::int8_t, E>;
   using Sum = std::conditional_t<kBytes, std::int32_t, float>;
-  using Word = std::uint32_t;
-  using A = typename Shape::A;
-  using B = typename Shape::B;
-  using C = typename Shape::C;
 };
 
 template <class E, int kDepth>
@@ -87,17 +95,8 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
 
 // m16n8k8 of doubles.
 template <>
-struct MmaSm80Atom<double> {
-  using Shape = arch::MmaM16N8;
-  static constexpr int kThreads = 32, kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
+struct MmaSm80Atom<double> : internal::WordAtom<arch::MmaM16N8, double> {
   static constexpr arch::Requires kRequires = {.min = 80};
-  using Element = double;
-  using ElementB = double;
-  using Sum = double;
-  using Word = double;
-  using A = typename Shape::A;
-  using B = typename Shape::B;
-  using C = typename Shape::C;
 
   WEFT_DEVICE static void Multiply(arch::Thread t, double (&c)[4], const double (&a)[4],
                                    const double (&b)[2]) {
@@ -107,17 +106,8 @@ struct MmaSm80Atom<double> {
 
 // The same of complex doubles, by four products of their parts.
 template <>
-struct MmaSm80Atom<Complex<double>> {
-  using Shape = arch::MmaM16N8;
-  static constexpr int kThreads = 32, kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
+struct MmaSm80Atom<Complex<double>> : internal::WordAtom<arch::MmaM16N8, Complex<double>> {
   static constexpr arch::Requires kRequires = {.min = 80};
-  using Element = Complex<double>;
-  using ElementB = Element;
-  using Sum = Element;
-  using Word = Element;
-  using A = typename Shape::A;
-  using B = typename Shape::B;
-  using C = typename Shape::C;
 
   WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[4], const Word (&a)[4],
                                    const Word (&b)[2]) {

@@ -356,8 +356,12 @@ int Main() {
       std::fprintf(stderr, "gemm_bench: %s\n", std::string(problem.status().message()).c_str());
       return 2;
     }
-#define GEMMS(Name, policies) bench.Run(Name(), *problem);
-#define BASIC GEMMS
+#define BASIC(Name, policies) bench.Run(Name(), *problem);
+#if WEFT_PERF_ALL_TILES
+#define GEMMS BASIC
+#else
+#define GEMMS(Name, policies)
+#endif
 #include "perf/gemms.def"
 #undef BASIC
 #undef GEMMS

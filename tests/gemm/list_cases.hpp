@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,19 +47,13 @@ namespace {
 // Runs the list as both back ends do: on the GPU from a table in its memory.
 template <class Op>
 void LaunchList(const Op& op, const std::vector<typename Op::Arguments>& args, int schedule) {
-#if defined(WEFT_CUDA_BACKEND)
-  (void)schedule;
-  const auto table = op.Table(args);
-  ASSERT_TRUE(table.ok()) << table.status();
-  const OperatorMemory<typename Op::Product> memory(*table);
-  const absl::Status status = op.Run(memory.get(), nullptr);
-  ASSERT_TRUE(status.ok()) << status;
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-#else
-  const auto all = arch::testing::AllSchedules();
-  const absl::Status status = op.RunOnCpu(args, all[schedule % all.size()]);
-  ASSERT_TRUE(status.ok()) << status;
-#endif
+  std::optional<OperatorMemory<typename Op::Product>> memory;  // until the list has run
+  LaunchBy(op, args, schedule, [&] {
+    const auto table = op.Table(args);
+    if (!table.ok()) return table.status();
+    memory.emplace(*table);
+    return op.Run(memory->get(), nullptr);
+  });
 }
 
 // Products of any m, n and k, dense and padded, some of no rows; each must be as it is alone.

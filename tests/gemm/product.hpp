@@ -97,18 +97,25 @@ std::vector<StoredElement<T>> Padded(std::mt19937& engine, std::int64_t major, s
   return v;
 }
 
-template <class Op>
-void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
+// Runs args on the back end at hand, under one of the CPU's schedules; run(): on the GPU.
+template <class Op, class Arguments, class RunFunction>
+void LaunchBy(const Op& op, const Arguments& args, int schedule, const RunFunction& run) {
 #if defined(WEFT_CUDA_BACKEND)
-  (void)schedule;
-  const absl::Status status = op.Run(args, nullptr);
+  (void)op, (void)args, (void)schedule;
+  const absl::Status status = run();
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 #else
+  (void)run;
   const auto all = arch::testing::AllSchedules();
   const absl::Status status = op.RunOnCpu(args, all[schedule % all.size()]);
   ASSERT_TRUE(status.ok()) << status;
 #endif
+}
+
+template <class Op>
+void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
+  LaunchBy(op, args, schedule, [&] { return op.Run(args, nullptr); });
 }
 
 // The layouts of a product as values: what does not depend on a policy is compiled once for many.
