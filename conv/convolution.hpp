@@ -62,9 +62,11 @@ struct ConvolutionArguments {
 template <class Output>
 void FillCorrection(const SourceCorrection& table, Output* output) {
   output->correction = table.corrections();
-  output->edges = table.edges();
-  output->edge_rows = table.edge_rows();
-  output->edge_columns = table.edge_columns();
+  if constexpr (!gemm::PaddingIsFilled<typename Output::Rows>()) {
+    output->edges = table.edges();
+    output->edge_rows = table.edge_rows();
+    output->edge_columns = table.edge_columns();
+  }
 }
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
@@ -209,6 +211,13 @@ class Convolution {
       return s;
     }
     FillOutput(args, &params.output);
+    if constexpr (kFillsPadding<P>) {
+      const SourceCorrection& table = args.source_correction;
+      if (table.edge_rows() != nullptr) {
+        params.padding = PaddingOf(problem(), engine, table.zero_point());
+        params.ring.fills = params.padding.positions > 0 ? 1 : 0;
+      }
+    }
     // More would delay the source of kernels whose blocks cannot share a multiprocessor.
     constexpr std::int32_t kEarly = 2;
     return StartDependent(args, std::min(kEarly, params.slices), &params, start);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/conv/pixel_map.hpp"
 #include "weft/conv/policy.hpp"
@@ -20,6 +21,9 @@ namespace weft::conv {
 // Positions of the walk as rows of the product. The divisors of PixelMap are the walk's, p and q the
 // output's.
 struct WalkMap : PixelMap {
+  // That of a source with a zero point, by PaddingFill.
+  static constexpr bool kPaddingIsFilled = true;
+
   template <class Tile>
   constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
     PixelPlace at = Place(tile, m);
@@ -77,6 +81,18 @@ struct CopiedFilterParams : FilterCopies {
   arch::TensorMap map;
 };
 
+// What PaddingFill writes (conv/padding_fill.hpp), into copies of at most 1024 positions.
+struct PaddingParams {
+  std::int32_t positions = 0;  // of a copy; 0: there is nothing to write
+  std::int32_t row_bytes = 0;  // of a position
+  std::int32_t h = 0, w = 0;   // of the source
+  std::uint32_t word = 0;      // four times the zero point
+};
+struct NoPaddingParams {};
+// Whether it is part of P's kernels.
+template <class P>
+inline constexpr bool kFillsPadding = P::Epilogue::kSourceZeroPoint;
+
 // The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
 template <class P>
 struct WgmmaParams {
@@ -89,6 +105,8 @@ struct WgmmaParams {
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;  // slices of filters that are fetched before earlier kernels have ended
+  [[no_unique_address]] std::conditional_t<kFillsPadding<P>, PaddingParams, NoPaddingParams>
+      padding;
 };
 
 inline namespace WEFT_BACKEND {

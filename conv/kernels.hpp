@@ -6,6 +6,7 @@
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/depthwise.hpp"
 #include "weft/conv/kernel_params.hpp"
+#include "weft/conv/padding_fill.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/int4_operand.hpp"
@@ -147,6 +148,7 @@ struct WgmmaParts {
     static constexpr bool kRowsAcross = false, kColumnsAcross = false;
     static constexpr bool kPermuted = !Checked::kNhwc && !kStrips;
     static constexpr bool kResident = kStrips;
+    static constexpr bool kFills = !kStrips && kFillsPadding<P>;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.
@@ -159,6 +161,7 @@ struct WgmmaParts {
       std::conditional_t<kStrips, StripSource<Mainloop, BatchTile<typename P::Prologue>>,
                          CopiedSource<P, Mainloop>>;
   using OperandB = std::conditional_t<kStrips, ResidentFilter<Mainloop>, CopiedFilter<P, Mainloop>>;
+  using Filler = PaddingFill<P, Mainloop>;  // if Spec::kFills
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;

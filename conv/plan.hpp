@@ -53,6 +53,7 @@ constexpr TileFacts FactsOf() {
   facts.largest_product = CheckedPolicy<P>::kLargestProduct;
   if constexpr (CheckedPolicy<P>::kWgmma) {
     facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
+    facts.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
     facts.resident_blocks = P::config.blocks_per_sm;
   }
   if constexpr (Epilogue::kHasResidual) {

@@ -42,24 +42,14 @@ struct Direction {
   }
 };
 
-// The classes of a direction's outputs, the commonest first.
+// The classes of a direction's outputs; first those that see all taps, also where there is none.
 struct Classes {
   std::vector<Taps> taps;
 
-  explicit Classes(const Direction& d) {
-    std::vector<std::pair<std::int64_t, Taps>> counted;
-    ForEachRun(d, [&](std::int64_t, std::int64_t count, const Taps& in) {
-      const auto same = std::find_if(counted.begin(), counted.end(),
-                                     [&](const auto& c) { return c.second == in; });
-      if (same == counted.end()) {
-        counted.emplace_back(count, in);
-      } else {
-        same->first += count;
-      }
+  explicit Classes(const Direction& d) : taps(1, Taps{0, d.taps}) {
+    ForEachRun(d, [&](std::int64_t, std::int64_t, const Taps& in) {
+      if (Find(in) == static_cast<std::int64_t>(taps.size())) taps.push_back(in);
     });
-    std::stable_sort(counted.begin(), counted.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& c : counted) taps.push_back(c.second);
   }
 
   std::int64_t Find(const Taps& in) const {
@@ -189,7 +179,7 @@ absl::StatusOr<SourceCorrection> SourceCorrection::LayOut(const Problem& p,
   table.problem_ = p;
   table.place_ = place;
   table.zero_point_ = zero_point;
-  table.uniform_ = kinds <= 1;
+  table.uniform_ = kinds == 1;
   table.bytes_ = (place.rows + place.columns + p.k + static_cast<std::int64_t>(kinds * p.k)) *
                  std::int64_t{sizeof(std::int32_t)};
   return table;
@@ -203,23 +193,21 @@ void SourceCorrection::Fill(const std::int32_t* sums, std::int32_t* to) const {
   const auto column_classes = static_cast<std::int64_t>(columns.taps.size());
   rows.Write(down, column_classes * p.k, to);
   columns.Write(along, p.k, to + place_.rows);
-  std::int32_t* const commonest = to + place_.rows + place_.columns;
-  std::int32_t* const edges = commonest + p.k;
+  std::int32_t* const corrections = to + place_.rows + place_.columns;
+  std::int32_t* const edges = corrections + p.k;
   // Kernels add modulo 2^32.
   const auto correction = [&](std::int64_t sum) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(-zero_point_ * sum));
   };
-  std::fill_n(commonest, p.k, 0);  // should no pixel lie in the destination
-  if (row_classes * column_classes == 0) return;
   for (std::int64_t k = 0; k < p.k; ++k) {
     TapSums filter(p, sums + k * p.r * p.s);
-    const std::int64_t common = filter.Of(rows.taps[0], columns.taps[0]);
-    commonest[k] = correction(common);
+    const std::int64_t all = filter.Of(rows.taps[0], columns.taps[0]);
+    corrections[k] = correction(all);
     for (std::int64_t c = 0; c < row_classes * column_classes; ++c) {
       const std::int64_t sum =
           filter.Of(rows.taps[static_cast<std::size_t>(c / column_classes)],
                     columns.taps[static_cast<std::size_t>(c % column_classes)]);
-      edges[c * p.k + k] = correction(sum - common);
+      edges[c * p.k + k] = correction(sum - all);
     }
   }
 }

@@ -5,7 +5,8 @@
 //     sum of (x - zx) w  =  sum of x w  -  zx * (sum of w),
 // both over the taps that lie in the image. The last sum depends on the output channel and on which
 // taps those are: the same ones for all pixels but a few at the border. MakeSourceCorrection tables
-// it, once for a filter, and the stage SourceZeroPoint of an epilogue adds it, in int32.
+// it, once for a filter, and the stage SourceZeroPoint of an epilogue adds it, in int32. Kernels that
+// fill their padding with zx (conv/padding_fill.hpp) add what belongs to all taps to all pixels.
 //
 //     auto table = weft::conv::MakeSourceCorrection(problem, packed_filter, zero_point);
 //     op->Run({..., .source_correction = table->At(gpu_copy_of_its_bytes)}, stream);
@@ -41,10 +42,10 @@ class SourceCorrection {
   SourceCorrection() = default;
 
   // int32 numbers, one after the other: for each row, and each column, of the destination where its
-  // pixels' edges begin, as a sum of both; k corrections, those of the commonest pixels; and edges, k
-  // for each kind of pixel, which those of that kind add to the corrections: first k zeros.
+  // pixels' edges begin, as a sum of both; k corrections, those of pixels that see all taps; and edges,
+  // k for each kind of pixel, which those of that kind add to the corrections: first k zeros.
   const std::int32_t* data() const { return data_; }
-  // Null if all pixels are of one kind, as without padding.
+  // Null if all pixels see all taps, as without padding.
   const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
   const std::int32_t* edge_columns() const { return data_ + place_.rows; }
   const std::int32_t* corrections() const { return data_ + place_.rows + place_.columns; }

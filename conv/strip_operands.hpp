@@ -23,6 +23,8 @@ namespace weft::conv {
 // Rows of the product: (strip, output row, 8 columns). The divisors of PixelMap count strips: of an
 // image, and of a row of strips.
 struct StripRows : WalkMap {
+  static constexpr bool kPaddingIsFilled = false;  // whose threads copy zeros
+
   std::int32_t images = 0;  // of a batch
   std::int32_t parity_bits = 0;
 

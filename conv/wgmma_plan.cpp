@@ -375,9 +375,18 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   FillFilter(p, f, slicing, &plan);
   FillSteps(p, f, slicing, &plan.plan);
   FillRing(p, f, slicing, plan.slices, &plan.ring);
-  plan.ring.ShareCopies(plan.source.copies.of_slice);
+  plan.ring.ShareCopies(plan.source.copies.of_slice, f.row_threads);
   FillClocks(p, f, slicing, &plan);
   return plan;
+}
+
+PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
+  if (zero_point == 0) return {};
+  return {.positions = plan.source_spec.pixels,
+          .row_bytes = plan.source.copy_bytes / plan.source_spec.pixels,
+          .h = Int32(p.h),
+          .w = Int32(p.w),
+          .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
 }
 
 gemm::EngineCounts CountsOf(const EnginePlan& e) {

@@ -54,6 +54,9 @@ inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
 // depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan.
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
 
+// What PaddingFill writes for a source of this zero point, -128 to 255.
+PaddingParams PaddingOf(const Problem& problem, const EnginePlan& plan, std::int32_t zero_point);
+
 // What the model asks of it.
 gemm::EngineCounts CountsOf(const EnginePlan& plan);
 

@@ -34,6 +34,9 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
   static constexpr bool kFilterZeroPoint =
       Epilogue::kFilterZeroPoint && !FilterZerosInSums<typename Output::Rows>();
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
+  // Whether pixels at the border have corrections of their own.
+  static constexpr bool kEdges = kSourceZeroPoint && !PaddingIsFilled<typename Output::Rows>();
+  static constexpr bool kTerms = kEdges || kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
   // here as in the mainloop.
@@ -53,18 +56,21 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
   using typename Beside::Range;
 
   // What zero points need to know of a pixel.
-  struct alignas(8) ZeroPointTerms {
-    std::int32_t edge;        // where its Edges begin; 0: all of them are 0
+  struct NoTerms {};
+  struct WindowTerm {
     std::int32_t window_sum;  // of the source's values that meet the filter
   };
-  struct NoTerms {};
-  using PixelTerms = std::conditional_t<kZeroPoints, ZeroPointTerms, NoTerms>;
+  struct alignas(8) EdgeTerms : WindowTerm {
+    std::int32_t edge;  // where its Edges begin; 0: all of them are 0
+  };
+  using PixelTerms = std::conditional_t<kEdges, EdgeTerms,
+                                        std::conditional_t<kFilterZeroPoint, WindowTerm, NoTerms>>;
 
   template <class Tile>
   WEFT_DEVICE static PixelTerms TermsOf(arch::Thread t, const Output& p, const Tile& tile,
                                         const OutputPixel& pixel) {
     PixelTerms terms{};
-    if constexpr (kSourceZeroPoint) {
+    if constexpr (kEdges) {
       if (p.edge_rows != nullptr) {
         std::int32_t column;
         const std::int32_t row = p.rows.Row(tile, pixel.pq, column);
@@ -84,7 +90,7 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
                                         std::int32_t column, bool inside) {
     static_assert(!kFilterZeroPoint);
     PixelTerms terms{};
-    if constexpr (kSourceZeroPoint) {
+    if constexpr (kEdges) {
       if (p.edge_rows != nullptr) terms.edge = EdgeOf(t, p, row, column, inside);
     }
     return terms;
@@ -253,7 +259,7 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
   WEFT_DEVICE static Shifts<kCount> ShiftsOf(arch::Thread t, const Output& p, const Channels& c,
                                              const PixelTerms& terms, int first) {
     Shifts<kCount> shifts = {};
-    if constexpr (kSourceZeroPoint) {
+    if constexpr (kEdges) {
       // Most pixels pass over this: those of a warp are neighbours.
       if (terms.edge != 0) {
         WEFT_UNROLL

@@ -5,9 +5,13 @@
 // Each stage has two mbarriers: `full` ends a phase when the bytes of both slices have come, `empty`
 // when every warp has multiplied them. The ring goes on from tile to tile, so that the next tile's
 // first slices arrive during this one's epilogue.
+//
+// Where what has come of operand A is changed before it is multiplied (M::kFills), the last of those warps
+// does that, and a third mbarrier, `filled`, ends a phase when it has.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/tile.hpp"
@@ -50,9 +54,9 @@ struct MbarRingParams {
   std::int32_t b_stride = 0;       // from a slice of it to the next, likewise
   std::int32_t row_threads = 1;    // that copy operand A, 1 to kMostRowThreads
   std::int32_t thread_copies = 1;  // of a slice's, each of them; together at least all
-  // For slices of `copies` of operand A.
-  constexpr void ShareCopies(std::int32_t copies) {
-    thread_copies = (copies + kMostRowThreads - 1) / kMostRowThreads;
+  // For slices of `copies` of operand A, among at most `most` threads.
+  constexpr void ShareCopies(std::int32_t copies, std::int32_t most = kMostRowThreads) {
+    thread_copies = (copies + most - 1) / most;
     row_threads = (copies + thread_copies - 1) / thread_copies;
   }
   // Slices of A that are asked for before earlier kernels are waited for. Each keeps the copy engine
@@ -61,7 +65,12 @@ struct MbarRingParams {
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
+  std::int32_t fills = 0;  // where M::kFills: whether there is anything to change
 };
+
+// What the warp that fills remembers of a tile: words of each lane.
+inline constexpr int kFillWords = 10;
+using FillWords = std::uint32_t[kFillWords][32];
 
 inline namespace WEFT_BACKEND {
 
@@ -72,10 +81,18 @@ struct MbarRing {
   static constexpr int kProducerThreads = 128;
   static constexpr int ProducerRegisters(int /*start*/) { return 24; }
   static constexpr int kMostStages = Params::kMostStages;
+  static constexpr int kRowThreads = Params::kMostRowThreads - (M::kFills ? 1 : 0);
+  static constexpr int kFillWarp = Params::kMostRowThreads;  // by its number among the producers
 
+  struct Filled {
+    std::uint64_t filled[kMostStages];
+    FillWords words;
+  };
+  struct NotFilled {};
   struct Stages {
     alignas(1024) std::uint8_t bytes[M::kStageBytes];
     std::uint64_t full[kMostStages], empty[kMostStages];
+    [[no_unique_address]] std::conditional_t<M::kFills, Filled, NotFilled> fill;
   };
 
   // Where a thread stands in the ring.
@@ -99,6 +116,7 @@ struct MbarRing {
     if (t.tid() < p.stages) {
       t.MbarInit(t.SharedAddress(&shared.full[t.tid()]), arrivals);
       t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), M::kThreads / 32);
+      if constexpr (M::kFills) t.MbarInit(t.SharedAddress(&shared.fill.filled[t.tid()]), 1);
       t.FenceMbarInit();
     }
     t.SyncThreads();
@@ -165,6 +183,21 @@ struct MbarRing {
     }
   }
 
+  // By the warp that fills: fill(stage, slice) when a slice has come to the shared address `stage`.
+  template <class FillFunction>
+  WEFT_DEVICE static void Fill(arch::Thread t, Stages& shared, const Params& p,
+                               const SliceRange& slices, Turn& turn, const FillFunction& fill) {
+    WEFT_NO_UNROLL
+    for (int slice = slices.begin; slice < slices.end; ++slice) {
+      t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
+      fill(Stage(t, shared, p, turn.slot), slice);
+      t.FenceProxyAsync();
+      t.SyncWarp();
+      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.fill.filled[turn.slot]));
+      turn.Next(p.stages);
+    }
+  }
+
   // By the threads that multiply: acc = A B over the slices. meanwhile(): called while the last
   // products run.
   template <class Meanwhile>
@@ -177,6 +210,9 @@ struct MbarRing {
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
+      if constexpr (M::kFills) {
+        if (p.fills) t.MbarWait(t.SharedAddress(&shared.fill.filled[turn.slot]), turn.parity);
+      }
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();
       if (previous >= 0) Release(t, shared, previous);

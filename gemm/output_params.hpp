@@ -74,14 +74,18 @@ struct MatrixRows {
 };
 
 // What the zero points of an Epilogue read (conv/source_correction.hpp).
-template <bool kSource>
+template <bool kSource, bool kPaddingIsFilled>
 struct SourceZeroPointParams {};
 template <>
-struct SourceZeroPointParams<true> {
-  const std::int32_t* correction = nullptr;  // of the commonest pixels, by channel
+struct SourceZeroPointParams<true, true> {
+  const std::int32_t* correction = nullptr;  // by channel
+};
+template <>
+struct SourceZeroPointParams<true, false> {
+  const std::int32_t* correction = nullptr;  // of the pixels that see all taps, by channel
   const std::int32_t* edges = nullptr;       // what others add to that, likewise; first of zeros
   // Where those of a pixel begin: the sum of what belongs to its row and its column. Null: all
-  // pixels are common.
+  // pixels see all taps.
   const std::int32_t* edge_rows = nullptr;
   const std::int32_t* edge_columns = nullptr;
 };
@@ -111,11 +115,22 @@ constexpr bool FilterZerosInSums() {
   }
 }
 
+// Whether kernels whose rows are Rows multiply a padding that stands for the source's zero point, so
+// that the correction of all pixels is that of those that see all taps.
+template <class Rows>
+constexpr bool PaddingIsFilled() {
+  if constexpr (requires { Rows::kPaddingIsFilled; }) {
+    return Rows::kPaddingIsFilled;
+  } else {
+    return false;
+  }
+}
+
 // Epilogue and destination of an operator of policy P, whose rows are Rows: MatrixRows or
 // conv::PixelMap.
 template <class P, class RowsT>
 struct OutputParams
-    : SourceZeroPointParams<P::Epilogue::kSourceZeroPoint>,
+    : SourceZeroPointParams<P::Epilogue::kSourceZeroPoint, PaddingIsFilled<RowsT>()>,
       FilterZeroPointParams<P::Epilogue::kFilterZeroPoint, FilterZerosInSums<RowsT>()> {
   using Rows = RowsT;
   using Epilogue = typename P::Epilogue;

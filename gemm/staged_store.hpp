@@ -62,7 +62,7 @@ class StagedStore {
   struct WithTerms : Plain {
     alignas(16) typename Math::PixelTerms terms[M::kGroups][kPixels];
   };
-  using WithoutSums = std::conditional_t<Math::kZeroPoints, WithTerms, Plain>;
+  using WithoutSums = std::conditional_t<Math::kTerms, WithTerms, Plain>;
   struct WithImages : WithoutSums {
     std::int32_t image[M::kGroups][kPixels];  // of the row's pixel; negative if it is none
   };
@@ -120,7 +120,7 @@ class StagedStore {
         const std::int32_t n = pixel.inside ? pixel.n : -1;
         if (i + 128 <= kPixels || row < kPixels) shared.image[Map::Group(t)][row] = n;
       }
-      if constexpr (Math::kZeroPoints) {
+      if constexpr (Math::kTerms) {
         const auto terms = Math::TermsOf(t, p, tile, pixel);
         if (i + 128 <= kPixels || row < kPixels) shared.terms[Map::Group(t)][row] = terms;
       }
@@ -158,7 +158,7 @@ class StagedStore {
         t.StoreShared(place, words);
       });
       t.BarSync(1 + group, 128);
-    } else if constexpr (Math::kZeroPoints || kReadsPlaces) {
+    } else if constexpr (Math::kTerms || kReadsPlaces) {
       t.BarSync(1 + group, 128);  // the terms are there, and where pixels begin
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
@@ -223,7 +223,7 @@ class StagedStore {
     auto& staged = shared.chunk[Map::Group(t)];
     // Which of the group's pixels are at the border.
     [[maybe_unused]] std::uint32_t edges[CeilDiv(kPixels, 32)] = {};
-    if constexpr (Math::kSourceZeroPoint) {
+    if constexpr (Math::kEdges) {
       WEFT_UNROLL
       for (int i = 0; i < kPixels; i += 32) {
         const int row = i + t.lane();
@@ -285,13 +285,16 @@ class StagedStore {
     }
     std::uint32_t shift[4] = {};
     if constexpr (Math::kZeroPoints) {
-      const auto* pair = reinterpret_cast<const PairTerms*>(
-          &shared.terms[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]);
       PairTerms terms{};
+      [[maybe_unused]] const PairTerms* pair = nullptr;
+      if constexpr (Math::kTerms) {
+        pair = reinterpret_cast<const PairTerms*>(
+            &shared.terms[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]);
+      }
       if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
       WEFT_UNROLL
       for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
-      if constexpr (Math::kSourceZeroPoint) {
+      if constexpr (Math::kEdges) {
         if (edge) {  // the same for the warp
           terms = t.LoadShared(pair);
           WEFT_UNROLL
@@ -404,7 +407,7 @@ class StagedStore {
           [&](int b) { return first_k + 16 * chunk + Chunks::ChannelOf(chunk, b); });
     }
   }
-  struct alignas(Math::kZeroPoints ? 16 : 1) PairTerms {
+  struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {
     typename Math::PixelTerms pixel[2];
   };
   struct alignas(16) PairPlaces {

@@ -20,7 +20,8 @@
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
-// mainloop. Where the scheduler's tiles are those of a list
+// mainloop. Where that Mainloop::kFills, Parts::Filler is made of Params and shared words, aimed at each tile,
+// and called for each of its slices that has come. Where the scheduler's tiles are those of a list
 // (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
 // the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
@@ -241,6 +242,21 @@ struct TileKernel {
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
+      if constexpr (Mainloop::kFills) {
+        if (producer == Pipeline::kFillWarp && p.ring.fills) {
+          typename Parts::Filler filler(p, shared.stages.fill.words);
+          WEFT_NO_UNROLL
+          for (int i = first; i < turns(); i += step) {
+            const auto tile = TileAt(p, slices, i);
+            if constexpr (kSparse) {
+              if (!tile.exists) continue;
+            }
+            filler.Aim(t, tile);
+            Pipeline::Fill(t, shared.stages, p.ring, SlicesOf(t, slices, OwnOf(p, tile), i), turn,
+                           [&](std::uint32_t stage, int slice) { filler(t, stage, slice); });
+          }
+        }
+      }
       if (Pipeline::Copies(t, producer, p.ring)) {
         if constexpr (kReads) t.WaitForEarlierGrids();
         if constexpr (kMaps) {

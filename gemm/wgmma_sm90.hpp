@@ -52,6 +52,7 @@ inline namespace WEFT_BACKEND {
 //                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
 //                  channel c ^ (c / 8 % 4)
 //     kResident    optional: the pipeline is a ResidentRing
+//     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
   static constexpr arch::WgmmaType kType = Spec::kType;
@@ -80,6 +81,7 @@ class WgmmaSm90Mainloop {
 
  public:
   static constexpr bool kStreamed = kConfig.stream;
+  static constexpr bool kFills = requires { requires Spec::kFills; };
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
   static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
                     kWarp.m % (8 * kSplit) == 0,
@@ -127,11 +129,14 @@ class WgmmaSm90Mainloop {
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
                 "1");
 
-  // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, and the ring's
-  // barriers 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
+  // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, the ring's
+  // barriers 1, and what fills rows 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
   // receives sums (SplitSums).
-  static constexpr int kPlaceBytes =
-      (P::Epilogue::kZeroPoints ? 16 : 8) + (P::Epilogue::kHasSums ? 4 : 0);
+  static constexpr int kPlaceBytes = 8 +
+                                     (P::Epilogue::kSourceZeroPoint && !kFills ? 8
+                                      : P::Epilogue::kFilterZeroPoint          ? 4
+                                                                               : 0) +
+                                     (P::Epilogue::kHasSums ? 4 : 0);
   static constexpr int kStagedBytes =
       sizeof(typename P::Epilogue::Output) == 1
           ? kTile.m / kSplit * kTile.n + kPlaceBytes * kGroups * kOwnN
@@ -140,9 +145,10 @@ class WgmmaSm90Mainloop {
       kSplit == 1 ? 0
                   : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +
                         kThreads / 2;
-  static constexpr int kStageBytes =
-      (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
-      CeilDiv(kReceivedBytes, 1024) * 1024 - (kConfig.stream ? 1024 : 0);  // StreamSums
+  static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
+                                     CeilDiv(kStagedBytes, 1024) * 1024 -
+                                     CeilDiv(kReceivedBytes, 1024) * 1024 - (kFills ? 1024 : 0) -
+                                     (kConfig.stream ? 1024 : 0);  // StreamSums
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;

@@ -21,6 +21,25 @@ template <class T, class... Stages>
 using EndingIn = std::conditional_t<std::is_same_v<T, float>, Chain<Stages..., ToFloat>,
                                     Chain<Stages..., RoundTo<T>>>;
 
+// Checks the ranges of the channels of `values`, which lie as in Layout; they began with `low_before` and
+// `high_before`.
+template <class Layout>
+void ExpectRanges(const Problem& problem, const std::vector<float>& values,
+                  const OperatorMemory<float>& low, const OperatorMemory<float>& high,
+                  float low_before, float high_before) {
+  std::vector<float> want_low(problem.k, low_before), want_high(problem.k, high_before);
+  const std::int64_t pixels = problem.p() * problem.q();
+  for (std::int64_t i = 0; i < problem.n * problem.k * pixels; ++i) {
+    const std::int64_t k = i / pixels % problem.k;
+    const float x = values[Layout::Offset(problem.dst(), i / (pixels * problem.k), k,
+                                          i % pixels / problem.q(), i % problem.q())];
+    want_low[k] = std::min(want_low[k], x);
+    want_high[k] = std::max(want_high[k], x);
+  }
+  EXPECT_EQ(low.Read(), want_low);
+  EXPECT_EQ(high.Read(), want_high);
+}
+
 // Checks both outputs of P, whose copy has what Single gives with `activation`, the other what it
 // gives with `whole`.
 template <class P, class Single, class Activation, class Whole>
@@ -58,18 +77,7 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
     results.ExpectEqual(inputs.bank.which, whole, FullRange<typename P::Epilogue::Output>());
     copy.ExpectEqual(inputs.bank.which, activation, FullRange<typename Single::Output>());
     if constexpr (P::Epilogue::kHasRange) {
-      const std::vector<float> values = copy.Read(), least = low.Read(), greatest = high.Read();
-      std::vector<float> want_low(problem.k, kInfinity), want_high(problem.k, -kInfinity);
-      const std::int64_t pixels = problem.p() * problem.q();
-      for (std::int64_t i = 0; i < problem.n * problem.k * pixels; ++i) {
-        const std::int64_t k = i / pixels % problem.k;
-        const float x = values[Layout::Offset(problem.dst(), i / (pixels * problem.k), k,
-                                              i % pixels / problem.q(), i % problem.q())];
-        want_low[k] = std::min(want_low[k], x);
-        want_high[k] = std::max(want_high[k], x);
-      }
-      EXPECT_EQ(least, want_low);
-      EXPECT_EQ(greatest, want_high);
+      ExpectRanges<Layout>(problem, copy.Read(), low, high, kInfinity, -kInfinity);
     }
     if (testing::Test::HasFailure()) return;
   }
@@ -102,17 +110,9 @@ void RunRange(const Activation& activation, const Whole& whole, RunOptions optio
     const absl::Status status = RunHere(*op, args, options);
     ASSERT_TRUE(status.ok()) << status;
     results.ExpectEqual(inputs.bank.which, whole, FullRange<typename P::Epilogue::Output>());
-    const std::vector<float> values =
-        single.Want(inputs.bank.which, activation, FullRange<typename Single::Output>());
-    std::vector<float> want_low(problem.k, 1.0f), want_high(problem.k, -1.0f);
-    const std::int64_t pixels = problem.p() * problem.q();
-    for (std::int64_t v = 0; v < problem.n * problem.k * pixels; ++v) {
-      const std::int64_t k = v / pixels % problem.k;
-      want_low[k] = std::min(want_low[k], values[v]);
-      want_high[k] = std::max(want_high[k], values[v]);
-    }
-    EXPECT_EQ(low.Read(), want_low);
-    EXPECT_EQ(high.Read(), want_high);
+    ExpectRanges<NCHW>(
+        problem, single.Want(inputs.bank.which, activation, FullRange<typename Single::Output>()),
+        low, high, 1.0f, -1.0f);
     if (testing::Test::HasFailure()) return;
   }
 }

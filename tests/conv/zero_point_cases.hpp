@@ -75,15 +75,15 @@ OperatorMemory<std::int32_t> TableMemory(const Buffer& table) {
 }
 
 template <class Op>
-void RunOrFail(const Op& op, const typename Op::Arguments& args) {
-  const absl::Status s = RunHere(op, args);
+void RunOrFail(const Op& op, const typename Op::Arguments& args, const RunOptions& options = {}) {
+  const absl::Status s = RunHere(op, args, options);
   ASSERT_TRUE(s.ok()) << s;
 }
 
 // Runs P and compares every output. The reference's sums are the formula of ONNX; what follows is
 // one rounding a line.
 template <class P>
-void ExpectExact(const Problem& problem, std::uint32_t seed) {
+void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& options = {}) {
   using Op = Convolution<P>;
   using Epilogue = typename P::Epilogue;
   using Element = typename P::Element;
@@ -153,7 +153,7 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
                       .source_correction = ones_table.At(ones_correction.get())});
     args.window_sums = windows.get();
   }
-  RunOrFail(*op, args);
+  RunOrFail(*op, args, options);
 
   const std::vector<Output> got = dst.Read();
   const TensorExtents e = problem.dst();

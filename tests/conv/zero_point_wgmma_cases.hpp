@@ -2,6 +2,8 @@
 // strips.
 #pragma once
 
+#include <array>
+
 #include "tests/conv/zero_point_cases.hpp"
 
 namespace weft::conv {
@@ -17,7 +19,7 @@ TEST(ZeroPointWgmma, Sums) {
   RunAsymmetric<ZeroWgmmaSums>(20, 2, 16, 4);
 }
 
-// What a slice's padding is in: a patch with more positions than threads look at once, several
+// What a slice's padding is in: a patch with more positions than a warp looks at once, several
 // copies of a patch, copies of single taps; rows of 32 to 128 bytes; several tiles of a block.
 TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   const auto run = [](Problem p, std::uint32_t seed) {
@@ -36,10 +38,32 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   Problem pointwise{.n = 1, .h = 5, .w = 6, .c = 32, .k = 64, .r = 1, .s = 1};
   pointwise.pad_top = 2, pointwise.pad_right = 3;
   run(pointwise, 11);
+  // More rows and columns of copies than are remembered (gemm::kFillWords).
+  Problem far{.n = 2, .h = 19, .w = 17, .c = 32, .k = 64, .r = 7, .s = 6};
+  far.pad_top = far.pad_left = far.pad_right = 3;
+  far.stride_h = far.stride_w = 8;
+  run(far, 17);
   for (const std::int64_t c : {32, 160}) {
     Problem deep{.n = 5, .h = 7, .w = 7, .c = c, .k = 64, .r = 3, .s = 3};
     deep.pad_top = deep.pad_bottom = deep.pad_left = deep.pad_right = 1;
     run(deep, 13);
+  }
+}
+
+// Whoever fills the padding runs when it likes, and so do the copies and the warps that multiply.
+TEST(ZeroPointWgmma, Schedules) {
+  Problem patch{.n = 2, .h = 7, .w = 9, .c = 96, .k = 64, .r = 3, .s = 3};
+  patch.pad_top = patch.pad_bottom = patch.pad_left = patch.pad_right = 1;
+  Problem taps = patch;
+  taps.stride_h = taps.stride_w = 2;
+  for (int i = 0; i < 16; ++i) {
+    RunOptions options;
+    options.cpu.schedule = std::array{arch::Schedule::kForward, arch::Schedule::kReverse,
+                                      arch::Schedule::kPriority, arch::Schedule::kRandom}[i % 4];
+    options.cpu.copies = i % 8 < 4 ? arch::Copies::kDeferred : arch::Copies::kEager;
+    options.cpu.seed = static_cast<std::uint64_t>(i + 1);
+    ExpectExact<ZeroWgmma>(patch, 19, options);
+    ExpectExact<ZeroWgmmaSplit>(taps, 20, options);
   }
 }
 
