@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/conv/pixel_map.hpp"
 #include "weft/conv/policy.hpp"
@@ -88,14 +87,19 @@ struct PaddingParams {
   std::int32_t h = 0, w = 0;   // of the source
   std::uint32_t word = 0;      // four times the zero point
 };
-struct NoPaddingParams {};
+template <bool kFills>
+struct WithPadding {};
+template <>
+struct WithPadding<true> {
+  PaddingParams padding;
+};
 // Whether it is part of P's kernels.
 template <class P>
 inline constexpr bool kFillsPadding = P::Epilogue::kSourceZeroPoint;
 
 // The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
 template <class P>
-struct WgmmaParams {
+struct WgmmaParams : WithPadding<kFillsPadding<P>> {
   typename BatchGrid<typename P::Prologue>::Params schedule;
   CopiedSourceParams a;
   CopiedFilterParams b;
@@ -105,8 +109,6 @@ struct WgmmaParams {
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;  // slices of filters that are fetched before earlier kernels have ended
-  [[no_unique_address]] std::conditional_t<kFillsPadding<P>, PaddingParams, NoPaddingParams>
-      padding;
 };
 
 inline namespace WEFT_BACKEND {

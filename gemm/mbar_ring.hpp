@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/tile.hpp"
@@ -74,6 +73,20 @@ using FillWords = std::uint32_t[kFillWords][32];
 
 inline namespace WEFT_BACKEND {
 
+// (Not a member that may be empty: nvcc and g++ lay those out differently.)
+template <class M, bool kFills>
+struct RingStages {
+  alignas(1024) std::uint8_t bytes[M::kStageBytes];
+  std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
+};
+template <class M>
+struct RingStages<M, true> {
+  alignas(1024) std::uint8_t bytes[M::kStageBytes];
+  std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
+  std::uint64_t filled[MbarRingParams::kMostStages];
+  FillWords words;
+};
+
 template <class M>
 struct MbarRing {
   using Mainloop = M;
@@ -84,16 +97,7 @@ struct MbarRing {
   static constexpr int kRowThreads = Params::kMostRowThreads - (M::kFills ? 1 : 0);
   static constexpr int kFillWarp = Params::kMostRowThreads;  // by its number among the producers
 
-  struct Filled {
-    std::uint64_t filled[kMostStages];
-    FillWords words;
-  };
-  struct NotFilled {};
-  struct Stages {
-    alignas(1024) std::uint8_t bytes[M::kStageBytes];
-    std::uint64_t full[kMostStages], empty[kMostStages];
-    [[no_unique_address]] std::conditional_t<M::kFills, Filled, NotFilled> fill;
-  };
+  struct Stages : RingStages<M, M::kFills> {};
 
   // Where a thread stands in the ring.
   struct Turn {
@@ -116,7 +120,7 @@ struct MbarRing {
     if (t.tid() < p.stages) {
       t.MbarInit(t.SharedAddress(&shared.full[t.tid()]), arrivals);
       t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), M::kThreads / 32);
-      if constexpr (M::kFills) t.MbarInit(t.SharedAddress(&shared.fill.filled[t.tid()]), 1);
+      if constexpr (M::kFills) t.MbarInit(t.SharedAddress(&shared.filled[t.tid()]), 1);
       t.FenceMbarInit();
     }
     t.SyncThreads();
@@ -193,7 +197,7 @@ struct MbarRing {
       fill(Stage(t, shared, p, turn.slot), slice);
       t.FenceProxyAsync();
       t.SyncWarp();
-      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.fill.filled[turn.slot]));
+      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.filled[turn.slot]));
       turn.Next(p.stages);
     }
   }
@@ -211,7 +215,7 @@ struct MbarRing {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
       if constexpr (M::kFills) {
-        if (p.fills) t.MbarWait(t.SharedAddress(&shared.fill.filled[turn.slot]), turn.parity);
+        if (p.fills) t.MbarWait(t.SharedAddress(&shared.filled[turn.slot]), turn.parity);
       }
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();

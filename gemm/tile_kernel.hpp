@@ -244,7 +244,7 @@ struct TileKernel {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if constexpr (Mainloop::kFills) {
         if (producer == Pipeline::kFillWarp && p.ring.fills) {
-          typename Parts::Filler filler(p, shared.stages.fill.words);
+          typename Parts::Filler filler(p, shared.stages.words);
           WEFT_NO_UNROLL
           for (int i = first; i < turns(); i += step) {
             const auto tile = TileAt(p, slices, i);
