@@ -84,7 +84,7 @@ struct RingStages<M, true> {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t filled[MbarRingParams::kMostStages];
-  FillWords words;
+  alignas(16) FillWords words;
 };
 
 template <class M>
@@ -190,7 +190,7 @@ struct MbarRing {
   // By the warp that fills: fill(stage, slice) when a slice has come to the shared address `stage`.
   template <class FillFunction>
   WEFT_DEVICE static void Fill(arch::Thread t, Stages& shared, const Params& p,
-                               const SliceRange& slices, Turn& turn, const FillFunction& fill) {
+                               const SliceRange& slices, Turn& turn, FillFunction fill) {
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);

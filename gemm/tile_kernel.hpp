@@ -244,15 +244,16 @@ struct TileKernel {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if constexpr (Mainloop::kFills) {
         if (producer == Pipeline::kFillWarp && p.ring.fills) {
-          typename Parts::Filler filler(p, shared.stages.words);
+          typename Parts::Filler filler(t, p, shared.stages.words);
           WEFT_NO_UNROLL
           for (int i = first; i < turns(); i += step) {
             const auto tile = TileAt(p, slices, i);
             if constexpr (kSparse) {
               if (!tile.exists) continue;
             }
-            filler.Aim(t, tile);
-            Pipeline::Fill(t, shared.stages, p.ring, SlicesOf(t, slices, OwnOf(p, tile), i), turn,
+            const SliceRange range = SlicesOf(t, slices, OwnOf(p, tile), i);
+            filler.Aim(t, tile, range.begin);
+            Pipeline::Fill(t, shared.stages, p.ring, range, turn,
                            [&](std::uint32_t stage, int slice) { filler(t, stage, slice); });
           }
         }

@@ -115,7 +115,7 @@ class WgmmaSm90Mainloop {
     return even > 248 ? 248 : even;
   }();
   static constexpr int kProducerRegisters =
-      kSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32;
+      (kSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32) + (kFills ? 8 : 0);
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;

@@ -85,7 +85,12 @@ struct Thread : HopperThread {
     *p = v;
   }
 
-  // StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  // LoadShared and StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  template <class T>
+  T LoadSharedAt(uint32_t addr, Location at = Location::current()) const {
+    static_assert(sizeof(T) >= 4);
+    return LoadShared(reinterpret_cast<const T*>(SharedPointer(addr, sizeof(T), at)), at);
+  }
   template <class T>
   void StoreSharedAt(uint32_t addr, T v, Location at = Location::current()) const {
     static_assert(sizeof(T) >= 4);

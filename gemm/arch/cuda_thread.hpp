@@ -83,7 +83,26 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
   }
 
-  // StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  // LoadShared and StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  template <class T>
+  WEFT_DEVICE static T LoadSharedAt(uint32_t addr) {
+    Word<sizeof(T)> w;
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(w.x), "=r"(w.y)
+                   : "r"(addr)
+                   : "memory");
+    } else {
+      static_assert(sizeof(T) == 16);
+      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+                   : "r"(addr)
+                   : "memory");
+    }
+    return FromWord<T>(w);
+  }
   template <class T>
   WEFT_DEVICE static void StoreSharedAt(uint32_t addr, T v) {
     const Word<sizeof(T)> w = ToWord(v);
