@@ -83,11 +83,9 @@ struct CopiedFilterParams : FilterCopies {
 // What PaddingFill writes (conv/padding_fill.hpp), into copies of at most 1024 positions.
 struct PaddingParams {
   std::int32_t positions = 0;  // of a copy; 0: there is nothing to write
-  std::int32_t passes = 0;     // of 32 of them; a multiple of 4
+  gemm::FastDivmod passes;     // of 32 of them; their number is even
+  gemm::FastDivmod stride_h, stride_w;
   std::int32_t pitch_h = 1;    // rows of the walk in an image
-  // From a position to the one 32 further on, less whole images; and one row more where q then leaves its
-  // row.
-  std::int32_t pass_p = 0, pass_q = 0;
   std::int32_t row_bytes = 0;  // of a position
   std::int32_t h = 0, w = 0;   // of the source
   std::uint32_t word = 0;      // four times the zero point

@@ -383,17 +383,16 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
 PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
   if (zero_point == 0) return {};
   const WalkMap& walk = plan.source.rows;
-  const std::int32_t pitch_w = walk.row_pixels.divisor();
-  const std::int32_t pitch_h = walk.image_pixels.divisor() / pitch_w;
-  return {.positions = plan.source_spec.pixels,
-          .passes = RoundUp(gemm::CeilDiv<std::int32_t>(plan.source_spec.pixels, 32), 4),
-          .pitch_h = pitch_h,
-          .pass_p = 32 / pitch_w % pitch_h,
-          .pass_q = 32 % pitch_w,
-          .row_bytes = plan.source.copy_bytes / plan.source_spec.pixels,
-          .h = Int32(p.h),
-          .w = Int32(p.w),
-          .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
+  return {
+      .positions = plan.source_spec.pixels,
+      .passes = gemm::FastDivmod(RoundUp(CeilDiv<std::int32_t>(plan.source_spec.pixels, 32), 2)),
+      .stride_h = gemm::FastDivmod(plan.source.stride_h),
+      .stride_w = gemm::FastDivmod(plan.source.stride_w),
+      .pitch_h = walk.image_pixels.divisor() / walk.row_pixels.divisor(),
+      .row_bytes = plan.source.copy_bytes / plan.source_spec.pixels,
+      .h = Int32(p.h),
+      .w = Int32(p.w),
+      .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
 }
 
 gemm::EngineCounts CountsOf(const EnginePlan& e) {

@@ -67,9 +67,9 @@ struct MbarRingParams {
   std::int32_t fills = 0;  // where M::kFills: whether there is anything to change
 };
 
-// What the warp that fills remembers of a tile: words of each lane.
+// What the warp that fills remembers: rows of words of a tile, and one that stays.
 inline constexpr int kFillWords = 10;
-using FillWords = std::uint32_t[kFillWords][32];
+using FillWords = std::uint32_t[kFillWords + 1][32];
 
 inline namespace WEFT_BACKEND {
 
