@@ -15,7 +15,7 @@ struct CubeProduct : gemm::BlockTypes<Element, layouts::RowMajor, layouts::Colum
   static constexpr gemm::BlockConfig config{.shape = {kSize, kSize, kSize},
                                             .mainloop = kWgmma ? gemm::Mainloop::kWgmmaSm90
                                                         : std::is_same_v<Element, float>
-                                                            ? gemm::Mainloop::kSimt
+                                                            ? gemm::Mainloop::kSimtAsync
                                                             : gemm::Mainloop::kMmaSm80,
                                             .threads = 0,
                                             .alignment = 16};
