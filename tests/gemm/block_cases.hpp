@@ -31,7 +31,7 @@ TEST(BlockProduct, FloatsAndDoubles) {
 }
 
 TEST(BlockProduct, FloatsAndDoublesAsync) {
-  for (int seed = 0; seed < 12; ++seed) CheckProducts<FloatAsyncTiny>(seed);
+  for (int seed = 0; seed < 36; ++seed) CheckProducts<FloatAsyncTiny>(seed);
   CheckProducts<FloatAsyncSquare>(3);
   CheckProducts<FloatAsyncRows>(14);
   CheckProducts<DoubleAsync>(5);
@@ -47,7 +47,7 @@ TEST(BlockProduct, LongSumsFromGlobalMemory) {
   CheckLong<HalfRows>({64, 41, 8}, 10);
   CheckLong<S8Across>({64, 72, 300}, 4);
   CheckLong<FloatRows>({64, 60, 333}, 11);
-  for (int seed = 0; seed < 12; ++seed) CheckLong<FloatAsyncSquare>({60, 64, 1 + 9 * seed}, seed);
+  for (int seed = 0; seed < 36; ++seed) CheckLong<FloatAsyncSquare>({60, 64, 1 + 9 * seed}, seed);
   CheckLong<FloatAsyncRows>({30, 77, 150}, 2);
   CheckLong<DoubleAsync>({45, 39, 101}, 6);
 }
