@@ -113,7 +113,8 @@ TEST(BlockTiles, CoverEveryShape) {
   EXPECT_EQ(Block<S8Across>::kThreads, Block<S8Across>::kSuggestedThreads);
   EXPECT_EQ(Block<HalfRows>::kSuggestedThreads, 128);
   EXPECT_EQ(Block<U8Small>::kSuggestedThreads, 32);
-  EXPECT_EQ(Block<FloatAsyncSquare>::kThreads, 64);  // 8 x 8 sums each
+  EXPECT_EQ(Block<FloatAsyncSquare>::kThreads, 64);           // 8 x 8 sums each
+  EXPECT_EQ(Block<FloatAsyncRows>::Accumulators::kSize, 48);  // 4 x 12
   EXPECT_EQ(Block<U8Small>::Accumulators::kThreads, 32);
 }
 
