@@ -80,6 +80,12 @@ TEST(BlockLayout, LdMatrixHasNoBankConflicts) {
   EXPECT_EQ(LastStats().ldmatrix_wavefronts, LastStats().ldmatrix_phases);
 }
 
+TEST(BlockLayout, AsyncLoadsHaveNoBankConflicts) {
+  CheckLong<FloatAsyncSquare>({64, 64, 48}, 1);
+  EXPECT_GT(LastStats().shared_phases, 100);
+  EXPECT_EQ(LastStats().shared_wavefronts, LastStats().shared_phases);
+}
+
 // Every division covers the product, leaves no warp of it without work and keeps rows whole where
 // that is asked for.
 TEST(BlockTiles, CoverEveryShape) {
