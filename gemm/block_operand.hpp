@@ -148,9 +148,9 @@ struct BlockOperand {
 
   // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf, in a
   // block of P::kThreads threads or in the first so many of it.
-  using Whole = typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
-                                                  false>::template Select<Rows>())::type;
-  using Brought = SparingOperand<Whole, Whole::kThreads == P::kThreads>;
+  using BroughtByAll = typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
+                                                         false>::template Select<Rows>())::type;
+  using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == P::kThreads>;
   struct Origin {
     int m = 0, n = 0;
   };
