@@ -16,6 +16,7 @@
 #include "weft/gemm/block_wgmma.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
+#include "weft/gemm/simt_async.hpp"
 
 namespace weft::gemm {
 
@@ -29,22 +30,24 @@ struct Block {
   using Desc = D;
   using Policy = BlockPolicy<D>;
   static constexpr bool kWgmma = CheckedBlock<D>::kWgmma;
-  using Mainloop =
-      std::conditional_t<kWgmma, BlockWgmmaMainloop<Policy>,
-                         std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
-                                            SimtMainloop<Policy>>>;
   using ElementA = typename D::ElementA;
   using ElementB = typename D::ElementB;
   using ElementC = typename D::ElementC;
   using Sum = typename D::Sum;
+  static constexpr bool kLinesOfA = std::is_same_v<typename D::LayoutA, layouts::RowMajor>;
+  static constexpr bool kLinesOfB = std::is_same_v<typename D::LayoutB, layouts::ColumnMajor>;
+  static constexpr bool kLinesOfC = std::is_same_v<typename D::LayoutC, layouts::RowMajor>;
+  using Mainloop = std::conditional_t<
+      kWgmma, BlockWgmmaMainloop<Policy>,
+      std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
+                         std::conditional_t<CheckedBlock<D>::kAsync,
+                                            SimtAsyncMainloop<Policy, kLinesOfA, kLinesOfB>,
+                                            SimtMainloop<Policy>>>>;
   static constexpr int kM = D::config.shape.m, kN = D::config.shape.n, kK = D::config.shape.k;
   static constexpr int kThreads = Policy::kThreads;  // that the kernel's block has at least
   static constexpr int kSuggestedThreads = SuggestedThreads<D>();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
 
-  static constexpr bool kLinesOfA = std::is_same_v<typename D::LayoutA, layouts::RowMajor>;
-  static constexpr bool kLinesOfB = std::is_same_v<typename D::LayoutB, layouts::ColumnMajor>;
-  static constexpr bool kLinesOfC = std::is_same_v<typename D::LayoutC, layouts::RowMajor>;
   using OperandA =
       BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kLinesOfA, kM, kK, D::config.alignment>;
   using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB,
@@ -132,9 +135,13 @@ struct Block {
     } else {
       const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
       const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
-      for (int s = 0; s < OperandA::kSlices; ++s) {
-        Mainloop::Multiply(t, from_a + s * Mainloop::kBytesA, from_b + s * Mainloop::kBytesB,
-                           acc.registers);
+      if constexpr (CheckedBlock<D>::kAsync) {
+        Mainloop::Multiply(t, from_a, from_b, OperandA::kSlices, acc.registers);
+      } else {
+        for (int s = 0; s < OperandA::kSlices; ++s) {
+          Mainloop::Multiply(t, from_a + s * Mainloop::kBytesA, from_b + s * Mainloop::kBytesB,
+                             acc.registers);
+        }
       }
     }
   }

@@ -13,7 +13,7 @@
 //     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float     (2)
 //     std::uint8_t, std::int8_t          int32    simt, mma_sm80   int32, float     (1)
 //     Half or Bfloat16, twice the same   float    mma_sm80         float, Half, Bfloat16  (2)
-//     float or double, likewise          same     simt             the same
+//     float or double, likewise          same     simt, simt_async the same
 //
 // (1) BlockTypes<std::int8_t, ...> with `using ElementA = std::uint8_t;` beside the config.
 // (2) wgmma_sm90 too, on sm_90a alone.
@@ -31,9 +31,9 @@ namespace weft::gemm {
 // An aggregate: every number is named where it is given.
 struct BlockConfig {
   // A is m x k, B k x n and C m x n elements: m and n 1 to 1024, k 1 to 65536, no multiples of
-  // anything. At most 128 sums of a thread (64 with kSimt), and A and B at most 227 KB.
+  // anything. At most 128 sums of a thread (64 with kSimt, or of doubles), and A and B at most 227 KB.
   TileShape shape;
-  Mainloop mainloop;        // kSimt, kMmaSm80 or kWgmmaSm90
+  Mainloop mainloop;        // kSimt, kSimtAsync, kMmaSm80 or kWgmmaSm90
   int threads = 0;          // of the user's block, or fewer; whole warps, or with kWgmmaSm90 whole
                             // warpgroups of 128. 0: as many as suggested
   int alignment = 0;        // to be given. Bytes: addresses and pitches in global memory are
@@ -69,7 +69,7 @@ namespace internal {
 
 // A product's extents rounded up to what warps x (a warp's tile) make of them.
 struct BlockTiles {
-  TileShape block, warp, thread;  // thread: of simt. k: of a slice
+  TileShape block, warp, thread;  // thread: of simt, simt_async. k: of a slice
   int warps = 0;                  // that multiply; 0: there is no such division
   int sums = 0;                   // of a thread
 };
@@ -125,28 +125,52 @@ constexpr BlockTiles WgmmaTiles(TileShape shape, int element_bytes, int groups, 
   return best;
 }
 
-// The same of lanes, each with m x n sums: SimtMainloop's m are 2, 4, 8, its n 4, 8. Groups: what
-// one instruction multiplies of k.
-constexpr BlockTiles SimtTiles(TileShape shape, int group, int warps, bool whole_rows) {
+// What the lanes of a mainloop may have.
+struct LaneSums {
+  int group;   // of k, that one instruction multiplies
+  int vector;  // simt_async: sums of a vector, 16 bytes; 0: simt
+
+  // SimtMainloop's m are 2, 4, 8, its n 4, 8; simt_async's up to 4 vectors, in 128 registers.
+  constexpr bool Has(int m, int n) const {
+    if (vector > 0) {
+      return m % vector == 0 && n % vector == 0 && m <= 4 * vector && n <= 4 * vector &&
+             m * n * 4 <= 128 * vector;
+    }
+    return (m == 2 || m == 4 || m == 8) && (n == 4 || n == 8);
+  }
+  constexpr int SliceGroups(int groups) const {
+    return vector > 0 ? (RoundUp(groups, 8) % 16 == 0 ? 16 : 8)
+                      : (RoundUp(groups, 4) % 8 == 0 ? 8 : 4);
+  }
+  // simt: whether so many threads bring a slice of `rows` rows.
+  constexpr bool MayBring(int threads, int rows, int groups) const {
+    return vector > 0 || rows % threads == 0 ||
+           (threads % rows == 0 && groups * rows % threads == 0);
+  }
+};
+
+// The same of lanes, each with m x n sums: first the fewest sums, then the least that is padding, then
+// the least to read.
+constexpr BlockTiles SimtTiles(TileShape shape, LaneSums lane, int warps, bool whole_rows) {
   BlockTiles best;
   int best_area = 0, best_reads = 0;
-  const int groups = RoundUp(CeilDiv(shape.k, group), 4) % 8 == 0 ? 8 : 4;
+  const int groups = lane.SliceGroups(CeilDiv(shape.k, lane.group));
   for (int lanes_m = 1; lanes_m <= 32; lanes_m *= 2) {
-    for (int m = 2; m <= 8; m *= 2) {
-      for (int n = 4; n <= 8; n *= 2) {
-        const TileShape warp{lanes_m * m, 32 / lanes_m * n, groups * group};
+    for (int m = 2; m <= 16; m += 2) {
+      for (int n = 2; n <= 16; n += 2) {
+        if (!lane.Has(m, n)) continue;
+        const TileShape warp{lanes_m * m, 32 / lanes_m * n, groups * lane.group};
         const int wm = CeilDiv(shape.m, warp.m), wn = CeilDiv(shape.n, warp.n);
         if (wm * wn > warps || (whole_rows && wn > 1)) continue;
         const int block_m = wm * warp.m, threads = wm * wn * 32;
-        if (block_m % threads != 0 && (threads % block_m != 0 || groups * block_m % threads != 0)) {
-          continue;
-        }
-        const int sums = m * n, area = block_m * wn * warp.n, reads = m + n;
+        if (!lane.MayBring(threads, block_m, groups)) continue;
+        const int sums = m * n, area = block_m * wn * warp.n;
+        const int reads = (m + n) * 1024 + warp.m + warp.n;  // of lanes, then of warps
         const bool better = best.warps == 0 || sums < best.sums ||
                             (sums == best.sums && area < best_area) ||
                             (sums == best.sums && area == best_area && reads < best_reads);
         if (!better) continue;
-        best = {{block_m, wn * warp.n, warp.k}, warp, {m, n, group}, wm * wn, sums};
+        best = {{block_m, wn * warp.n, warp.k}, warp, {m, n, lane.group}, wm * wn, sums};
         best_area = area, best_reads = reads;
       }
     }
@@ -192,6 +216,7 @@ struct CheckedBlock {
   static constexpr BlockConfig config = D::config;
   static constexpr bool kWgmma = config.mainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kMma = kWgmma || config.mainloop == Mainloop::kMmaSm80;  // tensor cores
+  static constexpr bool kAsync = config.mainloop == Mainloop::kSimtAsync;
   static constexpr bool kBytes = sizeof(A) == 1;
   static constexpr bool kSixteen = std::is_same_v<A, Half> || std::is_same_v<A, Bfloat16>;
   using Expected = internal::BlockSum<A, typename D::ElementB>;
@@ -204,8 +229,12 @@ struct CheckedBlock {
   static_assert(internal::kBlockResult<typename D::ElementC, typename D::Sum>,
                 "weft: ElementC of a block's product is Sum, or float for bytes, or weft::Half or "
                 "weft::Bfloat16 for 16-bit floats and float");
-  static_assert(kMma || config.mainloop == Mainloop::kSimt,
-                "weft: config.mainloop of a block's product is kSimt, kMmaSm80 or kWgmmaSm90");
+  static_assert(kMma || kAsync || config.mainloop == Mainloop::kSimt,
+                "weft: config.mainloop of a block's product is kSimt, kSimtAsync, kMmaSm80 or "
+                "kWgmmaSm90");
+  static_assert(!kAsync || !kBytes,
+                "weft: bytes of a block's product take config.mainloop = kSimt, kMmaSm80 or, on "
+                "sm_90a, kWgmmaSm90");
   static_assert(kMma || !kSixteen,
                 "weft: 16-bit floats of a block's product take config.mainloop = kMmaSm80, or on "
                 "sm_90a kWgmmaSm90");
@@ -213,7 +242,8 @@ struct CheckedBlock {
                 "weft: unsigned bytes of a block's product take config.mainloop = kSimt or "
                 "kMmaSm80");
   static_assert(!kMma || kBytes || kSixteen,
-                "weft: float and double of a block's product take config.mainloop = kSimt");
+                "weft: float and double of a block's product take config.mainloop = kSimt or "
+                "kSimtAsync");
   static_assert(internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
                     config.shape.n <= 1024 && config.shape.k <= 65536,
                 "weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k; "
@@ -240,20 +270,27 @@ constexpr internal::BlockTiles BlockTilesOf(int threads) {
              ? internal::WgmmaTiles(D::config.shape, kBytes, threads / 128, D::config.whole_rows)
          : CheckedBlock<D>::kMma
              ? internal::MmaTiles(D::config.shape, kBytes, threads / 32, D::config.whole_rows)
-             : internal::SimtTiles(D::config.shape, kBytes == 1 ? 4 : 1, threads / 32,
-                                   D::config.whole_rows);
+             : internal::SimtTiles(D::config.shape,
+                                   {kBytes == 1 ? 4 : 1, CheckedBlock<D>::kAsync ? 16 / kBytes : 0},
+                                   threads / 32, D::config.whole_rows);
 }
 
-// Threads for D's product: the fewest with which each has at most 32 sums; if there are none up to
-// 256, those with the fewest sums.
+// Threads for D's product: the fewest with which each has at most 32 sums; with kSimtAsync, whose
+// reads of shared memory are what many sums save, 96 registers of them, and of those numbers of
+// threads the one with the least padding. If there are none up to 256, those with the fewest sums.
 template <class D>
 constexpr int SuggestedThreads() {
-  int best = 32, sums = 0;
+  constexpr bool kAsync = CheckedBlock<D>::kAsync;
+  constexpr int kMostSums = kAsync ? 96 * 4 / static_cast<int>(sizeof(typename D::Sum)) : 32;
+  constexpr int kTooMany = 1 << 24;  // more than any area
+  int best = 32, best_cost = 2 * kTooMany;
   for (int threads = 32; threads <= 256; threads += 32) {
     const internal::BlockTiles tiles = BlockTilesOf<D>(threads);
-    if (tiles.warps == 0 || (sums > 0 && tiles.sums >= sums)) continue;
-    best = threads, sums = tiles.sums;
-    if (sums <= 32) break;
+    if (tiles.warps == 0) continue;
+    const int cost = tiles.sums > kMostSums ? kTooMany + tiles.sums
+                     : kAsync               ? tiles.block.m * tiles.block.n
+                                            : 0;
+    if (cost < best_cost) best = threads, best_cost = cost;
   }
   return best;
 }
@@ -270,7 +307,8 @@ struct BlockPolicy {
   static constexpr internal::BlockTiles kTiles = BlockTilesOf<D>(kThreads);
   static_assert(kTiles.warps > 0 && kTiles.sums <= 128,
                 "weft: config.shape of a block's product is too large for config.threads: each "
-                "thread holds at most 128 sums (64 with kSimt); give it more threads, or less of "
+                "thread holds at most 128 sums (64 with kSimt, or of doubles); give it more "
+                "threads, or less of "
                 "the product");
   // A thread holds one word of the next product's operand A side by side (block_chain.hpp).
   static constexpr int kRun = sizeof(Element) == 1 ? 4 : 2;
@@ -279,6 +317,8 @@ struct BlockPolicy {
                                    static_cast<int>(sizeof(typename D::Sum))};
     if constexpr (CheckedBlock<D>::kMma) {  // warps of a warpgroup have a tile each, too
       return MmaSm80Config(kTiles.block, kTiles.warp, 3, kAlignment);
+    } else if constexpr (CheckedBlock<D>::kAsync) {
+      return SimtAsyncConfig(kTiles.block, kTiles.warp, kTiles.thread, 3, kAlignment);
     } else {
       return SimtConfig(kTiles.block, kTiles.warp, kTiles.thread, kAlignment);
     }

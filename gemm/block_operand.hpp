@@ -37,6 +37,11 @@ constexpr auto BlockLayout() {
     const auto k = MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kSlices>{}, kSlice));
     return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
                                        MakeLayout(layouts::Get<0>(kLines), k));
+  } else if constexpr (requires { M::kPitchA; }) {  // simt_async: [k][row]
+    constexpr layouts::Int<Rows::kIsA ? M::kPitchA : M::kPitchB> kPitch{};
+    return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
+                      MakeLayout(MakeTuple(layouts::Int<M::kBlockK>{}, layouts::Int<kSlices>{}),
+                                 MakeTuple(kPitch, kSlice)));
   } else {  // simt: packets [group][row]
     constexpr layouts::Int<M::kGroupBytes / kElementBytes> kGroup{};
     const auto rows = [=] {
@@ -68,32 +73,35 @@ struct CopiedTile : M {
   static constexpr bool kMayIdle = true;
   template <class Rows, int kBytes>
   using Along = typename M::template Along<Rows, kBytes, CopiedTile>;
-  template <class Rows>
-  using Transposed = typename M::template Transposed<Rows, CopiedTile>;
+  template <class Rows, class Base = M>  // simt_async has none
+  using Transposed = typename Base::template Transposed<Rows, CopiedTile>;
   template <class Rows, int kBytes, class Base = M>  // tensor cores have none
   using Across = typename Base::template Across<Rows, kBytes, CopiedTile>;
 };
 
-// An operand that threads from its kThreads on have no part in.
-template <class Operand>
+// An operand that threads from its kThreads on have no part in. kAll: there are none.
+template <class Operand, bool kAll>
 struct SparingOperand : Operand {
   using Operand::kThreads;
   using Operand::Operand;
   WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
-    if (t.tid() < kThreads) Operand::CopyPiece(t, to, v);
+    if (Has(t)) Operand::CopyPiece(t, to, v);
   }
   WEFT_DEVICE void Begin(arch::Thread t) {
     if constexpr (requires { this->Operand::Begin(t); }) {
-      if (t.tid() < kThreads) Operand::Begin(t);
+      if (Has(t)) Operand::Begin(t);
     }
   }
   WEFT_DEVICE void Load(arch::Thread t, typename Operand::Fragment& fragment) {
-    if (t.tid() < kThreads) Operand::Load(t, fragment);
+    if (Has(t)) Operand::Load(t, fragment);
   }
   WEFT_DEVICE void Store(arch::Thread t, const typename Operand::Fragment& fragment,
                          std::uint8_t* to) const {
-    if (t.tid() < kThreads) Operand::Store(t, fragment, to);
+    if (Has(t)) Operand::Store(t, fragment, to);
   }
+
+ private:
+  WEFT_DEVICE static bool Has(arch::Thread t) { return kAll || t.tid() < kThreads; }
 };
 
 // Operand A or B of a block's product. P: its BlockPolicy; M: the mainloop; Element: its own;
@@ -138,10 +146,11 @@ struct BlockOperand {
     }
   }
 
-  // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf.
-  using Brought =
-      SparingOperand<typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
-                                                       false>::template Select<Rows>())::type>;
+  // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf, in a
+  // block of P::kThreads threads or in the first so many of it.
+  using BroughtByAll = typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
+                                                         false>::template Select<Rows>())::type;
+  using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == P::kThreads>;
   struct Origin {
     int m = 0, n = 0;
   };

@@ -81,6 +81,16 @@ struct DoubleBuffer {
   }
 };
 
+// step(0), step(1), ..., numbers as types: the compiler gives a loop of many steps up before it has
+// dropped a mainloop's copies from all of them but one.
+template <int kSteps, class Step>
+WEFT_DEVICE void UnrolledSteps(const Step& step) {
+  [&]<int... kIndices>(std::integer_sequence<int, kIndices...>) {
+    (step(std::integral_constant<int, kIndices>()), ...);
+  }
+  (std::make_integer_sequence<int, kSteps>());
+}
+
 // kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 slices ahead.
 //
 // The mainloop multiplies a stage in M::kSteps steps and holds the operands of one step in
@@ -147,7 +157,7 @@ struct CpAsyncRing {
         }
         held.template Step<kStep>(t, read, acc, copies);
       };
-      Unrolled(step, std::make_integer_sequence<int, M::kSteps>());
+      UnrolledSteps<M::kSteps>(step);
       write = write + 1 == kStages ? 0 : write + 1;
     }
     t.template CpAsyncWait<0>();
@@ -160,13 +170,6 @@ struct CpAsyncRing {
     for (int v = 0; v < Op::kPieces; ++v) {
       if (v >= begin && v < end) op.CopyPiece(t, to, v);
     }
-  }
-
-  // step(0), step(1), ...: the compiler gives a loop of many steps up before it has dropped the
-  // copies from all of them but one.
-  template <class Step, int... kIndices>
-  WEFT_DEVICE static void Unrolled(const Step& step, std::integer_sequence<int, kIndices...>) {
-    (step(std::integral_constant<int, kIndices>()), ...);
   }
 };
 

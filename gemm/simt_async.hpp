@@ -74,8 +74,8 @@ struct SimtAsyncMainloop : LaneTile<P> {
 
   // As SimtMainloop's, but the elements of a line are copied one by one, eight neighbours along k.
   using ColumnsOfB = RowsOfB;
-  template <class Rows, int>
-  struct Along : Share<T, Rows, Pieces<8, 1, T::kBlockK / 8>> {
+  template <class Rows, int, class By = T>
+  struct Along : Share<By, Rows, Pieces<8, 1, T::kBlockK / 8>> {
     static_assert(T::kBlockK % 8 == 0,
                   "weft: for an operand along whose lines k runs, config.threadblock.k must be a "
                   "multiple of 8");
@@ -84,8 +84,8 @@ struct SimtAsyncMainloop : LaneTile<P> {
       return ((outer * 8 + inner) * (Rows::kIsA ? kPitchA : kPitchB) + row) * kBytes;
     }
   };
-  template <class Rows, int kPieceBytes>
-  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / T::kElementBytes, T::kBlockK>> {
+  template <class Rows, int kPieceBytes, class By = T>
+  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / T::kElementBytes, T::kBlockK>> {
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
       return outer * (Rows::kIsA ? kPitchA : kPitchB) * T::kElementBytes + row * kBytes;
@@ -96,10 +96,11 @@ struct SimtAsyncMainloop : LaneTile<P> {
   class Held {
    public:
     template <class Stages>
-    WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
-        : a_(reinterpret_cast<const Element*>(shared.a[0]) +
+    WEFT_DEVICE Held(arch::Thread t, const Stages& shared) : Held(t, shared.a[0], shared.b[0]) {}
+    WEFT_DEVICE Held(arch::Thread t, const std::uint8_t* stages_a, const std::uint8_t* stages_b)
+        : a_(reinterpret_cast<const Element*>(stages_a) +
              typename T::template RowOf<kVector>()(t.tid())),
-          b_(reinterpret_cast<const Element*>(shared.b[0]) +
+          b_(reinterpret_cast<const Element*>(stages_b) +
              typename T::template ColumnOf<kVector>()(t.tid())) {}
 
     WEFT_DEVICE void First(arch::Thread t) { Load(t, 0, 0); }
@@ -145,6 +146,20 @@ struct SimtAsyncMainloop : LaneTile<P> {
     const Element *a_, *b_;
     Operands operands_[2];
   };
+
+  // acc += A B of `stages` >= 1 stages that have all arrived, side by side.
+  WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stages_a,
+                                   const std::uint8_t* stages_b, int stages, Accumulators& acc) {
+    Held held(t, stages_a, stages_b);
+    held.First(t);
+    WEFT_NO_UNROLL
+    for (int stage = 0; stage < stages; ++stage) {
+      const int next = stage + 1 < stages ? stage + 1 : stage;  // what it loads last is not used
+      UnrolledSteps<kSteps>([&](auto step) {
+        held.template Step<step()>(t, step() + 1 == kSteps ? next : stage, acc, [](int, int) {});
+      });
+    }
+  }
 };
 
 }  // namespace WEFT_BACKEND

@@ -24,6 +24,7 @@ namespace {
 constexpr std::int64_t kBytes = std::int64_t{512} << 20;  // of A, B and C of a run, together
 constexpr double kSampleMicroseconds = 4000;
 constexpr int kMostOffers = 32;
+constexpr const char* kSuffix[] = {"", "_wgmma", "_global"};  // of rows, for a CubeWay
 
 // The fastest of the algorithms offered; -1 if none runs.
 absl::StatusOr<int> Fastest(const Stopwatch& watch, const LtProduct& product,
@@ -42,8 +43,8 @@ absl::StatusOr<int> Fastest(const Stopwatch& watch, const LtProduct& product,
   return best;
 }
 
-template <class Element, bool kWgmma>
-absl::Status Measure(Bench& bench, int index, Json* row) {
+template <class Element>
+absl::Status Measure(Bench& bench, CubeWay way, int index, Json* row) {
   using Sum = typename gemm::SumOf<Element>::type;
   const std::int64_t size = kCubeSizes[index], area = size * size;
   const std::int64_t each = area * (2 * sizeof(Element) + sizeof(Sum));
@@ -76,12 +77,7 @@ absl::Status Measure(Bench& bench, int index, Json* row) {
   peer.enqueue = [&](int) { return run_peer(algorithm); };
   ours.enqueue = [&](int) -> absl::Status {
     const CubeParams<Element> params{on_a.as<Element>(), on_b.as<Element>(), on_c.as<Sum>()};
-    arch::LaunchResult result;
-    if constexpr (kWgmma) {
-      result = LaunchCubesByWgmma(index, products, params, watch.stream());
-    } else {
-      result = LaunchCubes(index, products, params, watch.stream());
-    }
+    const arch::LaunchResult result = LaunchCubes(way, index, products, params, watch.stream());
     return result.ok() ? absl::OkStatus() : absl::InternalError(result.message);
   };
   WEFT_TRY(watch.Prepare(peer, 1, kSampleMicroseconds));
@@ -102,7 +98,7 @@ absl::Status Measure(Bench& bench, int index, Json* row) {
   const double us = Quantile(ours.samples, 0.5), peer_us = Quantile(peer.samples, 0.5);
   const double floor_us = products * each / bench.machine().ceilings(false).bytes_per_us;
   row->update({{"batch", products},
-               {"kernel", kWgmma ? "block_wgmma" : "block"},
+               {"kernel", absl::StrCat("block", kSuffix[static_cast<int>(way)])},
                {"ours_us", Rounded(us)},
                {"ours_tops", Rounded(2e-6 * products * size * area / us)},
                {"floor_us", Rounded(floor_us)},
@@ -113,23 +109,24 @@ absl::Status Measure(Bench& bench, int index, Json* row) {
   return bench.ReadClock(ours, row);
 }
 
-template <class Element, bool kWgmma = false>
-absl::Status Row(Bench& bench, int index) {
-  const char* const by = kWgmma ? "_wgmma" : "";
-  return bench.Row(absl::StrCat("block_", Type<Element>::kName, "_", kCubeSizes[index], by),
-                   [&](Json* row) { return Measure<Element, kWgmma>(bench, index, row); });
+template <class Element>
+absl::Status Row(Bench& bench, CubeWay way, int index) {
+  if (!HasWay<Element>(way, index)) return absl::OkStatus();
+  return bench.Row(absl::StrCat("block_", Type<Element>::kName, "_", kCubeSizes[index],
+                                kSuffix[static_cast<int>(way)]),
+                   [&](Json* row) { return Measure<Element>(bench, way, index, row); });
 }
 
 absl::Status MeasureAll(Bench& bench) {
-  const bool has_wgmma =
-      CubeKernel<Half, 64, true>::kRequires.Fits(arch::QueryDevice().limits.compute_capability);
+  const bool has_wgmma = CubeKernel<Half, 64, CubeWay::kWgmma>::kRequires.Fits(
+      arch::QueryDevice().limits.compute_capability);
   for (int i = 0; i < static_cast<int>(std::size(kCubeSizes)); ++i) {
-    WEFT_TRY(Row<std::int8_t>(bench, i));
-    WEFT_TRY(Row<Half>(bench, i));
-    WEFT_TRY(Row<float>(bench, i));
-    if (!has_wgmma || !HasWgmma(i)) continue;
-    WEFT_TRY((Row<std::int8_t, true>(bench, i)));
-    WEFT_TRY((Row<Half, true>(bench, i)));
+    for (const CubeWay way : {CubeWay::kWhole, CubeWay::kWgmma, CubeWay::kGlobal}) {
+      if (way == CubeWay::kWgmma && !has_wgmma) continue;
+      WEFT_TRY(Row<std::int8_t>(bench, way, i));
+      WEFT_TRY(Row<Half>(bench, way, i));
+      WEFT_TRY(Row<float>(bench, way, i));
+    }
   }
   return absl::OkStatus();
 }

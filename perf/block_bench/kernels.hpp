@@ -1,4 +1,5 @@
-// The products of block_bench: cubes of 16 to 128, one to a block; those of 64 and more also by wgmma.
+// The products of block_bench: cubes of 16 to 128, one to a block; those of 64 and more also in other
+// ways.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,23 @@
 
 namespace weft::perf {
 
+enum class CubeWay {
+  kWhole,   // all of A and B is brought and then multiplied
+  kWgmma,   // the same by wgmma: int8 and half, for sm_90a alone
+  kGlobal,  // MultiplyGlobal, in slices: floats, of which few whole ones fit a multiprocessor
+};
+
 // A row-major, B column-major: k runs along memory in both.
-template <class Element, int kSize, bool kWgmma = false>
+template <class Element, int kSize, CubeWay kWay>
 struct CubeProduct : gemm::BlockTypes<Element, layouts::RowMajor, layouts::ColumnMajor> {
-  static constexpr gemm::BlockConfig config{.shape = {kSize, kSize, kSize},
-                                            .mainloop = kWgmma ? gemm::Mainloop::kWgmmaSm90
-                                                        : std::is_same_v<Element, float>
-                                                            ? gemm::Mainloop::kSimt
-                                                            : gemm::Mainloop::kMmaSm80,
-                                            .threads = 0,
-                                            .alignment = 16};
+  static constexpr gemm::BlockConfig config{
+      .shape = {kSize, kSize, kSize},
+      .mainloop = kWay == CubeWay::kWgmma           ? gemm::Mainloop::kWgmmaSm90
+                  : !std::is_same_v<Element, float> ? gemm::Mainloop::kMmaSm80
+                  : kSize < 32                      ? gemm::Mainloop::kSimt
+                                                    : gemm::Mainloop::kSimtAsync,
+      .threads = 0,
+      .alignment = 16};
 };
 
 template <class Element>
@@ -29,25 +37,36 @@ struct CubeParams {
 
 inline namespace WEFT_BACKEND {
 
-template <class Element, int kSize, bool kWgmma = false>
+template <class Element, int kSize, CubeWay kWay>
 struct CubeKernel {  // grid: products
-  using Product = gemm::Block<CubeProduct<Element, kSize, kWgmma>>;
+  using Product = gemm::Block<CubeProduct<Element, kSize, kWay>>;
+  static constexpr bool kSlices = kWay == CubeWay::kGlobal;
   using Params = CubeParams<Element>;
-  using SharedStorage = typename Product::SharedStorage;
+  using SharedStorage =
+      std::conditional_t<kSlices, typename Product::SharedStages, typename Product::SharedStorage>;
   static constexpr int kThreads = Product::kThreads;
+  static constexpr int kMinBlocksPerSm = kSlices ? 2 : 1;
   static constexpr arch::Requires kRequires = Product::kRequires;
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     const auto matrix = [&](auto* all, auto order) {
       return layouts::MakeMatrix(all + std::int64_t{t.block_x()} * kSize * kSize, kSize, kSize,
                                  order);
     };
-    const auto a = Product::ViewA(shared.a);
-    const auto b = Product::ViewB(shared.b);
-    Product::CopyA(t, matrix(p.a, layouts::RowMajor{}), a);
-    Product::CopyB(t, matrix(p.b, layouts::ColumnMajor{}), b);
-    Product::WaitForCopies(t);
+    const auto from_a = matrix(p.a, layouts::RowMajor{});
+    const auto from_b = matrix(p.b, layouts::ColumnMajor{});
+    typename Product::Accumulators sums;
+    if constexpr (kSlices) {
+      Product::MultiplyGlobal(t, shared, from_a, from_b, sums);
+    } else {
+      const auto a = Product::ViewA(shared.a);
+      const auto b = Product::ViewB(shared.b);
+      Product::CopyA(t, from_a, a);
+      Product::CopyB(t, from_b, b);
+      Product::WaitForCopies(t);
+      Product::Multiply(t, a, b, sums);
+    }
     constexpr int kVector = Product::Accumulators::kRun < 4 ? 2 : 4;
-    Product::Multiply(t, a, b).template StoreGlobal<kVector>(t, matrix(p.c, layouts::RowMajor{}));
+    sums.template StoreGlobal<kVector>(t, matrix(p.c, layouts::RowMajor{}));
   }
 };
 
@@ -55,22 +74,19 @@ struct CubeKernel {  // grid: products
 
 inline constexpr int kCubeSizes[] = {16, 32, 48, 64, 96, 128};
 
-// Whether there is a kernel of the size by wgmma, of int8 and half and for sm_90a alone.
-constexpr bool HasWgmma(int size) {
-  return kCubeSizes[size] >= 64;
+// Whether kCubeSizes[size] has a kernel of the way, for these elements.
+template <class Element>
+constexpr bool HasWay(CubeWay way, int size) {
+  return way == CubeWay::kWhole ||
+         (kCubeSizes[size] >= 64 && std::is_same_v<Element, float> == (way == CubeWay::kGlobal));
 }
-// Enqueues it.
-arch::LaunchResult LaunchCubesByWgmma(int size, int products, const CubeParams<std::int8_t>& params,
-                                      Stream stream);
-arch::LaunchResult LaunchCubesByWgmma(int size, int products, const CubeParams<Half>& params,
-                                      Stream stream);
 
-// Enqueues `products` of extent kCubeSizes[size]. Defined in launch.cu.
-arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<std::int8_t>& params,
+// Enqueues `products` of extent kCubeSizes[size], in a way that they have. Defined in launch.cu.
+arch::LaunchResult LaunchCubes(CubeWay way, int size, int products,
+                               const CubeParams<std::int8_t>& params, Stream stream);
+arch::LaunchResult LaunchCubes(CubeWay way, int size, int products, const CubeParams<Half>& params,
                                Stream stream);
-arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<Half>& params,
-                               Stream stream);
-arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<float>& params,
+arch::LaunchResult LaunchCubes(CubeWay way, int size, int products, const CubeParams<float>& params,
                                Stream stream);
 
 }  // namespace weft::perf

@@ -6,43 +6,35 @@
 namespace weft::perf {
 namespace {
 
-template <bool kWgmma, int kIndex = 0, class Element>
+template <CubeWay kWay, int kIndex = 0, class Element>
 arch::LaunchResult Launch(int size, int products, const CubeParams<Element>& params,
                           Stream stream) {
-  if constexpr (kIndex + 1 < static_cast<int>(std::size(kCubeSizes))) {
-    if (size != kIndex || (kWgmma && !HasWgmma(kIndex))) {
-      return Launch<kWgmma, kIndex + 1>(size, products, params, stream);
+  if constexpr (kIndex < static_cast<int>(std::size(kCubeSizes))) {
+    if (size != kIndex) return Launch<kWay, kIndex + 1>(size, products, params, stream);
+    if constexpr (HasWay<Element>(kWay, kIndex)) {
+      using Kernel = CubeKernel<Element, kCubeSizes[kIndex], kWay>;
+      return arch::LaunchOnCuda<Kernel>({products}, params, stream);
     }
   }
-  if constexpr (!kWgmma || HasWgmma(kIndex)) {
-    using Kernel = CubeKernel<Element, kCubeSizes[kIndex], kWgmma>;
-    return arch::LaunchOnCuda<Kernel>({products}, params, stream);
-  } else {
-    return {};  // never here
-  }
+  return {};  // never here
 }
 
 }  // namespace
 
-arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<std::int8_t>& params,
+arch::LaunchResult LaunchCubes(CubeWay way, int size, int products,
+                               const CubeParams<std::int8_t>& params, Stream stream) {
+  return way == CubeWay::kWgmma ? Launch<CubeWay::kWgmma>(size, products, params, stream)
+                                : Launch<CubeWay::kWhole>(size, products, params, stream);
+}
+arch::LaunchResult LaunchCubes(CubeWay way, int size, int products, const CubeParams<Half>& params,
                                Stream stream) {
-  return Launch<false>(size, products, params, stream);
+  return way == CubeWay::kWgmma ? Launch<CubeWay::kWgmma>(size, products, params, stream)
+                                : Launch<CubeWay::kWhole>(size, products, params, stream);
 }
-arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<Half>& params,
+arch::LaunchResult LaunchCubes(CubeWay way, int size, int products, const CubeParams<float>& params,
                                Stream stream) {
-  return Launch<false>(size, products, params, stream);
-}
-arch::LaunchResult LaunchCubes(int size, int products, const CubeParams<float>& params,
-                               Stream stream) {
-  return Launch<false>(size, products, params, stream);
-}
-arch::LaunchResult LaunchCubesByWgmma(int size, int products, const CubeParams<std::int8_t>& params,
-                                      Stream stream) {
-  return Launch<true>(size, products, params, stream);
-}
-arch::LaunchResult LaunchCubesByWgmma(int size, int products, const CubeParams<Half>& params,
-                                      Stream stream) {
-  return Launch<true>(size, products, params, stream);
+  return way == CubeWay::kGlobal ? Launch<CubeWay::kGlobal>(size, products, params, stream)
+                                 : Launch<CubeWay::kWhole>(size, products, params, stream);
 }
 
 }  // namespace weft::perf

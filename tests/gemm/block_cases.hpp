@@ -30,6 +30,13 @@ TEST(BlockProduct, FloatsAndDoubles) {
   CheckProducts<DoubleSquare>(2);
 }
 
+TEST(BlockProduct, FloatsAndDoublesAsync) {
+  for (int seed = 0; seed < 36; ++seed) CheckProducts<FloatAsyncTiny>(seed);
+  CheckProducts<FloatAsyncSquare>(3);
+  CheckProducts<FloatAsyncRows>(14);
+  CheckProducts<DoubleAsync>(5);
+}
+
 TEST(BlockChain, SumsBecomeOperandA) {
   CheckChain<HalfChain>(1);
   CheckChain<ByteChain>(2);
@@ -40,6 +47,9 @@ TEST(BlockProduct, LongSumsFromGlobalMemory) {
   CheckLong<HalfRows>({64, 41, 8}, 10);
   CheckLong<S8Across>({64, 72, 300}, 4);
   CheckLong<FloatRows>({64, 60, 333}, 11);
+  for (int seed = 0; seed < 36; ++seed) CheckLong<FloatAsyncSquare>({60, 64, 1 + 9 * seed}, seed);
+  CheckLong<FloatAsyncRows>({30, 37, 150}, 2);
+  CheckLong<DoubleAsync>({45, 39, 101}, 6);
 }
 
 // Bytes that become halves on their way are the halves that they stand for.

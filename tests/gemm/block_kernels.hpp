@@ -74,6 +74,27 @@ struct FloatRagged : BlockTypes<float, RowMajor, RowMajor> {
   static constexpr BlockConfig config{
       .shape = {30, 50, 23}, .mainloop = Mainloop::kSimt, .threads = 96, .alignment = 4};
 };
+// By simt_async, in slices of 8 of k and (doubles) of 16: less than a vector of anything, and a warp
+// with nothing to do; the suggested 8 x 8 sums of a thread; 4 x 12 of them in whole rows.
+struct FloatAsyncTiny : BlockTypes<float, RowMajor, ColumnMajor> {
+  static constexpr BlockConfig config{
+      .shape = {3, 2, 5}, .mainloop = Mainloop::kSimtAsync, .threads = 64, .alignment = 4};
+};
+struct FloatAsyncSquare : BlockTypes<float, RowMajor, ColumnMajor> {
+  static constexpr BlockConfig config{
+      .shape = {64, 64, 24}, .mainloop = Mainloop::kSimtAsync, .threads = 0, .alignment = 16};
+};
+struct FloatAsyncRows : BlockTypes<float, ColumnMajor, RowMajor> {
+  static constexpr BlockConfig config{.shape = {30, 46, 23},
+                                      .mainloop = Mainloop::kSimtAsync,
+                                      .threads = 32,
+                                      .alignment = 16,
+                                      .whole_rows = true};
+};
+struct DoubleAsync : BlockTypes<double, RowMajor, RowMajor, ColumnMajor> {
+  static constexpr BlockConfig config{
+      .shape = {45, 40, 31}, .mainloop = Mainloop::kSimtAsync, .threads = 0, .alignment = 8};
+};
 struct DoubleSquare : BlockTypes<double, ColumnMajor, ColumnMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {24, 24, 24}, .mainloop = Mainloop::kSimt, .threads = 64, .alignment = 8};

@@ -4,7 +4,8 @@
 namespace weft::gemm {
 namespace {
 
-// The layouts say, in elements, where the mainloop looks for a byte.
+// The layouts say, in elements, where the mainloop looks for a byte. Rows that are longer than the
+// tile (simt_async) leave holes.
 template <class D, class Operand, class Offset>
 void ExpectLayout(int rows, const Offset& offset) {
   constexpr typename Operand::Layout layout;
@@ -21,7 +22,9 @@ void ExpectLayout(int rows, const Offset& offset) {
     }
   }
   EXPECT_EQ(different, 0);
-  EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));  // onto
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), rows * depth);  // each its own, ...
+  EXPECT_TRUE(CheckedBlock<D>::kAsync ||
+              rows * depth == static_cast<int>(seen.size()));  // and onto
 }
 
 template <class D>
@@ -37,6 +40,14 @@ void ExpectLayouts() {
     ExpectLayout<D, typename B::OperandB>(M::kBlockN, [&](int column, int byte) {
       return place(typename M::LayoutB(), M::ColumnsOfB::Shared(column), byte);
     });
+  } else if constexpr (CheckedBlock<D>::kAsync) {
+    const auto place = [](int pitch, int row, int byte) {
+      return (byte / M::kElementBytes * pitch + row) * M::kElementBytes + byte % M::kElementBytes;
+    };
+    ExpectLayout<D, typename B::OperandA>(
+        M::kBlockM, [&](int row, int byte) { return place(M::kPitchA, row, byte); });
+    ExpectLayout<D, typename B::OperandB>(
+        M::kBlockN, [&](int column, int byte) { return place(M::kPitchB, column, byte); });
   } else {
     const auto place = [](auto rows, int row, int byte) {
       return M::template Offset<decltype(rows)>(byte / M::kGroupBytes, row) + byte % M::kGroupBytes;
@@ -55,6 +66,9 @@ TEST(BlockLayout, IsTheMainloops) {
   ExpectLayouts<HalfRagged>();
   ExpectLayouts<Bfloat16Across>();
   ExpectLayouts<FloatRagged>();
+  ExpectLayouts<FloatAsyncSquare>();
+  ExpectLayouts<FloatAsyncRows>();
+  ExpectLayouts<DoubleAsync>();
   ExpectLayouts<DoubleSquare>();
 }
 
@@ -66,10 +80,17 @@ TEST(BlockLayout, LdMatrixHasNoBankConflicts) {
   EXPECT_EQ(LastStats().ldmatrix_wavefronts, LastStats().ldmatrix_phases);
 }
 
+TEST(BlockLayout, AsyncLoadsHaveNoBankConflicts) {
+  CheckLong<FloatAsyncSquare>({64, 64, 48}, 1);
+  EXPECT_GT(LastStats().shared_phases, 100);
+  EXPECT_EQ(LastStats().shared_wavefronts, LastStats().shared_phases);
+}
+
 // Every division covers the product, leaves no warp of it without work and keeps rows whole where
 // that is asked for.
 TEST(BlockTiles, CoverEveryShape) {
-  for (const bool is_mma : {true, false}) {
+  for (const int vector : {-1, 0, 2, 4}) {  // tensor cores, simt, simt_async
+    const bool is_mma = vector < 0;
     for (int m = 1; m <= 140; m += 9) {
       for (int n = 1; n <= 140; n += 7) {
         for (int warps = 1; warps <= 8; ++warps) {
@@ -77,7 +98,7 @@ TEST(BlockTiles, CoverEveryShape) {
             const TileShape shape{m, n, 40};
             const internal::BlockTiles tiles =
                 is_mma ? internal::MmaTiles(shape, 2, warps, whole_rows)
-                       : internal::SimtTiles(shape, 1, warps, whole_rows);
+                       : internal::SimtTiles(shape, {1, vector}, warps, whole_rows);
             if (tiles.warps == 0) {
               EXPECT_FALSE(is_mma);
               continue;
@@ -98,6 +119,8 @@ TEST(BlockTiles, CoverEveryShape) {
   EXPECT_EQ(Block<S8Across>::kThreads, Block<S8Across>::kSuggestedThreads);
   EXPECT_EQ(Block<HalfRows>::kSuggestedThreads, 128);
   EXPECT_EQ(Block<U8Small>::kSuggestedThreads, 32);
+  EXPECT_EQ(Block<FloatAsyncSquare>::kThreads, 64);           // 8 x 8 sums each
+  EXPECT_EQ(Block<FloatAsyncRows>::Accumulators::kSize, 48);  // 4 x 12
   EXPECT_EQ(Block<U8Small>::Accumulators::kThreads, 32);
 }
 
