@@ -18,16 +18,16 @@ inline namespace WEFT_BACKEND {
 
 // Called by a warp. P: of a policy whose padding is filled (kFillsPadding).
 //
-// A copy's positions are passes of 32, one to a lane. Shared words say, for each row of the copies of a block
-// of channels, which positions of each pass lie above or below the image, and likewise for each column;
-// they are worked out once a tile, unless there are more rows and columns than words.
+// A copy's positions are passes of 32, one to a lane, and a shared word for each pass says which of them are
+// padding. Those of all copies of a block of channels are worked out once a tile, if they are no more than
+// there is room for.
 template <class P, class M>
 class PaddingFill {
  public:
   WEFT_DEVICE PaddingFill(arch::Thread t, const WgmmaParams<P>& p, const gemm::FillWords& words)
       : p_(p.padding), a_(p.a), words_(t.SharedAddress(&words)) {
     // Through memory: ptxas would make four words of one again for each store.
-    const std::uint32_t last = WordAt(gemm::kFillWords, 0);
+    const std::uint32_t last = WordAt(gemm::kFillWords);
     if (t.lane() < 4) t.StoreSharedAt(last + static_cast<std::uint32_t>(4 * t.lane()), p_.word);
     t.SyncWarp();
     chunk_ = t.template LoadSharedAt<Chunk>(last);
@@ -37,38 +37,39 @@ class PaddingFill {
   template <class Tile>
   WEFT_DEVICE void Aim(arch::Thread t, const Tile& tile, int slice) {
     first_ = static_cast<std::uint32_t>(tile.m) * M::kBlockM;
-    std::int32_t tap = 0;
-    a_.taps.Divmod(slice * a_.copies.of_slice, tap);
-    row_ = a_.taps_of_row.Divmod(tap, column_);
-    if (HasWords()) Tabulate(t, a_.taps_h, a_.taps_w, 0, 0);
+    a_.taps.Divmod(slice * a_.copies.of_slice, copy_);
+    if (HasRoom()) {
+      Tabulate(t, 0, a_.taps.divisor());
+      at_ = copy_ * p_.passes.divisor();
+      next_ = Load(t);
+    }
   }
 
   // Of the next slice, which has come to the shared address `stage`.
   WEFT_DEVICE void operator()(arch::Thread t, std::uint32_t stage, int slice) {
-    const int count = a_.copies.Count(slice);
+    const int passes = p_.passes.divisor();
+    const int words = HasRoom() ? passes * a_.taps.divisor() : passes;
     stage += static_cast<std::uint32_t>(t.lane() * RowBytes());
     WEFT_NO_UNROLL
-    for (int i = 0; i < count; ++i) {
-      int row = row_, column = a_.taps_h + column_;
-      if (!HasWords()) {
-        Tabulate(t, 1, 1, row_ * a_.step_h, column_ * a_.step_w);
-        row = 0, column = 1;
+    for (int left = a_.copies.Count(slice); left > 0; --left) {
+      if (!HasRoom()) {
+        Tabulate(t, copy_, 1);
+        if (++copy_ == a_.taps.divisor()) copy_ = 0;
+        at_ = 0;
+        next_ = Load(t);
       }
       std::uint32_t to = stage;
       WEFT_NO_UNROLL
-      for (int pass = 0; pass < p_.passes.divisor(); pass += 2, to += 64 * RowBytes()) {
-        const Pair rows = Load(t, row, pass), columns = Load(t, column, pass);
+      for (int pass = 0; pass < passes; pass += 2, to += 64 * RowBytes()) {
+        const Pair padding = next_;
+        at_ = at_ + 2 == words ? 0 : at_ + 2;
+        next_ = Load(t);  // comes while these are looked at
         WEFT_UNROLL
         for (int j = 0; j < 2; ++j) {
-          const bool padding = ((rows.word[j] | columns.word[j]) >> t.lane() & 1) != 0;
-          if (padding) FillRow(t, to + j * 32 * RowBytes());
+          if ((padding.word[j] >> t.lane() & 1) != 0) FillRow(t, to + j * 32 * RowBytes());
         }
       }
       stage += static_cast<std::uint32_t>(a_.copy_bytes);
-      if (++column_ == a_.taps_w) {
-        column_ = 0;
-        if (++row_ == a_.taps_h) row_ = 0;
-      }
     }
   }
 
@@ -80,7 +81,9 @@ class PaddingFill {
     std::uint32_t word[2];
   };
 
-  WEFT_DEVICE bool HasWords() const { return a_.taps_h + a_.taps_w <= gemm::kFillWords; }
+  WEFT_DEVICE bool HasRoom() const {
+    return a_.taps.divisor() * p_.passes.divisor() <= gemm::kFillWords;
+  }
   WEFT_DEVICE std::uint32_t RowBytes() const {
     if constexpr (CheckedPolicy<P>::kNhwc) {
       return static_cast<std::uint32_t>(p_.row_bytes);
@@ -88,27 +91,22 @@ class PaddingFill {
       return 32;
     }
   }
-  WEFT_DEVICE std::uint32_t WordAt(int i, int pass) const {
-    return words_ + static_cast<std::uint32_t>((i * 32 + pass) * 4);
+  WEFT_DEVICE std::uint32_t WordAt(int i) const {
+    return words_ + static_cast<std::uint32_t>(4 * i);
   }
-  WEFT_DEVICE Pair Load(arch::Thread t, int i, int pass) const {
-    return t.template LoadSharedAt<Pair>(WordAt(i, pass));
-  }
+  WEFT_DEVICE Pair Load(arch::Thread t) const { return t.template LoadSharedAt<Pair>(WordAt(at_)); }
 
-  // Words of `rows` rows of copies from h pixels below the first on, and behind them of `columns`
-  // columns from w pixels right of it on; a lane works out some of the words, by itself.
-  WEFT_DEVICE void Tabulate(arch::Thread t, int rows, int columns, std::int32_t h, std::int32_t w) {
-    h += a_.first_h - a_.pad_top, w += a_.first_w - a_.pad_left;
+  // The words of `count` copies from number `copy` on; a lane works out some of them by itself.
+  WEFT_DEVICE void Tabulate(arch::Thread t, int copy, int count) {
     t.SyncWarp();  // the words of another tile have been read
-    const int words = (rows + columns) * p_.passes.divisor();
     WEFT_NO_UNROLL
-    for (int v = t.lane(); v < words; v += 32) {
-      std::int32_t pass;
-      const int i = p_.passes.Divmod(v, pass);
-      const std::uint32_t word =
-          i < rows ? WordOf<true>(pass, Inside(h + i * a_.step_h, p_.h, p_.stride_h))
-                   : WordOf<false>(pass, Inside(w + (i - rows) * a_.step_w, p_.w, p_.stride_w));
-      t.StoreSharedAt(WordAt(i, pass), word);
+    for (int v = t.lane(); v < count * p_.passes.divisor(); v += 32) {
+      std::int32_t pass, column;
+      const int row = a_.taps_of_row.Divmod(copy + p_.passes.Divmod(v, pass), column);
+      const Range rows = Inside(row * a_.step_h + a_.first_h - a_.pad_top, p_.h, p_.stride_h);
+      const Range columns =
+          Inside(column * a_.step_w + a_.first_w - a_.pad_left, p_.w, p_.stride_w);
+      t.StoreSharedAt(WordAt(v), WordOf(pass, rows, columns));
     }
     t.SyncWarp();
   }
@@ -126,9 +124,9 @@ class PaddingFill {
             extent > from ? stride.Divide(extent - from + up) : 0};
   }
 
-  // The positions of a pass whose row (column) is not `inside`: a row of the walk after the other.
-  template <bool kRows>
-  WEFT_DEVICE std::uint32_t WordOf(int pass, const Range& inside) const {
+  // The positions of a pass that are not in these rows and columns of the walk: one of its rows after the
+  // other.
+  WEFT_DEVICE std::uint32_t WordOf(int pass, const Range& rows, const Range& columns) const {
     std::int32_t pq, q;
     a_.rows.image_pixels.Divmod(
         static_cast<std::int32_t>(first_ + static_cast<std::uint32_t>(32 * pass)), pq);
@@ -136,14 +134,12 @@ class PaddingFill {
     const std::int32_t left = p_.positions - 32 * pass, end = left < 32 ? left : 32;
     std::uint32_t word = 0;
     WEFT_NO_UNROLL
-    for (std::int32_t at = 0; at < end; at += a_.rows.row_pixels.divisor() - q, q = 0) {
-      // Bit b is column b - at + q.
-      const std::int32_t next = at + a_.rows.row_pixels.divisor() - q;
+    for (std::int32_t at = -q; at < end; at += a_.rows.row_pixels.divisor()) {
+      // The row's column c is bit at + c.
+      const std::int32_t next = at + a_.rows.row_pixels.divisor();
       std::uint32_t row = Below(next < end ? next : end) & ~Below(at);
-      if constexpr (kRows) {
-        if (p >= inside.begin && p < inside.end) row = 0;
-      } else {
-        row &= ~(Below(inside.end + at - q) & ~Below(inside.begin + at - q));
+      if (p >= rows.begin && p < rows.end) {
+        row &= ~(Below(at + columns.end) & ~Below(at + columns.begin));
       }
       word |= row;
       if (++p == p_.pitch_h) p = 0;
@@ -168,10 +164,12 @@ class PaddingFill {
 
   const PaddingParams& p_;
   const SourceCopies& a_;
-  std::uint32_t words_;                // where FillWords begin
-  Chunk chunk_;                        // what padding is full of
-  std::uint32_t first_ = 0;            // position of the tile
-  std::int32_t row_ = 0, column_ = 0;  // of the next copy
+  std::uint32_t words_;      // where FillWords begin
+  Chunk chunk_;              // what padding is full of
+  std::uint32_t first_ = 0;  // position of the tile
+  std::int32_t copy_ = 0;    // the next, where there is no room for all
+  std::int32_t at_ = 0;      // a word of the next pass, and what it is
+  Pair next_ = {};
 };
 
 }  // namespace WEFT_BACKEND

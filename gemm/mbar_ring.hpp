@@ -67,9 +67,9 @@ struct MbarRingParams {
   std::int32_t fills = 0;  // where M::kFills: whether there is anything to change
 };
 
-// What the warp that fills remembers: rows of words of a tile, and one that stays.
-inline constexpr int kFillWords = 10;
-using FillWords = std::uint32_t[kFillWords + 1][32];
+// What the warp that fills remembers: words of a tile, and four that stay.
+inline constexpr int kFillWords = 320;
+using FillWords = std::uint32_t[kFillWords + 4];
 
 inline namespace WEFT_BACKEND {
 

@@ -38,9 +38,9 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   Problem pointwise{.n = 1, .h = 5, .w = 6, .c = 32, .k = 64, .r = 1, .s = 1};
   pointwise.pad_top = 2, pointwise.pad_right = 3;
   run(pointwise, 11);
-  // More rows and columns of copies than are remembered (gemm::kFillWords).
-  Problem far{.n = 2, .h = 19, .w = 17, .c = 32, .k = 64, .r = 7, .s = 6};
-  far.pad_top = far.pad_left = far.pad_right = 3;
+  // More passes of copies than there is room for (gemm::kFillWords).
+  Problem far{.n = 1, .h = 21, .w = 19, .c = 32, .k = 64, .r = 13, .s = 14};
+  far.pad_top = far.pad_left = far.pad_right = 6;
   far.stride_h = far.stride_w = 8;
   run(far, 17);
   for (const std::int64_t c : {32, 160}) {
