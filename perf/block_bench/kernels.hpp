@@ -23,7 +23,7 @@ struct CubeProduct : gemm::BlockTypes<Element, layouts::RowMajor, layouts::Colum
       .shape = {kSize, kSize, kSize},
       .mainloop = kWay == CubeWay::kWgmma           ? gemm::Mainloop::kWgmmaSm90
                   : !std::is_same_v<Element, float> ? gemm::Mainloop::kMmaSm80
-                  : kSize < 32                      ? gemm::Mainloop::kSimt
+                  : kSize < 64                      ? gemm::Mainloop::kSimt
                                                     : gemm::Mainloop::kSimtAsync,
       .threads = 0,
       .alignment = 16};
