@@ -5,6 +5,7 @@
 #include "tests/conv/nc32_policies.hpp"
 #include "tests/conv/run_schedules.hpp"
 #include "tests/conv/wgmma_policies.hpp"
+#include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
 namespace {
@@ -28,6 +29,11 @@ TEST(MmaSchedules, Sm75) {
 TEST(MmaSchedules, Sm80) {
   RunBothCursors<Relu<MmaSm80Tile<64, 64, 64, 32, 32, 3>>>();
   RunBothCursors<Relu<MmaSm80Tile<32, 32, 32, 32, 32, 4>>>();
+}
+
+TEST(MmaSchedules, WarpsShareSlices) {
+  RunBothCursors<Relu<SlicedTile<16, 64, 128, 16, 32, 64, 3>>>();
+  RunBothCursors<Int4Filter<Relu<SlicedTile<32, 32, 128, 16, 32, 32, 4>>>>();
 }
 
 // Copies of the engine arrive when they like, warps run in any order, blocks take several tiles.
@@ -72,6 +78,7 @@ TEST(MmaBankConflicts, NoneInSm80) {
   CountConflicts<Relu<MmaSm80Tile<128, 128, 64, 64, 32, 3>>>();
   CountConflicts<Relu<MmaSm80Tile<128, 32, 64, 64, 32, 3>>>();
   CountConflicts<Relu<MmaSm80Tile<64, 64, 32, 32, 32, 4>>>();
+  CountConflicts<Relu<SlicedTile<32, 32, 128, 16, 32, 32, 3>>>();
 }
 
 // The way of residuals and outputs through shared memory.
