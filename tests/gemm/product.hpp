@@ -122,7 +122,7 @@ void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
 // The layouts of a product as values: what does not depend on a policy is compiled once for many.
 struct Orders {
   bool lines_of_a, lines_of_b, row_major_c;
-  int slice, part;  // of k, each part of which is added up by itself
+  int slice = 1, part = 1;  // of k, each part of which is added up by itself
 };
 template <class P>
 constexpr Orders kOrdersOf = {kLinesOfA<P>, kLinesOfB<P>,
