@@ -32,8 +32,10 @@ TEST(MmaSchedules, Sm80) {
 }
 
 TEST(MmaSchedules, WarpsShareSlices) {
-  RunBothCursors<Relu<SlicedTile<16, 64, 128, 16, 32, 64, 3>>>();
-  RunBothCursors<Int4Filter<Relu<SlicedTile<32, 32, 128, 16, 32, 32, 4>>>>();
+  const Problem p = SquareProblem(1, 70, 7, 40, 3, 1, 1);
+  const auto copies = {arch::Copies::kDeferred, arch::Copies::kEager};
+  RunSchedules<Relu<SlicedTile<16, 64, 128, 16, 32, 64, 3>>>(p, 2, copies);
+  RunSchedules<Int4Filter<Relu<SlicedTile<32, 32, 128, 16, 32, 32, 4>>>>(p, 2, copies);
 }
 
 // Copies of the engine arrive when they like, warps run in any order, blocks take several tiles.
