@@ -108,7 +108,7 @@ struct MmaSm80Config {
   static constexpr Mainloop kMainloop = Mainloop::kMmaSm80;
   TileShape threadblock;
   TileShape warp;  // with .k below threadblock.k, several warps share each slice
-  int stages;  // 3 or more
+  int stages;      // 3 or more
   Alignment alignment;
   int registers = 0;
 
