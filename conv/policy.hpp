@@ -234,10 +234,12 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   // Of a source value by a filter value, each less its zero point, in magnitude.
   static constexpr bool kWholeRange =
       kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;
+  // mma_sm80 multiplies by 16 times an int4, in whose place that is then meant.
+  static constexpr bool kTimes16 = kInt4 && !kInt4Products && kMainloop == gemm::Mainloop::kMmaSm80;
   static constexpr std::int64_t kLargestProduct =
       std::int64_t{kInt4Source ? (kWholeRange ? 15 : 8) : (kWholeRange ? 255 : 128)} *
       (Epilogue::kFilterZeroPoint ? 255
-       : kInt4                    ? 8
+       : kInt4 && !kTimes16       ? 8
                                   : 128);
 
   static_assert(

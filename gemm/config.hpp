@@ -106,8 +106,9 @@ struct MmaSm75Config {
 // ring of cp.async buffers.
 struct MmaSm80Config {
   static constexpr Mainloop kMainloop = Mainloop::kMmaSm80;
-  TileShape threadblock, warp;
-  int stages;  // 3 or more
+  TileShape threadblock;
+  TileShape warp;  // with .k below threadblock.k, several warps share each slice
+  int stages;      // 3 or more
   Alignment alignment;
   int registers = 0;
 

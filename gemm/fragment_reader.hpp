@@ -47,7 +47,8 @@ struct ViewPlaces {
 };
 
 // Of lines of a mainloop's stage (mma_shared.hpp), (row, byte of k) -> byte, which the operand Tv of
-// an atom reads, kAtomRows x kWords at a time, words of kElements bytes. A group's rows are kGroupRows from GroupOf(group) on.
+// an atom reads, kAtomRows x kWords at a time, words of kElements bytes. A group's rows begin at
+// Groups::Row(group), its k is part Groups::Part(group) of Groups::kParts.
 // The same as ViewPlaces has, of numbers instead of types: a program has many mainloops.
 template <class Tv, int kAtomRows, int kWords, class Lines, int kFragmentsOf, class Groups,
           int kWordBytes = 4>
@@ -58,12 +59,14 @@ struct LinePlaces {
       layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<0, 1>>(), Tv()));
   static constexpr int kLanes = 32, kElements = kWordBytes, kRegisters = layouts::Size<1>(Tv());
   static constexpr int kFragments = kFragmentsOf;
-  static constexpr int kSteps = layouts::Size<1>(Lines()) / (kWords * kWordBytes);
+  static constexpr int kSteps = layouts::Size<1>(Lines()) / (kWords * kWordBytes * Groups::kParts);
 
   static constexpr int OfLane(int lane) {
     return Lines()(Row()(lane, 0), kWordBytes * Word()(lane, 0));
   }
-  static constexpr int OfGroup(int group) { return Lines()(Groups::Row(group), 0); }
+  static constexpr int OfGroup(int group) {
+    return Lines()(Groups::Row(group), Groups::Part(group) * (kSteps * kWords * kWordBytes));
+  }
   static constexpr int OfElement(int e) { return e; }
   static constexpr int Of(int w, int step) {
     const int r = w % kRegisters;

@@ -3,7 +3,8 @@
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
 // those of the next and starts the copies of a slice kStages - 1 ahead. (Of doubles two groups, and words
-// of them are read one by one.)
+// of them are read one by one.) Where config.warp.k is less than config.threadblock.k, several warps share
+// a slice (sliced_sums.hpp): a sum of floats is one of each part of the slices, added in the order of k.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "weft/gemm/mma_tile.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
+#include "weft/gemm/sliced_sums.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
@@ -22,17 +24,22 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
-// loaded them. kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k
-// group has 64 of them. kLinesOfA, kLinesOfB: of doubles, whether k runs along memory.
+// loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Sums then are 16
+// times as large until they are complete, so that as many products fit in 32 bits as of int8. kPairs:
+// both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k group has 64 of them.
+// kLinesOfA, kLinesOfB: of doubles, whether k runs along memory.
 template <class P, bool kMatrix, bool kInt4B = false, bool kPairs = false, bool kLinesOfA = true,
           bool kLinesOfB = true>
-struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB> {
+struct MmaSm80Mainloop
+    : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>,
+      SlicedSums<MmaSm80Mainloop<P, kMatrix, kInt4B, kPairs, kLinesOfA, kLinesOfB>,
+                 WarpTile<P>::kWarpsK> {
   using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
   static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr int kStages = P::config.stages;
   static constexpr bool kDoubles = T::kDoubles;
-  static constexpr int kSteps = kDoubles ? T::kBlockK / 8 : T::kGroups;
+  static constexpr int kSteps = (kDoubles ? T::kBlockK / 8 : T::kGroups) / T::kWarpsK;  // a warp's
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
   // A policy may say how many adjacent columns a thread holds (kRun below).
@@ -40,9 +47,12 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   static_assert(
       T::kWarpM % 16 == 0 &&
           (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
-          T::kBlockK * T::kElementBytes % (kDoubles ? 8 * T::kElementBytes : 32) == 0,
-      "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and "
-      "threadblock.k a multiple of 32 int8, 16 16-bit floats, 8 doubles or 8 complex doubles");
+          P::config.warp.k * T::kElementBytes % (kDoubles ? 8 * T::kElementBytes : 32) == 0,
+      "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
+      "multiple of 32 int8, 16 16-bit floats, 8 doubles or 8 complex doubles");
+  static_assert(T::kWarpsK == 1 || (!kHalfSums<P> && T::kElementBytes < 16),
+                "weft: config.warp must equal config.threadblock in k where sums are of Half or "
+                "complex");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
   static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
@@ -64,7 +74,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   using Atom = std::conditional_t<kHalfSums<P>, MmaSm80HalfSumAtom,
                                   std::conditional_t<kPairs, MmaSm80PairAtom<typename P::Element>,
                                                      MmaSm80Atom<typename P::Element>>>;
-  using Tiled = MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, kRun>;
+  using Tiled =
+      MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, kRun, T::kWarpsK>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
@@ -146,12 +157,14 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   // A row of int4 has both halves of k: word j of a lane is of instruction j in n.
   struct Int4B {
     using Words = std::uint32_t[T::kFragmentsN];
+    using Groups = typename Tiled::GroupsOfB;
     static constexpr int kRows = T::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
     std::uint32_t at;
 
     WEFT_DEVICE Int4B(arch::Thread t, std::uint32_t address)
-        : at(address + static_cast<std::uint32_t>(Int4Major<T::kBlockN>::Offset(
-                           t.warp() / T::kWarpsM * T::kWarpN + t.lane() % kRows, 0))) {}
+        : at(address +
+             static_cast<std::uint32_t>(Int4Major<T::kBlockN>::Offset(
+                 Groups::Row(t.warp()) + t.lane() % kRows, Groups::Part(t.warp()) * kSteps))) {}
     WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
                                Words& words) const {
       WEFT_UNROLL
@@ -171,8 +184,8 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
     WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
       WEFT_UNROLL
       for (int j = 0; j < T::kFragmentsN; ++j) {
-        b[j][0] = LowerInt4(words[j]);
-        b[j][1] = UpperInt4(words[j]);
+        b[j][0] = LowerInt4Times16(words[j]);
+        b[j][1] = UpperInt4Times16(words[j]);
       }
     }
   };
@@ -210,6 +223,15 @@ struct MmaSm80Mainloop : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOf
   WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, Stage b,
                                    Accumulators& acc) {
     Tiled::MultiplyRead(t, HeldA{a}, ReaderB(t, b), acc);
+  }
+
+  // The product's sums of those that have all slices.
+  WEFT_DEVICE static void Complete(Accumulators& acc) requires kInt4B {
+    WEFT_UNROLL
+    for (auto& fragment : acc) {
+      WEFT_UNROLL
+      for (auto& sum : fragment) sum >>= 4;
+    }
   }
 
   // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the

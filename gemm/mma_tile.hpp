@@ -61,7 +61,8 @@ struct SumRegisters<Atom, kCount> {
 
 inline namespace WEFT_BACKEND {
 
-template <class AtomT, class Tile, class GroupsT, int kRunOf>
+// kPartsOf: groups that have the same outputs, each a part of k; those of the first part come first.
+template <class AtomT, class Tile, class GroupsT, int kRunOf, int kPartsOf = 1>
 struct MmaTile {
   using Atom = AtomT;
   using Element = typename Atom::Element;
@@ -70,7 +71,7 @@ struct MmaTile {
   using Word = typename Atom::Word;
   static constexpr int kM = layouts::Get<0>(Tile()), kN = layouts::Get<1>(Tile());
   static constexpr int kGroupsM = layouts::Get<0>(GroupsT()), kGroupsN = layouts::Get<1>(GroupsT());
-  static constexpr int kThreads = Atom::kThreads * kGroupsM * kGroupsN;
+  static constexpr int kThreads = Atom::kThreads * kGroupsM * kGroupsN * kPartsOf;
   static constexpr int kGroupM = kM / kGroupsM, kGroupN = kN / kGroupsN;
   static_assert(kGroupM % Atom::kM == 0 && kGroupM * kGroupsM == kM && kGroupN % Atom::kN == 0 &&
                     kGroupN * kGroupsN == kN,
@@ -84,11 +85,14 @@ struct MmaTile {
 
   // Where a thread finds A or B in a stage of a mainloop whose lines these are (fragment_reader.hpp).
   struct GroupsOfA {
-    static constexpr int kCount = kGroupsM * kGroupsN;
+    static constexpr int kParts = kPartsOf, kCount = kGroupsM * kGroupsN * kParts;
     static constexpr int Row(int group) { return group % kGroupsM * kGroupM; }
+    static constexpr int Part(int group) { return kParts == 1 ? 0 : group / (kGroupsM * kGroupsN); }
   };
   struct GroupsOfB : GroupsOfA {
-    static constexpr int Row(int group) { return group / kGroupsM * kGroupN; }
+    static constexpr int Row(int group) {
+      return (kPartsOf == 1 ? group / kGroupsM : group / kGroupsM % kGroupsN) * kGroupN;
+    }
   };
   template <class Lines>
   using LinesA = internal::LinePlaces<typename Atom::A, Atom::kM, Atom::kK / kPerWord, Lines,

@@ -24,15 +24,17 @@ constexpr int StoreBytes(int most) {
 }  // namespace internal
 
 // Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores, or of 4 bytes (8
-// of doubles) and of one element (kNarrow) for matrices that these do not fit.
-template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false>
+// of doubles) and of one element (kNarrow) for matrices that these do not fit. warp_k: of k, less where
+// warps share a slice.
+template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false,
+          int warp_k = k>
 struct MmaTileOf {
   template <class Element, class Output, class C>
   static constexpr auto Config() {
-    constexpr int kDepth = k / static_cast<int>(sizeof(Element));
-    constexpr int kMost = kNarrow ? 0 : 8 * static_cast<int>(sizeof(Output));
-    constexpr int kLeast = sizeof(Element) > 4 ? sizeof(Element) : 4;
-    return MmaSm80Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, stages,
+    constexpr int kBytes = sizeof(Element);
+    constexpr int kMost = kNarrow ? 0 : (warp_n == 16 ? 4 : 8) * static_cast<int>(sizeof(Output));
+    constexpr int kLeast = kBytes > 4 ? kBytes : 4;
+    return MmaSm80Config({m, n, k / kBytes}, {warp_m, warp_n, warp_k / kBytes}, stages,
                          Alignment{kNarrow ? kLeast : 16, internal::StoreBytes<Output, C>(kMost)});
   }
 };

@@ -12,6 +12,7 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/operand.hpp"
 #include "weft/gemm/pipeline.hpp"
+#include "weft/gemm/sliced_sums.hpp"
 #include "weft/gemm/warp_tile.hpp"
 
 namespace weft::gemm {
@@ -24,10 +25,11 @@ inline namespace WEFT_BACKEND {
 // neighbouring lanes hold neighbouring pixels, and one lane holds adjacent channels, which is what
 // makes the stores of every output format whole 32-byte sectors.
 //
-// Where config.warp.k is less than config.threadblock.k, kWarpsK warps share each warp tile, every
-// one multiplying its part of the slice ("sliced k"): more threads for a small output.
+// Where config.warp.k is less than config.threadblock.k, kWarpsK warps share each warp tile
+// (sliced_sums.hpp). A float sum then is one of each part, added in the order of k.
 template <class P>
-struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
+struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK>,
+                      SlicedSums<SimtMainloop<P>, WarpTile<P>::kWarpsK> {
   using T = LaneTile<P, WarpTile<P>::kWarpsK>;
   using Pipeline = gemm::DoubleBuffer<SimtMainloop>;
   static constexpr arch::Requires kRequires = {.min = 75};
@@ -37,7 +39,6 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   static constexpr int kGroups = T::kBlockK / T::kThread.k;
   static constexpr int kBytesA = kGroups * T::kBlockM * kGroupBytes;
   static constexpr int kBytesB = kGroups * T::kBlockN * kGroupBytes;
-  static constexpr int kPartThreads = T::kThreads / T::kWarpsK;  // of one part of the slice
 
   static_assert(T::kThreadN % 4 == 0 && (T::kThreadM == 2 || T::kThreadM % 4 == 0),
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
@@ -91,18 +92,12 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
   };
   using Map = LayoutMap<MapLayouts>;
 
-  // Sums of the warps that multiply later parts of a slice, on their way to those of the first.
-  struct Scratch {
-    Sum sum[T::kWarpsK > 1 ? T::kWarpsK - 1 : 1][T::kWarpsK > 1 ? T::kThreadM* T::kThreadN : 1]
-           [kPartThreads];
-  };
-
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,
                                    const std::uint8_t* stage_b, Accumulators& acc) {
     using VectorA = SharedVector<Group, kVectorM>;
     using VectorB = SharedVector<Group, kVectorN>;
-    constexpr int kPartGroups = kGroups / T::kWarpsK;
+    constexpr int kPartGroups = kGroups / T::kWarpsK, kPartThreads = T::kThreads / T::kWarpsK;
     const int first = t.tid() / kPartThreads * kPartGroups;
     const int column_a = typename T::template RowOf<kVectorM>()(t.tid());
     const int column_b = typename T::template ColumnOf<T::kThreadN>()(t.tid());
@@ -130,14 +125,6 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
         t.FmaOuter(acc, row_a, row_b);
       }
     }
-  }
-
-  // After the last slice: adds up the sums of the warps that share a tile. Returns whether acc then
-  // holds this thread's share of the result: all threads do, but where warps share a tile only
-  // those of the first part.
-  WEFT_DEVICE static bool Finish(arch::Thread t, Scratch& scratch, Accumulators& acc) {
-    if constexpr (T::kWarpsK > 1) return Reduce(t, scratch, acc);
-    return true;
   }
 
   // Where a stage has k group `group` of a row, in bytes.
@@ -181,28 +168,6 @@ struct SimtMainloop : LaneTile<P, WarpTile<P>::kWarpsK> {
       return SimtMainloop::Offset<Rows>(outer, row * 8 + cell * 4);
     }
   };
-
- private:
-  WEFT_DEVICE static bool Reduce(arch::Thread t, Scratch& scratch, Accumulators& acc) {
-    const int part = t.tid() / kPartThreads, thread = t.tid() % kPartThreads;
-    t.SyncThreads();  // the stages are no longer read
-    if (part > 0) {
-      WEFT_UNROLL
-      for (int e = 0; e < T::kThreadM * T::kThreadN; ++e) {
-        t.StoreShared(&scratch.sum[part - 1][e][thread], acc[e / T::kThreadN][e % T::kThreadN]);
-      }
-    }
-    t.SyncThreads();
-    if (part > 0) return false;
-    WEFT_UNROLL
-    for (int other = 0; other < T::kWarpsK - 1; ++other) {
-      WEFT_UNROLL
-      for (int e = 0; e < T::kThreadM * T::kThreadN; ++e) {
-        acc[e / T::kThreadN][e % T::kThreadN] += t.LoadShared(&scratch.sum[other][e][thread]);
-      }
-    }
-    return true;
-  }
 };
 
 }  // namespace WEFT_BACKEND

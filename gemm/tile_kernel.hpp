@@ -118,6 +118,10 @@ struct TileKernel {
   // What a mainloop keeps between threads after its last slice takes the place of the stages. What
   // an epilogue keeps does not: a ring that goes on from tile to tile is never empty.
   static constexpr bool kHasScratch = requires { typename Mainloop::Scratch; };
+  // Whether its sums are not yet the product's.
+  static constexpr bool kCompletes = requires(typename Mainloop::Accumulators & acc) {
+    Mainloop::Complete(acc);
+  };
   static constexpr bool kStaged = requires { typename Parts::Epilogue::Shared; };
   template <bool kScratch, bool kStaged, class M>
   struct Storage {
@@ -188,6 +192,7 @@ struct TileKernel {
     if constexpr (kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;
     }
+    if constexpr (kCompletes) Mainloop::Complete(acc);
     InRegisters<std::remove_cvref_t<decltype(own.output)>> output = own.output;
     Parts::Epilogue::Run(t, output, tile, FirstRow(output, tile), tile.n * Mainloop::kBlockN, acc);
   }

@@ -328,7 +328,8 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
                             : MmaSliceClocks(tile, gpu.limits.compute_capability);
   // Copies that are started stages - 1 slices ahead have that long to arrive.
   const double latency = costs.latency / std::max(1, config.stages - 1);
-  const double sum_of_parts = simt ? 37.0 * (t.k / config.warp.k - 1) : 0.0;
+  // Of mma_sm80 counted, not fitted: one warp of eight adds all, 16 bytes at once.
+  const double sum_of_parts = (simt ? 37.0 : 10.0) * (t.k / config.warp.k - 1);
   const double epilogue =
       t.m * t.n * (costs.epilogue + NarrowStores(tile) + sum_of_parts) / kLanesPerClock;
   // Clocks that `blocks` blocks take together on a multiprocessor.

@@ -3,7 +3,7 @@
 // Filters of int4, values from -8 to 7, are for kernels to expand:
 // PackedInt4<Format> has the elements of Format in the same order, in blocks of 32: byte i of a
 // block's 16 has element i in its lower four bits and element 16 + i in its upper ones. Four bytes
-// at once thus become twice four int8 (LowerInt4, UpperInt4), which are neighbours in Format: four
+// at once thus become twice four int8 (LowerInt4, UpperInt4, or 16 times these), which are neighbours in Format: four
 // channels of CxRSKx<4>, or what one lane of a tensor core takes of each half of 32 channels.
 //
 // The output channels of one tap of CxRSKx<x>, and all values of an output channel of KRSC, begin a
@@ -131,6 +131,14 @@ constexpr std::uint32_t LowerInt4(std::uint32_t bytes) {
 // ... and the upper ones.
 constexpr std::uint32_t UpperInt4(std::uint32_t bytes) {
   return LowerInt4(bytes >> 4);
+}
+// The same times 16, for which their bits are in place or move once: sums of products of these are 16
+// times those of the values.
+constexpr std::uint32_t LowerInt4Times16(std::uint32_t bytes) {
+  return bytes << 4 & 0xf0f0f0f0u;
+}
+constexpr std::uint32_t UpperInt4Times16(std::uint32_t bytes) {
+  return bytes & 0xf0f0f0f0u;
 }
 
 // The lower 16 bits of `pairs`, two pairs as PairedInt4 has them: four values of T (int8 or uint8), a

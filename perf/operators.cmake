@@ -104,9 +104,11 @@ foreach(line IN LISTS lines)
   endif()
   list(APPEND kinds ${kind})
 endforeach()
-set(tiles "conv::Mma32x32Deep")
+set(tiles "conv::Mma32x32Deep" "perf::Sliced<16, 32, 512, 32, 64, 6>")
 if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles "conv::Mma64x64Deep" "perf::Mma16x32")
+  list(APPEND tiles "conv::Mma64x64Deep" "perf::Mma16x32" "perf::Sliced<16, 32, 256, 32, 64, 6>"
+       "perf::Sliced<16, 32, 256, 32, 32, 6>" "perf::Sliced<16, 64, 512, 32, 128, 4>"
+       "perf::Sliced<32, 32, 512, 32, 128, 4>")
 endif()
 foreach(tile IN LISTS tiles)
   list(APPEND epilogue "weft::perf::Int8Filters<weft::${tile}>" "weft::perf::Int4Filters<weft::${tile}>")

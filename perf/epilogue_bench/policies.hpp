@@ -90,11 +90,19 @@ using VariantTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64, conv::Wgmm
 struct Mma16x32 {
   static constexpr auto config = conv::MmaSm80Config({16, 32, 256}, {16, 32, 256}, 6);
 };
+// The same with several warps to each slice.
+template <int m, int n, int k, int warp_n, int warp_k, int stages>
+struct Sliced {
+  static constexpr auto config = conv::MmaSm80Config({m, n, k}, {16, warp_n, warp_k}, stages);
+};
 template <class Tile>
 using Int8Filters = variants::Relu<Tile>;
 template <class Tile>
 using Int4Filters = conv::Int4Filter<Int8Filters<Tile>>;
-using Int4Tiles = std::tuple<conv::Mma32x32Deep, conv::Mma64x64Deep, Mma16x32>;
+using Int4Tiles =
+    std::tuple<conv::Mma32x32Deep, conv::Mma64x64Deep, Mma16x32, Sliced<16, 32, 256, 32, 64, 6>,
+               Sliced<16, 32, 256, 32, 32, 6>, Sliced<16, 32, 512, 32, 64, 6>,
+               Sliced<16, 64, 512, 32, 128, 4>, Sliced<32, 32, 512, 32, 128, 4>>;
 // Of int8 alone.
 using FewPixelTiles = std::tuple<conv::Wgmma32x64, conv::Wgmma32x64Split4, conv::Wgmma64x64Split4>;
 

@@ -40,6 +40,12 @@ struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
       gemm::WithSplit(conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks), kSplit);
 };
 
+// Eight warps share each slice: for images of few pixels.
+template <int kM, int kN, int kWarpM, int kWarpN, int kWarpK>
+struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
+  static constexpr auto config = conv::MmaSm80Config({kM, kN, 512}, {kWarpM, kWarpN, kWarpK}, 4);
+};
+
 // The same through mma_sm75, whose ring has two stages.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN>
 struct Nc32Sm75 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {

@@ -45,6 +45,12 @@ TEST(Int4Filter, MmaSm80) {
   RunInt4<Nc32Policy<NCxHWx<4>, Relu, MmaSm80Tile<64, 32, 32, 32, 16, 3, 4>>>(6, 6);
 }
 
+// Two warps of 16 columns and of two k groups each, twice; eight warps of all columns.
+TEST(Int4Filter, WarpsShareSlices) {
+  RunInt4<Nc32Policy<NCxHWx<32>, Relu, SlicedTile<16, 32, 128, 16, 16, 64, 4, 4>>>(8, 16);
+  RunInt4<Nc32Policy<NCxHWx<32>, Relu, SlicedTile<16, 32, 256, 16, 32, 32, 3>>>(8, 17);
+}
+
 // Rows of R S C values that are no whole blocks, whatever the width of the source's loads.
 TEST(Int4Filter, Nhwc) {
   RunInt4<S8ConvNhwc<Relu, NHWC, Mma64x64, 4, 1>>(12, 7, 4);

@@ -91,6 +91,9 @@ TEST(Int4Source, RefusesByName) {
                                  "load from NHWC; pad C to 16 with zeros"));
   p.c = std::int64_t{1} << 22, p.h = p.w = 8, p.k = 1;
   EXPECT_THAT(message(std::type_identity<S4Conv64<>>(), p),
+              testing::HasSubstr("conv: c*r*s=37748736 products of a byte and an int4 can "
+                                 "overflow the int32 accumulator; at most 2097151 are accepted"));
+  EXPECT_THAT(message(std::type_identity<S4Mma64<Relu, NCxHWx<32>, Mma64x64>>(), p),
               testing::HasSubstr("conv: c*r*s=37748736 products of two values of 4 bits can "
                                  "overflow the int32 accumulator; at most 33554431 are accepted"));
 
@@ -112,6 +115,23 @@ TEST(Int4Source, RefusesByName) {
                 .message(),
             "conv: args.source_correction.zero_point()=16 is no value of a u4 source; give one "
             "from 0 to 15");
+}
+
+// Of as many of the largest products as mma_sm80 takes.
+TEST(Int4Filter, LargestSums) {
+  using Sums = epilogues::Chain<epilogues::ToSums<std::int32_t>>;
+  using P = Int4Filter<Nc32Policy<NCHW, Sums, SlicedTile<16, 32, 256, 16, 32, 32, 3, 4>>>;
+  const Problem p = SquareProblem(1, 131071, 1, 1, 1, 0, 1);
+  const auto op = Convolution<P>::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  for (const int value : {-128, 127}) {
+    const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(131072, value));
+    const auto filter = PackFilter<P::FilterLayout>(p.filter(), std::vector<std::int8_t>(p.c, -8));
+    ASSERT_TRUE(filter.ok()) << filter.status();
+    alignas(16) std::int32_t sum = 0;
+    ASSERT_TRUE(op->RunOnCpu({.src = src.get(), .filter = filter->view(), .dst = &sum}).ok());
+    EXPECT_EQ(sum, p.c * value * -8);
+  }
 }
 
 TEST(Int4Filter, RefusesByName) {

@@ -62,6 +62,12 @@ TEST(MmaSm80, SeveralThreadsToARow) {
   RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, MmaSm80Tile<32, 128, 256, 16, 32, 3>>>(15, 11);
 }
 
+// Eight warps with a k group of each slice, and two by two warps with halves of two.
+TEST(MmaSm80, WarpsShareSlices) {
+  RunRandom<Nc32Policy<NCxHWx<32>, BiasRelu<>, SlicedTile<16, 32, 256, 16, 32, 32, 3>>>(15, 14);
+  RunRandom<NhwcPolicy<NHWC, BiasRelu<>, SlicedTile<32, 64, 128, 16, 64, 64, 4>, 4>>(15, 15, 4, 8);
+}
+
 TEST(MmaSm80, NhwcToNhwc) {
   RunRandom<NhwcPolicy<NHWC, BiasRelu<>, MmaSm80Tile<64, 64, 64, 32, 32, 3>>>(40, 6, 16, 8);
 }

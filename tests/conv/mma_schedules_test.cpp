@@ -5,6 +5,7 @@
 #include "tests/conv/nc32_policies.hpp"
 #include "tests/conv/run_schedules.hpp"
 #include "tests/conv/wgmma_policies.hpp"
+#include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
 namespace {
@@ -28,6 +29,13 @@ TEST(MmaSchedules, Sm75) {
 TEST(MmaSchedules, Sm80) {
   RunBothCursors<Relu<MmaSm80Tile<64, 64, 64, 32, 32, 3>>>();
   RunBothCursors<Relu<MmaSm80Tile<32, 32, 32, 32, 32, 4>>>();
+}
+
+TEST(MmaSchedules, WarpsShareSlices) {
+  const Problem p = SquareProblem(1, 70, 7, 40, 3, 1, 1);
+  const auto copies = {arch::Copies::kDeferred, arch::Copies::kEager};
+  RunSchedules<Relu<SlicedTile<16, 64, 128, 16, 32, 64, 3>>>(p, 2, copies);
+  RunSchedules<Int4Filter<Relu<SlicedTile<32, 32, 128, 16, 32, 32, 4>>>>(p, 2, copies);
 }
 
 // Copies of the engine arrive when they like, warps run in any order, blocks take several tiles.
@@ -72,6 +80,7 @@ TEST(MmaBankConflicts, NoneInSm80) {
   CountConflicts<Relu<MmaSm80Tile<128, 128, 64, 64, 32, 3>>>();
   CountConflicts<Relu<MmaSm80Tile<128, 32, 64, 64, 32, 3>>>();
   CountConflicts<Relu<MmaSm80Tile<64, 64, 32, 32, 32, 4>>>();
+  CountConflicts<Relu<SlicedTile<32, 32, 128, 16, 32, 32, 3>>>();
 }
 
 // The way of residuals and outputs through shared memory.

@@ -17,6 +17,13 @@ struct MmaSm80Tile {
   static constexpr auto config =
       MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages, dst_alignment);
 };
+// Of whose slices warps share warp_k.
+template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int warp_k, int stages,
+          int dst_alignment = 8>
+struct SlicedTile {
+  static constexpr auto config =
+      MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, warp_k}, stages, dst_alignment);
+};
 
 // The tile that an article on this operator shows. Its first extent is output channels and its
 // second pixels; Weft's m is pixels: threadblock 32 x 64 x 64, warp 32 x 16 x 64, instruction

@@ -57,15 +57,15 @@ TEST(GemmBankConflicts, NoneInLoadsOfDouble) {
   ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<32, 16>, Complex<double>>();
 }
 
-// One, two, four and eight packets of a row side by side (LineMajor).
-template <int k>
+// One, two, four and eight packets of a row side by side (LineMajor), and sixteen that warps share.
+template <int k, int warp_k>
 struct LineTile {
-  static constexpr auto config = MmaSm80Config({64, 64, k}, {32, 32, k}, 3, 16);
+  static constexpr auto config = MmaSm80Config({64, 64, k}, {32, 32, warp_k}, 3, 16);
 };
 
-template <int k>
+template <int k, int warp_k = k>
 void ExpectNoneInLdMatrix() {
-  const arch::CpuStats stats = Count<std::int8_t, RowMajor, ColumnMajor, LineTile<k>>();
+  const arch::CpuStats stats = Count<std::int8_t, RowMajor, ColumnMajor, LineTile<k, warp_k>>();
   EXPECT_GT(stats.ldmatrix_phases, 1000) << "k = " << k;
   EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases) << "k = " << k;
 }
@@ -75,6 +75,7 @@ TEST(GemmBankConflicts, NoneInLdMatrixOfLines) {
   ExpectNoneInLdMatrix<64>();
   ExpectNoneInLdMatrix<128>();
   ExpectNoneInLdMatrix<256>();
+  ExpectNoneInLdMatrix<512, 128>();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Products of doubles through tensor cores: bit for bit one fma for each k on the executor, within the
-// bound of two roundings of each partial sum on a GPU.
+// Products of doubles through tensor cores: bit for bit one fma for each k on the executor (of each part of
+// the slices that warps share), within the bound of two roundings of each partial sum on a GPU.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -19,6 +19,10 @@ template <int src, int dst>
 struct DoubleWideTile {  // more threads than rows of A, one group of k to a slice, 4 stages
   static constexpr auto config = MmaSm80Config({32, 128, 8}, {16, 32, 8}, 4, {src, dst});
 };
+template <int src, int dst>
+struct DoubleSlicedTile {  // two warps, each with two of the four steps of a slice
+  static constexpr auto config = MmaSm80Config({16, 32, 32}, {16, 32, 16}, 3, {src, dst});
+};
 
 namespace {
 
@@ -32,6 +36,9 @@ TEST(GemmDoubleMma, ExactIntegersInWideTiles) {
   ExpectSums<double, double, RowMajor, RowMajor, RowMajor, DoubleWideTile<16, 16>>(3000, true);
   ExpectSums<double, double, ColumnMajor, ColumnMajor, ColumnMajor, DoubleWideTile<8, 8>>(3010,
                                                                                           true);
+}
+TEST(GemmDoubleMma, WarpsShareSlices) {
+  ExpectEachLayout<double, double, DoubleSlicedTile<16, 8>>(3500, false);
 }
 TEST(GemmDoubleMma, FewerSlicesThanStages) {
   using P =

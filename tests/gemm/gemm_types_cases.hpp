@@ -22,6 +22,9 @@ TEST(GemmInt8, TensorCoresWithManyThreads) {
   ExpectSums<std::int8_t, std::int32_t, RowMajor, ColumnMajor, RowMajor, Tile>(3000, true, 8, 1500);
   ExpectSums<std::int8_t, std::int32_t, ColumnMajor, RowMajor, RowMajor, Tile>(3010, true, 8, 1500);
 }
+TEST(GemmInt8, WarpsShareSlices) {
+  ExpectEachLayout<std::int8_t, std::int32_t, MmaSlicedTile<16, 4>>(3500);
+}
 TEST(GemmInt8, Dp4aInAllLayouts) {
   ExpectAllLayouts<std::int8_t, std::int32_t, Dp4aTile<4, 4>>(4000);
 }
@@ -48,6 +51,11 @@ TEST(GemmBfloat16, ExactIntegers) {
 TEST(GemmBfloat16, WithinTheRoundingBound) {
   ExpectEachLayout<Bfloat16, float, HalfTile<4, 4>>(9000, false);
 }
+TEST(GemmHalf, WarpsShareSlices) {
+  using Tile = MmaSlicedTile<4, 4>;
+  ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, Tile>(9500, true, 8, 500);
+  ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, Tile>(9510, false, 8, 500);
+}
 TEST(GemmHalf, SixteenBitOutputs) {
   using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
   using ToBfloat16 = Chain<Scale, RoundTo<Bfloat16>>;
@@ -59,6 +67,9 @@ TEST(GemmHalf, SixteenBitOutputs) {
 
 TEST(GemmFloat, AllLayouts) {
   ExpectAllLayouts<float, float, FmaTile<4, 4>>(11000, false);
+}
+TEST(GemmFloat, WarpsShareSlices) {
+  ExpectSums<float, float, RowMajor, ColumnMajor, RowMajor, SlicedFmaTile<4, 4>>(11500, false);
 }
 TEST(GemmFloat, SixteenByteLoads) {
   ExpectEachLayout<float, float, FmaTile<16, 4>>(12000, false);

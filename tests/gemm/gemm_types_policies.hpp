@@ -27,6 +27,10 @@ struct MmaWideTile {  // more threads than rows, 4 stages
   static constexpr auto config = MmaSm80Config({32, 128, 128}, {16, 32, 128}, 4, {src, dst});
 };
 template <int src, int dst>
+struct MmaSlicedTile {  // 2 x 4 warps, of the latter with a quarter of each slice
+  static constexpr auto config = MmaSm80Config({32, 32, 128}, {16, 32, 32}, 3, {src, dst});
+};
+template <int src, int dst>
 struct HalfTile {
   static constexpr auto config = MmaSm80Config({64, 32, 32}, {32, 32, 32}, 3, {src, dst});
 };
@@ -38,7 +42,11 @@ template <int src, int dst>
 struct FmaTile {
   static constexpr auto config = SimtConfig({64, 32, 8}, {32, 32, 8}, {8, 4, 1}, {src, dst});
 };
-// The same through cp.async: 3 stages and 2 warps, and 4 with more columns than rows.
+template <int src, int dst>
+struct SlicedFmaTile {  // 2 x 2 warps, of the latter with a half of each slice
+  static constexpr auto config = SimtConfig({64, 32, 16}, {32, 32, 8}, {8, 4, 1}, {src, dst});
+};
+// Through cp.async: 3 stages and 2 warps, and 4 with more columns than rows.
 template <int src, int dst>
 struct AsyncFmaTile {
   static constexpr auto config =

@@ -1,7 +1,7 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
 // int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
-// order. The sums of other floats on tensor cores, and on a GPU's those of double, are not defined to the
+// order, of each part where warps share slices. The sums of other floats on tensor cores, and on a GPU's those of double, are not defined to the
 // bit: integers that every order sums exactly are compared exactly, other values within the bound that
 // follows from one truncation of each product and partial sum.
 #pragma once
@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -121,10 +122,12 @@ void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
 // The layouts of a product as values: what does not depend on a policy is compiled once for many.
 struct Orders {
   bool lines_of_a, lines_of_b, row_major_c;
+  int slice = 1, part = 1;  // of k, each part of which is added up by itself
 };
 template <class P>
 constexpr Orders kOrdersOf = {kLinesOfA<P>, kLinesOfB<P>,
-                              std::is_same_v<typename P::LayoutC, RowMajor>};
+                              std::is_same_v<typename P::LayoutC, RowMajor>,
+                              P::config.threadblock.k, P::config.warp.k};
 
 // Random operands in the operator's memory, and what must come out.
 template <class Element, class Epilogue>
@@ -258,18 +261,24 @@ class Product {
   WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
                                        std::int64_t j) const {
     Sums s = {};
-    for (std::int64_t k = 0; k < p_.k; ++k) {
-      const Stored x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
-      const Stored y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
-      if constexpr (std::is_same_v<Element, std::int8_t>) {
-        s.sum += Sum{x} * y;
-      } else if constexpr (kSmallFloat<Element>) {
-        s.exact += ValueOf<Element>(x) * ValueOf<Element>(y);
-        s.magnitude += std::abs(ValueOf<Element>(x) * ValueOf<Element>(y));
-      } else {
-        s.sum = std::fma(x, y, s.sum);
-        s.magnitude += std::abs(double{x} * y);
+    for (std::int64_t first = 0; first < orders_.slice; first += orders_.part) {
+      Sum sum = {};
+      for (std::int64_t begin = first; begin < p_.k; begin += orders_.slice) {
+        for (std::int64_t k = begin; k < std::min(p_.k, begin + orders_.part); ++k) {
+          const Stored x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
+          const Stored y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
+          if constexpr (std::is_same_v<Element, std::int8_t>) {
+            sum += Sum{x} * y;
+          } else if constexpr (kSmallFloat<Element>) {
+            s.exact += ValueOf<Element>(x) * ValueOf<Element>(y);
+            s.magnitude += std::abs(ValueOf<Element>(x) * ValueOf<Element>(y));
+          } else {
+            sum = std::fma(x, y, sum);
+            s.magnitude += std::abs(double{x} * y);
+          }
+        }
       }
+      s.sum = first == 0 ? sum : s.sum + sum;
     }
     if constexpr (kSmallFloat<Element>) s.sum = static_cast<float>(s.exact);
     return s;

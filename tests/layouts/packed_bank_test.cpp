@@ -157,6 +157,8 @@ TEST(PackedInt4, WordsExpandToTheirHalves) {
     }
     EXPECT_EQ(LowerInt4(byte * 0x01010101u), value(byte % 16) * 0x01010101u);
     EXPECT_EQ(UpperInt4(byte * 0x01010101u), value(byte / 16) * 0x01010101u);
+    EXPECT_EQ(LowerInt4Times16(byte * 0x01010101u), byte % 16 * 0x10101010u);
+    EXPECT_EQ(UpperInt4Times16(byte * 0x01010101u), byte / 16 * 0x10101010u);
   }
 }
 
