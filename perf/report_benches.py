@@ -32,11 +32,6 @@ def costs(result, table):
                  [("ReLU, us", *(f"{times[layer]:.2f}" if layer in times else "-" for layer in layers), "", "", ""), *lines]) + wanted
 
 
-def zero_points(result, table):
-    """Of the same file the rows of zero points alone."""
-    return costs({"rows": [r for r in result["rows"] if r.get("kind") == "zero point" or r.get("variant") == "ReLU again"]}, table)
-
-
 def int4(result, table):
     """Filters of int4 against those of int8, where there is little else to read."""
     def cell(row, field, digits=2):
@@ -80,7 +75,6 @@ BENCHES = {
         ("cuBLASLt's batch us:", "peer_us", 1), ("its time / ours:", "ratio", 3), ("floor us:", "floor_us", 1))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
-    "zero-points": ("epilogue-costs-edges.json", zero_points),
 }
 
 
