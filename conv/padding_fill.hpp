@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/conv/copied_operands.hpp"
 #include "weft/gemm/arch/arch.hpp"
@@ -48,24 +47,29 @@ class PaddingFill {
 
   // Of the next slice, which has come to the shared address `stage`.
   WEFT_DEVICE void operator()(arch::Thread t, std::uint32_t stage, int slice) {
-    const int count = a_.copies.Count(slice);
-    if (HasRoom()) {
-      // Those of the smallest tiles have the least time.
-      if (p_.passes.divisor() == 2) {
-        FillCopies(t, stage, count, a_.taps.divisor(), std::integral_constant<int, 2>());
-      } else {
-        FillCopies(t, stage, count, a_.taps.divisor(), p_.passes.divisor());
-      }
-      return;
-    }
+    const int passes = p_.passes.divisor();
+    const int words = HasRoom() ? passes * a_.taps.divisor() : passes;
+    stage += static_cast<std::uint32_t>(t.lane() * RowBytes());
     WEFT_NO_UNROLL
-    for (int i = 0; i < count; ++i) {
-      Tabulate(t, copy_, 1);
-      at_ = 0;
-      next_ = Load(t);
-      FillCopies(t, stage, 1, 1, p_.passes.divisor());
+    for (int left = a_.copies.Count(slice); left > 0; --left) {
+      if (!HasRoom()) {
+        Tabulate(t, copy_, 1);
+        if (++copy_ == a_.taps.divisor()) copy_ = 0;
+        at_ = 0;
+        next_ = Load(t);
+      }
+      std::uint32_t to = stage;
+      WEFT_NO_UNROLL
+      for (int pass = 0; pass < passes; pass += 2, to += 64 * RowBytes()) {
+        const Pair padding = next_;
+        at_ = at_ + 2 == words ? 0 : at_ + 2;
+        next_ = Load(t);  // comes while these are looked at
+        WEFT_UNROLL
+        for (int j = 0; j < 2; ++j) {
+          if ((padding.word[j] >> t.lane() & 1) != 0) FillRow(t, to + j * 32 * RowBytes());
+        }
+      }
       stage += static_cast<std::uint32_t>(a_.copy_bytes);
-      if (++copy_ == a_.taps.divisor()) copy_ = 0;
     }
   }
 
@@ -91,29 +95,6 @@ class PaddingFill {
     return words_ + static_cast<std::uint32_t>(4 * i);
   }
   WEFT_DEVICE Pair Load(arch::Thread t) const { return t.template LoadSharedAt<Pair>(WordAt(at_)); }
-
-  // Of `count` copies, side by side; there are words of `tabulated`. One loop: what the outer one of two costs
-  // is a third of a copy's instructions.
-  template <class Passes>
-  WEFT_DEVICE void FillCopies(arch::Thread t, std::uint32_t to, int count, int tabulated,
-                              Passes passes) {
-    const std::uint32_t gap = static_cast<std::uint32_t>(a_.copy_bytes) -
-                              static_cast<std::uint32_t>(passes) * 32 * RowBytes();
-    int left = passes;  // of a copy
-    to += static_cast<std::uint32_t>(t.lane()) * RowBytes();
-    WEFT_NO_UNROLL
-    for (int i = count * passes; i > 0; i -= 2) {
-      const Pair padding = next_;
-      at_ = at_ + 2 == tabulated * passes ? 0 : at_ + 2;
-      next_ = Load(t);  // comes while these are looked at
-      WEFT_UNROLL
-      for (int j = 0; j < 2; ++j) {
-        if ((padding.word[j] >> t.lane() & 1) != 0) FillRow(t, to + j * 32 * RowBytes());
-      }
-      to += 64 * RowBytes();
-      if (!std::is_same_v<Passes, int> || (left -= 2) == 0) left = passes, to += gap;
-    }
-  }
 
   // The words of `count` copies from number `copy` on; a lane works out some of them by itself.
   WEFT_DEVICE void Tabulate(arch::Thread t, int copy, int count) {
