@@ -215,7 +215,6 @@ class Convolution {
       const SourceCorrection& table = args.source_correction;
       if (table.edge_rows() != nullptr) {
         params.padding = PaddingOf(problem(), engine, table.zero_point());
-        params.ring.fills = params.padding.positions > 0 ? 1 : 0;
       }
     }
     // More would delay the source of kernels whose blocks cannot share a multiprocessor.

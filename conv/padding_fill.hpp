@@ -33,6 +33,8 @@ class PaddingFill {
     chunk_ = t.template LoadSharedAt<Chunk>(last);
   }
 
+  WEFT_DEVICE static bool HasWork(const WgmmaParams<P>& p) { return p.padding.positions > 0; }
+
   // The slices of `tile` come next, from `slice` on.
   template <class Tile>
   WEFT_DEVICE void Aim(arch::Thread t, const Tile& tile, int slice) {

@@ -64,7 +64,6 @@ struct MbarRingParams {
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
-  std::int32_t fills = 0;  // where M::kFills: whether there is anything to change
 };
 
 // What the warp that fills remembers: words of a tile, and four that stay.
@@ -202,20 +201,20 @@ struct MbarRing {
     }
   }
 
-  // By the threads that multiply: acc = A B over the slices. meanwhile(): called while the last
-  // products run.
+  // By the threads that multiply: acc = A B over the slices. fills: whether Fill is called, where M::kFills.
+  // meanwhile(): called while the last products run.
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
                                   typename M::Accumulators& acc, Turn& turn,
-                                  const Meanwhile& meanwhile) {
+                                  [[maybe_unused]] bool fills, const Meanwhile& meanwhile) {
     int previous = -1;  // the stage whose products may be in flight
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
       if constexpr (M::kFills) {
-        if (p.fills) t.MbarWait(t.SharedAddress(&shared.filled[turn.slot]), turn.parity);
+        if (fills) t.MbarWait(t.SharedAddress(&shared.filled[turn.slot]), turn.parity);
       }
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
       t.template WgmmaWait<1>();

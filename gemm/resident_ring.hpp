@@ -84,7 +84,7 @@ struct ResidentRing : MbarRing<M> {
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn,
+                                  typename M::Accumulators& acc, Turn& turn, bool /*fills*/,
                                   const Meanwhile& meanwhile) {
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
     t.FenceProxyAsync();

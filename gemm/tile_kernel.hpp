@@ -20,8 +20,8 @@
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
-// mainloop. Where that Mainloop::kFills, Parts::Filler is made of Params and shared words, aimed at each tile,
-// and called for each of its slices that has come. Where the scheduler's tiles are those of a list
+// mainloop. Where that Mainloop::kFills and Parts::Filler HasWork, one is made of Params and shared words, aimed
+// at each tile, and called for each of its slices that has come. Where the scheduler's tiles are those of a list
 // (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
 // the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
@@ -248,7 +248,7 @@ struct TileKernel {
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if constexpr (Mainloop::kFills) {
-        if (producer == Pipeline::kFillWarp && p.ring.fills) {
+        if (producer == Pipeline::kFillWarp && Fills(p)) {
           typename Parts::Filler filler(t, p, shared.stages.words);
           WEFT_NO_UNROLL
           for (int i = first; i < turns(); i += step) {
@@ -322,7 +322,7 @@ struct TileKernel {
       };
       if constexpr (kStreamed) {
         const SliceRange range = slices.Slices(i);
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, [] {});
+        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, Fills(p), [] {});
         if ((range.begin == 0 && range.end == range.all) ||
             StreamSums<Mainloop>::Add(t, p.stream, shared.stream, i, acc)) {
           begin();
@@ -336,7 +336,7 @@ struct TileKernel {
         const bool now = kSplit > 1 || i == first;
         if (now) prepare();
         Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own, i), acc,
-                          turn, [&] {
+                          turn, Fills(p), [&] {
                             if (!now) prepare();
                           });
         if constexpr (kSplit > 1) {
@@ -372,6 +372,14 @@ struct TileKernel {
       return slices.Slices(turn);
     } else {
       return (slices);
+    }
+  }
+
+  WEFT_DEVICE static bool Fills(const Params& p) {
+    if constexpr (requires { requires Mainloop::kFills; }) {
+      return Parts::Filler::HasWork(p);
+    } else {
+      return false;
     }
   }
 
