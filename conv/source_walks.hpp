@@ -103,6 +103,15 @@ struct Im2colParams : WindowParams {
   gemm::FastDivmod channels;     // NHWC: by channel_units
 };
 
+// What the walks below take for granted of a Shape.
+template <class Shape>
+struct CheckedShape {
+  static_assert(Shape::kEven,
+                "weft: the block's threads that share a row of the source must divide its pieces "
+                "of config.threadblock.k; make that larger, or take fewer warps");
+  static constexpr bool kOk = true;
+};
+
 inline namespace WEFT_BACKEND {
 
 // NCxHWx, at most 32 taps, any stride, dilation and padding. Tensor cores leave no time for
@@ -115,7 +124,7 @@ class TapWalk {
  public:
   using Params = TapParams;
   static constexpr bool kWhole = true;
-  static_assert(Shape::kEven);
+  static_assert(CheckedShape<Shape>::kOk);
   static constexpr int kBytes = Shape::kBytes;
 
   template <class Tile>
@@ -187,7 +196,7 @@ class Im2colWalk {
  public:
   using Params = Im2colParams;
   static constexpr bool kWhole = true;
-  static_assert(Shape::kEven);
+  static_assert(CheckedShape<Shape>::kOk);
   static constexpr int kBytes = Shape::kBytes;
 
   template <class Tile>

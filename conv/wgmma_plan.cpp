@@ -380,21 +380,6 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   return plan;
 }
 
-PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
-  if (zero_point == 0) return {};
-  const WalkMap& walk = plan.source.rows;
-  return {
-      .positions = plan.source_spec.pixels,
-      .passes = gemm::FastDivmod(RoundUp(CeilDiv<std::int32_t>(plan.source_spec.pixels, 32), 2)),
-      .stride_h = gemm::FastDivmod(plan.source.stride_h),
-      .stride_w = gemm::FastDivmod(plan.source.stride_w),
-      .pitch_h = walk.image_pixels.divisor() / walk.row_pixels.divisor(),
-      .row_bytes = plan.source.copy_bytes / plan.source_spec.pixels,
-      .h = Int32(p.h),
-      .w = Int32(p.w),
-      .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
-}
-
 gemm::EngineCounts CountsOf(const EnginePlan& e) {
   return {.steps = e.plan.steps,
           .last_steps = e.plan.last_steps,

@@ -55,7 +55,20 @@ inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
 
 // What PaddingFill writes for a source of this zero point, -128 to 255.
-PaddingParams PaddingOf(const Problem& problem, const EnginePlan& plan, std::int32_t zero_point);
+inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
+  if (zero_point == 0) return {};
+  const WalkMap& walk = plan.source.rows;
+  return {.positions = plan.source_spec.pixels,
+          .passes = gemm::FastDivmod(
+              RoundUp(gemm::CeilDiv<std::int32_t>(plan.source_spec.pixels, 32), 2)),
+          .stride_h = gemm::FastDivmod(plan.source.stride_h),
+          .stride_w = gemm::FastDivmod(plan.source.stride_w),
+          .pitch_h = walk.image_pixels.divisor() / walk.row_pixels.divisor(),
+          .row_bytes = plan.source.copy_bytes / plan.source_spec.pixels,
+          .h = gemm::Int32(p.h),
+          .w = gemm::Int32(p.w),
+          .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
+}
 
 // What the model asks of it.
 gemm::EngineCounts CountsOf(const EnginePlan& plan);

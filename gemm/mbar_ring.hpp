@@ -6,8 +6,8 @@
 // when every warp has multiplied them. The ring goes on from tile to tile, so that the next tile's
 // first slices arrive during this one's epilogue.
 //
-// Where what has come of operand A is changed before it is multiplied (M::kFills), the last of those warps
-// does that, and a third mbarrier, `filled`, ends a phase when it has.
+// Where what has come of operand A is changed before it is multiplied (M::kFills), the last warp of the
+// copying warpgroup does that, and a third mbarrier, `filled`, ends a phase when it has.
 #pragma once
 
 #include <cstdint>
