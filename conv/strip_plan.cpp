@@ -171,8 +171,8 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   w.steps = w.last_steps = Int32(steps);
   for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) {
     const std::int64_t first = all[2 * i].offset, leading = all[2 * i + 1].offset - first;
-    w.step[i].a = static_cast<std::uint32_t>(first / 16 | leading / 16 << 16);
-    w.step[i].b = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(tile.n * 2);
+    w.step_a[i] = static_cast<std::uint32_t>(first / 16 | leading / 16 << 16);
+    w.step_b[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(tile.n * 2);
   }
   return plan;
 }

@@ -302,9 +302,9 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
       const std::int64_t copy = h % p.stride_h * s.copies_w + w % p.stride_w;
       shift = copy * s.pixels + h / p.stride_h * s.pitch_w + w / p.stride_w;
     }
-    plan->step[i].a =
+    plan->step_a[i] =
         static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
-    plan->step[i].b = static_cast<std::uint32_t>(
+    plan->step_b[i] = static_cast<std::uint32_t>(
         ((chunk * s.chunk_taps + tap) * channels * s.span + part * 32) / 16);
   }
 }

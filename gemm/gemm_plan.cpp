@@ -84,8 +84,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
   for (int i = 0; i < plan.steps; ++i) {
-    plan.step[i].a = StepOffset(g.a, i, element_bytes, f.lines_a);
-    plan.step[i].b = StepOffset(g.b, i, element_bytes, f.lines_b);
+    plan.step_a[i] = StepOffset(g.a, i, element_bytes, f.lines_a);
+    plan.step_b[i] = StepOffset(g.b, i, element_bytes, f.lines_b);
   }
   return g;
 }

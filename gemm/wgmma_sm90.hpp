@@ -25,18 +25,15 @@ namespace weft::gemm {
 // Offsets and starts are in units of 16 bytes, as descriptors have them.
 struct WgmmaPlan {
   static constexpr int kMostSteps = 64;
-  // Where the step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
-  // 16 on, how far the second 16 bytes of k lie from the first.
-  struct Step {
-    std::uint32_t a = 0, b = 0;
-  };
 
   std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
   std::uint32_t a_group = 0;    // from a warpgroup's rows to the next one's
   std::uint32_t b_block = 0;    // from 64 columns to the next
   std::int32_t steps = 0;       // of a slice
   std::int32_t last_steps = 0;  // of the last slice
-  Step step[kMostSteps] = {};
+  // Where a step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
+  // 16 on, how far the second 16 bytes of k lie from the first.
+  std::uint32_t step_a[kMostSteps] = {}, step_b[kMostSteps] = {};
 };
 
 inline namespace WEFT_BACKEND {
@@ -179,8 +176,8 @@ class WgmmaSm90Mainloop {
 
   WEFT_DEVICE WgmmaSm90Mainloop(arch::Thread t, const WgmmaPlan& plan) : plan_(plan) {
     const int group = t.WarpUniform(t.warp() / 4);
-    a_ = plan.a + static_cast<std::uint32_t>(group / kGroupsN) * plan.a_group;
-    b_ = plan.b + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
+    a_ = Low(plan.a) + static_cast<std::uint32_t>(group / kGroupsN) * plan.a_group;
+    b_ = Low(plan.b) + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
   }
 
   WEFT_DEVICE static SliceRange SlicesOf(arch::Thread t, int slices) {
@@ -204,7 +201,7 @@ class WgmmaSm90Mainloop {
   // Starts acc += (the slice at the shared addresses a and b), acc = ... for the first.
   WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice,
                             const SliceRange& slices, Accumulators& acc) const {
-    const std::uint64_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
+    const std::uint32_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
     const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
     Keep(t, acc);
     t.WgmmaFence();
@@ -227,19 +224,23 @@ class WgmmaSm90Mainloop {
   }
 
  private:
-  WEFT_DEVICE void Step(arch::Thread t, int i, std::uint64_t rows, std::uint64_t columns,
+  WEFT_DEVICE void Step(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                         bool accumulate, Accumulators& acc) const {
-    const WgmmaPlan::Step step = plan_.step[i];
+    const std::uint32_t step_a = plan_.step_a[i], step_b = plan_.step_b[i];
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) {
-      Product(t, acc[x], Moved(columns, step.b + x * plan_.b_block), Moved(rows, step.a),
-              accumulate);
+      Product(t, acc[x], Descriptor(plan_.b, columns + step_b + x * plan_.b_block),
+              Descriptor(plan_.a, rows + step_a), accumulate);
     }
   }
-  // Starts lie in a descriptor's lower half, and no sum of them leaves it.
-  WEFT_DEVICE static std::uint64_t Moved(std::uint64_t descriptor, std::uint32_t by) {
-    const auto low = static_cast<std::uint32_t>(descriptor) + by;
-    return (descriptor & 0xffffffff00000000u) | low;
+  // Starts lie in a descriptor's lower half, and no sum of them leaves it. Only halves are added, and
+  // the plan has rows and columns apart: with sums of 64 bits and pairs it was ptxas's luck whether two
+  // instructions or nine came between products (docs/performance.md).
+  WEFT_DEVICE static std::uint32_t Low(std::uint64_t descriptor) {
+    return static_cast<std::uint32_t>(descriptor);
+  }
+  WEFT_DEVICE static std::uint64_t Descriptor(std::uint64_t of, std::uint32_t low) {
+    return std::uint64_t{static_cast<std::uint32_t>(of >> 32)} << 32 | low;
   }
 
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
@@ -265,7 +266,7 @@ class WgmmaSm90Mainloop {
   }
 
   const WgmmaPlan& plan_;
-  std::uint64_t a_, b_;
+  std::uint32_t a_, b_;  // lower halves of the warpgroup's
 };
 
 }  // namespace WEFT_BACKEND

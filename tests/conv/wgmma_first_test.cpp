@@ -75,8 +75,8 @@ TEST(WgmmaFirst, StepsStayInTheStrip) {
       }
       EXPECT_EQ(taps, (c + 3) / 4 * r * r);
       for (int i = 0; i < plan.steps; ++i) {
-        const auto start = static_cast<int>(plan.step[i].a & 0xFFFF);
-        const auto leading = static_cast<int>(plan.step[i].a >> 16);
+        const auto start = static_cast<int>(plan.step_a[i] & 0xFFFF);
+        const auto leading = static_cast<int>(plan.step_a[i] >> 16);
         const int rows = 96 / 8 - 1;  // the last one's first pixel
         EXPECT_LE((start + leading) * 16 + rows * 2 * a.line_bytes + 8 * 16,
                   a.blocks * a.lines * a.line_bytes);
