@@ -29,8 +29,8 @@ template <class D>
 struct Block {
   using Desc = D;
   using Policy = BlockPolicy<D>;
+  static_assert(CheckedBlock<D>::kOk);  // first: what D lacks is then one sentence
   static constexpr bool kWgmma = CheckedBlock<D>::kWgmma;
-  static_assert(kWgmma || true);  // before D's members are named: what it lacks is one sentence
   using ElementA = typename D::ElementA;
   using ElementB = typename D::ElementB;
   using ElementC = typename D::ElementC;
