@@ -73,11 +73,12 @@ struct RoundFirst {
   }
 };
 
-// x limited to [low, high]; the limits are run-time values. NaN gives low.
+// x limited to [low, high]; the limits are run-time values. NaN gives low, a zero is +0, and a limit
+// that is NaN is none.
 struct ClampRange {
   float low = 0.0f;
   float high = 6.0f;
-  constexpr float operator()(float x) const { return Clamp(x, low, high); }
+  constexpr float operator()(float x) const { return Limit(x, low, high); }
 };
 
 // x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for MobileNetV3", 2019), with the

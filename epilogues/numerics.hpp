@@ -38,6 +38,13 @@ constexpr float Clamp(float x, float low, float high) {
   return raised < high ? raised : high;
 }
 
+// The same for limits that the compiler does not know: Clamp makes four instructions of them, as one may
+// be NaN or -0. Here a NaN is no limit, and a zero +0. Nothing that is compared is -0 or a signaling NaN,
+// for which fmaxf differs between CPUs and GPUs: adding +0 leaves neither.
+constexpr float Limit(float x, float low, float high) {
+  return __builtin_fminf(__builtin_fmaxf(Add(x, 0.0f), Add(low, 0.0f)), Add(high, 0.0f));
+}
+
 // x, with |x| <= 2^22, rounded to the nearest integer, halves to the even one. In the binade that
 // starts at 1.5 * 2^23 the spacing of floats is one, so the sum is the rounded value and its low
 // mantissa bits are that integer in two's complement.

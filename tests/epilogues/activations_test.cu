@@ -3,9 +3,11 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "tests/epilogues/activation_bounds.hpp"
@@ -72,6 +74,42 @@ TYPED_TEST(OfExponentials, EveryFloat) {
     different += std::memcmp(&bits[i], &want, sizeof(want)) != 0;
   }
   EXPECT_EQ(different, 0);
+}
+
+constexpr int kSpecial = 10;
+__global__ void Limits(const float* special, float* results) {
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= kSpecial * kSpecial * kSpecial) return;
+  const ClampRange range{special[i / kSpecial % kSpecial], special[i / (kSpecial * kSpecial)]};
+  results[i] = range(special[i % kSpecial]);
+}
+
+// ClampRange of zeros of both signs, infinities and NaN, as values and as limits.
+TEST(ClampRange, BitsOfSpecialNumbers) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float special[kSpecial] = {-0.0f, 0.0f, -1.5f, 1.5f, -1e-40f, 1e-40f, -inf, inf, nan, -nan};
+  constexpr int kCount = kSpecial * kSpecial * kSpecial;
+  float *values, *results;
+  ASSERT_EQ(cudaMalloc(&values, sizeof(special)), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&results, kCount * sizeof(float)), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(values, special, sizeof(special), cudaMemcpyDefault), cudaSuccess);
+  Limits<<<(kCount + kThreads - 1) / kThreads, kThreads>>>(values, results);
+  std::vector<float> got(kCount);
+  EXPECT_EQ(cudaMemcpy(got.data(), results, kCount * sizeof(float), cudaMemcpyDefault),
+            cudaSuccess);
+  cudaFree(values);
+  cudaFree(results);
+  for (int i = 0; i < kCount; ++i) {
+    const ClampRange range{special[i / kSpecial % kSpecial], special[i / (kSpecial * kSpecial)]};
+    const float x = special[i % kSpecial], want = range(x);
+    if (std::isnan(want)) {  // of three of them; which one has no rule
+      EXPECT_TRUE(std::isnan(got[i])) << x << ' ' << range.low << ' ' << range.high;
+    } else {
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(got[i]), std::bit_cast<std::uint32_t>(want))
+          << x << ' ' << range.low << ' ' << range.high;
+    }
+  }
 }
 
 }  // namespace

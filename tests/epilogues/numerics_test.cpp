@@ -109,6 +109,28 @@ TEST(Numerics, ClampSendsNanToTheLowEnd) {
   EXPECT_EQ(Clamp(-std::numeric_limits<float>::infinity(), -128.0f, 127.0f), -128.0f);
 }
 
+TEST(Numerics, LimitHasNoNegativeZeroAndTakesNanForNoLimit) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(Limit(nan, -2.0f, 3.0f), -2.0f);
+  EXPECT_EQ(Limit(-5.0f, nan, 3.0f), -5.0f);
+  EXPECT_EQ(Limit(5.0f, nan, 3.0f), 3.0f);
+  EXPECT_EQ(Limit(5.0f, -2.0f, nan), 5.0f);
+  EXPECT_EQ(Limit(std::numeric_limits<float>::infinity(), -2.0f, 3.0f), 3.0f);
+  EXPECT_EQ(Limit(1.0f, 3.0f, -2.0f), -2.0f);  // as Clamp does
+  for (const float x : {-0.0f, 0.0f}) {
+    for (const float low : {-1.0f, -0.0f, 0.0f}) {
+      for (const float high : {-0.0f, 0.0f, 1.0f}) {
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(Limit(x, low, high)), 0u) << low << ' ' << high;
+      }
+    }
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    ASSERT_EQ(Limit(x, -2.5f, 3.5f), Clamp(x, -2.5f, 3.5f)) << x;
+  }
+}
+
 TEST(Chain, IsUsableInConstantExpressions) {
   constexpr Chain<Scale, Bias<>, HSwish, ClampTo<std::int8_t>> chain;
   constexpr StageInputs in{.accumulator = 100, .alpha = 0.5f, .bias = 10.0f};
