@@ -61,7 +61,7 @@ absl::Status internal::CheckFields(absl::Span<const Field> extents, absl::Span<c
   return absl::OkStatus();
 }
 
-absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
+absl::Status CheckProblem(const Problem& p, std::int64_t largest_product, int filter_bits) {
   const Field positive[] = {{"n", p.n},
                             {"h", p.h},
                             {"w", p.w},
@@ -109,10 +109,11 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product) {
         "conv: %s=%.0f products of %s can overflow the int32 accumulator; at most "
         "%d are accepted, so split the channels over several convolutions",
         p.groups == 1 ? "c*r*s" : "c/groups*r*s", static_cast<double>(products),
-        largest_product == kLargestInt8Product ? "two int8 values"
-        : largest_product <= 15 * 8            ? "two values of 4 bits"
-        : largest_product < kLargestInt8Product
-            ? "a byte and an int4"
+        largest_product <= 15 * 8               ? "two values of 4 bits"
+        : largest_product < kLargestInt8Product ? "a byte and an int4"
+        : filter_bits == 4 ? "a byte and 16 times an int4, as mma_sm80 multiplies them,"
+        : largest_product == kLargestInt8Product
+            ? "two int8 values"
             : absl::StrCat("two bytes and their zero points, up to ", largest_product, " each,"),
         kInt32Max / largest_product));
   }

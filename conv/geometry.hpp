@@ -16,9 +16,10 @@ namespace weft::conv {
 inline constexpr std::int64_t kLargestInt8Product = 128 * 128;
 
 // OK if the problem describes a convolution whose int32 sums of products of at most this magnitude
-// cannot overflow. InvalidArgument names the field, its value and what would be accepted.
+// cannot overflow. InvalidArgument names the field, its value and what would be accepted; filter_bits: of
+// a filter's value, for the sentence.
 absl::Status CheckProblem(const Problem& problem,
-                          std::int64_t largest_product = kLargestInt8Product);
+                          std::int64_t largest_product = kLargestInt8Product, int filter_bits = 8);
 
 namespace internal {
 

@@ -99,7 +99,7 @@ double Bytes(const Problem& p, const TileFacts& f, double filters) {
 }  // namespace
 
 absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
-  if (absl::Status s = CheckProblem(p, f.largest_product); !s.ok()) return s;
+  if (absl::Status s = CheckProblem(p, f.largest_product, f.filter_bits); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
   if (f.converts_source && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) {
     return absl::UnimplementedError(

@@ -142,6 +142,11 @@ TEST(Int4Filter, RefusesByName) {
                 "conv: c*r*s=3276800 products of a byte and an int4 can overflow the int32 "
                 "accumulator; at most 2097151 are accepted, so split the channels over several "
                 "convolutions"));
+  EXPECT_EQ(Convolution<Nc32>::Create(p).status(),
+            absl::InvalidArgumentError(
+                "conv: c*r*s=3276800 products of a byte and 16 times an int4, as mma_sm80 "
+                "multiplies them, can overflow the int32 accumulator; at most 131071 are accepted, "
+                "so split the channels over several convolutions"));
   p.c = 8;
   const auto op = Convolution<P>::Create(p);
   ASSERT_TRUE(op.ok()) << op.status();
