@@ -111,10 +111,12 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product, int fi
         p.groups == 1 ? "c*r*s" : "c/groups*r*s", static_cast<double>(products),
         largest_product <= 15 * 8               ? "two values of 4 bits"
         : largest_product < kLargestInt8Product ? "a byte and an int4"
-        : filter_bits == 4 ? "a byte and 16 times an int4, as mma_sm80 multiplies them,"
-        : largest_product == kLargestInt8Product
-            ? "two int8 values"
-            : absl::StrCat("two bytes and their zero points, up to ", largest_product, " each,"),
+        : filter_bits == 4 && largest_product <= 255 * 128  // or its zero point counts, too
+            ? "a byte and 16 times an int4, as mma_sm80 multiplies them,"
+            : largest_product == kLargestInt8Product
+                  ? "two int8 values"
+                  : absl::StrCat("two bytes and their zero points, up to ", largest_product,
+                                 " each,"),
         kInt32Max / largest_product));
   }
   const Wide pixels = Wide{p.n} * p.p() * p.q();

@@ -147,6 +147,8 @@ TEST(Int4Filter, RefusesByName) {
                 "conv: c*r*s=3276800 products of a byte and 16 times an int4, as mma_sm80 "
                 "multiplies them, can overflow the int32 accumulator; at most 131071 are accepted, "
                 "so split the channels over several convolutions"));
+  EXPECT_THAT(std::string(Convolution<Int4Filter<ZeroFilterSm80>>::Create(p).status().message()),
+              testing::HasSubstr("products of two bytes and their zero points, up to 65025 each,"));
   p.c = 8;
   const auto op = Convolution<P>::Create(p);
   ASSERT_TRUE(op.ok()) << op.status();
