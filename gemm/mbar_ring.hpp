@@ -216,9 +216,10 @@ struct MbarRing {
       if constexpr (M::kFills) {
         if (fills) t.MbarWait(t.SharedAddress(&shared.filled[turn.slot]), turn.parity);
       }
-      mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc);
-      t.template WgmmaWait<1>();
-      if (previous >= 0) Release(t, shared, previous);
+      mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc,
+                        [&] {
+                          if (previous >= 0) Release(t, shared, previous);
+                        });
       previous = turn.slot;
       turn.Next(p.stages);
     }

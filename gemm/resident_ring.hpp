@@ -89,7 +89,7 @@ struct ResidentRing : MbarRing<M> {
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
     t.FenceProxyAsync();
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
-                      Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc);
+                      Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc, [] {});
     meanwhile();
     t.template WgmmaWait<0>();
     M::Keep(t, acc);

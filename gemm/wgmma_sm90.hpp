@@ -198,24 +198,37 @@ class WgmmaSm90Mainloop {
     }
   }
 
-  // Starts acc += (the slice at the shared addresses a and b), acc = ... for the first.
+  // Starts acc += (the slice at the shared addresses a and b), acc = ... for the first. started(): called
+  // when all products of slices before have been made and some of this one's are in flight.
+  //
+  // In groups of four steps, and of one for what is left, each committed where its last product is: if a
+  // group ends elsewhere, behind a loop say, ptxas ends it by a product of its own and closes one with every
+  // round of the loop, and the wait for the slice before becomes one for this slice (docs/performance.md).
+  template <class Started>
   WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice,
-                            const SliceRange& slices, Accumulators& acc) const {
+                            const SliceRange& slices, Accumulators& acc,
+                            const Started& started) const {
     const std::uint32_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
     const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
+    const bool accumulate = slice > slices.begin;
     Keep(t, acc);
     t.WgmmaFence();
-    // Fours, so that the next steps' descriptors are made while a step's product runs.
     int i = 0;
+    if (steps >= kGroupSteps) {
+      Steps<kGroupSteps>(t, 0, rows, columns, accumulate, acc);
+      i = kGroupSteps;
+    } else {
+      Steps<1>(t, 0, rows, columns, accumulate, acc);
+      i = 1;
+    }
+    t.template WgmmaWait<1>();
+    started();
     WEFT_NO_UNROLL
-    for (; i + 4 <= steps; i += 4) {
-      Step(t, i, rows, columns, slice > slices.begin || i > 0, acc);
-      WEFT_UNROLL
-      for (int j = 1; j < 4; ++j) Step(t, i + j, rows, columns, true, acc);
+    for (; i + kGroupSteps <= steps; i += kGroupSteps) {
+      Steps<kGroupSteps>(t, i, rows, columns, true, acc);
     }
     WEFT_NO_UNROLL
-    for (; i < steps; ++i) Step(t, i, rows, columns, slice > slices.begin || i > 0, acc);
-    t.WgmmaCommit();
+    for (; i < steps; ++i) Steps<1>(t, i, rows, columns, true, acc);
   }
 
   WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
@@ -224,6 +237,16 @@ class WgmmaSm90Mainloop {
   }
 
  private:
+  static constexpr int kGroupSteps = 4;
+
+  // A group of products: steps i to i + kCount.
+  template <int kCount>
+  WEFT_DEVICE void Steps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                         bool accumulate, Accumulators& acc) const {
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) Step(t, i + j, rows, columns, accumulate || j > 0, acc);
+    t.WgmmaCommit();
+  }
   WEFT_DEVICE void Step(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                         bool accumulate, Accumulators& acc) const {
     const std::uint32_t step_a = plan_.step_a[i], step_b = plan_.step_b[i];
