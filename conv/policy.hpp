@@ -64,6 +64,7 @@ using gemm::WithDstAlignment;
 using gemm::WithRegisters;
 using gemm::WithSplit;
 using gemm::WithSrcAlignment;
+using gemm::WithStack;
 
 template <class P>
 concept HasTypes = requires {

@@ -37,6 +37,7 @@ struct TileDescription {
   int blocks_per_sm = 0;  // wgmma_sm90
   int split = 1;          // wgmma_sm90
   bool stream = false;    // wgmma_sm90
+  int stack = 1;          // wgmma_sm90
 };
 
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
@@ -140,6 +141,9 @@ struct WgmmaSm90Config {
   // Of matrix products: whether the slices of the last tiles are divided evenly among all blocks
   // (gemm/stream.hpp), for tiles that leave the last wave mostly idle. Runs want args.workspace.
   bool stream = false;
+  // Of convolutions with few channels, 1 or 2: output rows that the columns of a tile hold. With 2,
+  // threadblock.n is 64, 32 channels of two rows each (conv/stacked_taps.hpp).
+  int stack = 1;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
@@ -149,8 +153,8 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock, warp,          {},    {warp.m, 64, 32},
-            2,         alignment,   blocks_per_sm, split, stream};
+    return {kMainloop, threadblock,   warp,  {},     {warp.m, 64, 32}, 2,
+            alignment, blocks_per_sm, split, stream, stack};
   }
 };
 
@@ -193,6 +197,12 @@ constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
 // `config` with the slices of the last tiles divided among all blocks.
 constexpr WgmmaSm90Config WithStream(WgmmaSm90Config config) {
   config.stream = true;
+  return config;
+}
+
+// `config` for tiles that hold `stack` output rows side by side.
+constexpr WgmmaSm90Config WithStack(WgmmaSm90Config config, int stack) {
+  config.stack = stack;
   return config;
 }
 

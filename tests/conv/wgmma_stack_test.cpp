@@ -1,0 +1,1 @@
+#include "tests/conv/wgmma_stack_cases.hpp"  // on the CPU
