@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/copy_limits.hpp"
 #include "weft/conv/stacked_taps.hpp"
 #include "weft/conv/strip_plan.hpp"
 
@@ -28,37 +29,6 @@ double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
   if (bytes == 64) return strided ? 4.0 : 2.3;
   if (nhwc) return strided ? 6.0 : 2.0;
   return !strided ? 1.15 : patch ? 3.6 : 2.3;
-}
-
-absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "conv: ", what, "=", value, " is more than ", limit,
-      " of the copy engine, which the wgmma_sm90 mainloop uses; use an MmaSm80Config"));
-}
-
-absl::Status CheckLimits(const Problem& p) {
-  constexpr std::int64_t kMostStride = 8, kMostPad = 127, kMostReach = 255;
-  if (p.stride_h > kMostStride) return Refuse("stride_h", p.stride_h, "the 8");
-  if (p.stride_w > kMostStride) return Refuse("stride_w", p.stride_w, "the 8");
-  const struct {
-    const char* name;
-    std::int64_t value;
-  } pads[] = {{"pad_top", p.pad_top},
-              {"pad_left", p.pad_left},
-              {"pad_bottom", p.pad_bottom},
-              {"pad_right", p.pad_right}};
-  for (const auto& pad : pads) {
-    if (pad.value > kMostPad) return Refuse(pad.name, pad.value, "the 127");
-  }
-  // Also keeps the walk's upper corner above -128.
-  const std::int64_t reach_h = (p.r - 1) * p.dilation_h, reach_w = (p.s - 1) * p.dilation_w;
-  if (reach_h > kMostReach) return Refuse("(r-1)*dilation_h", reach_h, "the 255");
-  if (reach_w > kMostReach) return Refuse("(s-1)*dilation_w", reach_w, "the 255");
-  if (p.pad_bottom - reach_h < -128)
-    return Refuse("(r-1)*dilation_h-pad_bottom", reach_h - p.pad_bottom, "the 128");
-  if (p.pad_right - reach_w < -128)
-    return Refuse("(s-1)*dilation_w-pad_right", reach_w - p.pad_right, "the 128");
-  return absl::OkStatus();
 }
 
 // How a slice is made up.
@@ -372,7 +342,7 @@ absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const gemm::TileFac
   if (!taps.ok()) return taps.status();
   const Problem& pairs = taps->pairs;
   Slicing slicing;
-  if (absl::Status s = CheckLimits(pairs); !s.ok()) return NoStack(s.message());
+  if (absl::Status s = CheckCopyLimits(pairs); !s.ok()) return NoStack(s.message());
   if (!ByPatch(pairs, f, taps->FilterRows(p, f.channels()), &slicing)) {
     return NoStack("conv: two stages of a patch do not fit in shared memory");
   }
@@ -398,7 +368,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
                      "take; use an MmaSm80Config"));
   }
   if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
-  if (absl::Status s = CheckLimits(p); !s.ok()) return s;
+  if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
   if (f.config.stack > 1) return MakeStackedPlan(p, f);
   const std::int64_t channels = f.channels();
   Slicing slicing = ByTaps(p, f), patch;

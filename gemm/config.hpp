@@ -231,6 +231,10 @@ inline constexpr WgmmaSm90Config kWgmma112x64({112, 64, 128}, {112, 64, 128}, 2)
 inline constexpr WgmmaSm90Config kWgmma96x128({96, 128, 64}, {96, 64, 64}, 2);
 inline constexpr WgmmaSm90Config kWgmma64x64({64, 64, 128}, {64, 64, 128}, 2);
 inline constexpr WgmmaSm90Config kWgmma32x64({32, 64, 256}, {32, 64, 256}, 2);
+// For convolutions of at most 32 output channels a group: 32 of two output rows.
+inline constexpr WgmmaSm90Config kWgmma160x64Stacked =
+    WithStack(WgmmaSm90Config({160, 64, 128}, {80, 64, 128}, 2), 2);
+inline constexpr WgmmaSm90Config kWgmma64x64Stacked = WithStack(kWgmma64x64, 2);
 // For few outputs of long sums: clusters of 4 blocks share a tile's slices.
 inline constexpr WgmmaSm90Config kWgmma64x64Split4 =
     WithSplit(WgmmaSm90Config({64, 64, 128}, {64, 64, 128}), 4);
