@@ -10,8 +10,9 @@ using gemm::Int32;
 
 absl::Status NoStack(absl::string_view why) {
   return absl::InvalidArgumentError(
-      absl::StrCat(why, ", where the config.stack of wgmma_sm90 is 2; take a config with a stack "
-                        "of 1"));
+      absl::StrCat(why,
+                   ", where the config.stack of wgmma_sm90 is 2; take a config with a stack "
+                   "of 1"));
 }
 
 absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const gemm::TileFacts& f) {
@@ -42,8 +43,8 @@ void StackedTaps::FillFilter(const Problem& p, const gemm::TileFacts& f, std::in
                              std::int64_t chunks, std::int64_t slice_chunks,
                              EnginePlan* plan) const {
   const FilterExtents e = p.filter();
-  const auto c = static_cast<std::uint64_t>(e.c), k = static_cast<std::uint64_t>(
-                                                      RoundUp(e.k, f.filter_interleave));
+  const auto c = static_cast<std::uint64_t>(e.c),
+             k = static_cast<std::uint64_t>(RoundUp(e.k, f.filter_interleave));
   const auto r = static_cast<std::uint32_t>(e.r), s = static_cast<std::uint32_t>(e.s);
   const auto channels = static_cast<std::uint16_t>(f.channels());
   arch::TensorMapSpec& spec = plan->filter_spec;

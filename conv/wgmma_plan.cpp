@@ -34,8 +34,8 @@ double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
 // How a slice is made up.
 struct Slicing {
   bool patch = false;
-  std::int64_t span = 32;       // channels of a chunk
-  std::int64_t chunk_taps = 1;  // and how many of the filter's taps
+  std::int64_t span = 32;        // channels of a chunk
+  std::int64_t chunk_taps = 1;   // and how many of the filter's taps
   std::int64_t filter_rows = 0;  // and rows of `span` bytes of the filter
   std::int64_t chunks = 0;       // of k
   std::int64_t slice_chunks = 1;

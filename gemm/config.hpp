@@ -153,8 +153,8 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock,   warp,  {},     {warp.m, 64, 32}, 2,
-            alignment, blocks_per_sm, split, stream, stack};
+    return {kMainloop,     threadblock, warp,   {},   {warp.m, 64, 32}, 2, alignment,
+            blocks_per_sm, split,       stream, stack};
   }
 };
 

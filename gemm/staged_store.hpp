@@ -307,8 +307,8 @@ class StagedStore {
         kLoads || Epilogue::kNeedsCoordinate || (Math::kWritesBeside && !kReadsPlaces);
     [[maybe_unused]] PairPlaces places;
     if constexpr (kReadsPlaces) {
-      places = t.LoadShared(reinterpret_cast<const PairPlaces*>(
-          &shared.offset[Map::Group(t)][PixelOf(t, i)]));
+      places = t.LoadShared(
+          reinterpret_cast<const PairPlaces*>(&shared.offset[Map::Group(t)][PixelOf(t, i)]));
     } else if constexpr (Math::kWritesBeside) {
       // Or the places of all pixels would be kept from one block of columns to the next.
       std::int32_t unknown[1] = {first_m};
@@ -320,8 +320,7 @@ class StagedStore {
       PairTerms terms{};
       [[maybe_unused]] const PairTerms* pair = nullptr;
       if constexpr (Math::kTerms) {
-        pair = reinterpret_cast<const PairTerms*>(
-            &shared.terms[Map::Group(t)][PixelOf(t, i)]);
+        pair = reinterpret_cast<const PairTerms*>(&shared.terms[Map::Group(t)][PixelOf(t, i)]);
       }
       if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
       WEFT_UNROLL

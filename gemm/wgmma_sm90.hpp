@@ -89,12 +89,14 @@ class WgmmaSm90Mainloop {
   static_assert(kSplit == 1 || !kResident,
                 "weft: config.split of wgmma_sm90 over NCxHWx<4> is 1: a tile has one slice");
   static constexpr int kStack = kConfig.stack;  // rows of the output in a row of the product
-  static_assert(kStack == 1 || requires { requires Spec::kStacks; },
-                "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and "
-                "NHWC");
-  static_assert(kStack == 1 || (kStack == 2 && kTile.n == 64),
-                "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
-                "which are 32 channels of two output rows");
+  static_assert(
+      kStack == 1 || requires { requires Spec::kStacks; },
+      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and "
+      "NHWC");
+  static_assert(
+      kStack == 1 || (kStack == 2 && kTile.n == 64),
+      "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
+      "which are 32 channels of two output rows");
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
   static constexpr int kOwnN = kN / kSplit;  // rows of a warpgroup that are a block's to store
   static constexpr int kGroupsN = kTile.n / kWarp.n;

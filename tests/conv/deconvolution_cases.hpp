@@ -141,6 +141,15 @@ TEST(Deconvolution, LargeStridesAndDilations) {
   }
 }
 
+// Phases whose tiles hold two of their rows: each has three rows of taps.
+struct StackedPhases : WgmmaPrologue<PerPhase, NCxHWx<32>, SmallTile64> {
+  static constexpr auto config = WithStack(SmallTile64::config, 2);
+};
+TEST(Deconvolution, Stacked) {
+  ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 7, 20, 6, 2, 2));
+  ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 6, 32, 3, 1, 1));
+}
+
 TEST(Deconvolution, OfAFamily) {
   using Wide = Nc4Prologue<PerPhase, NCxHWx<32>, Tile<64, 32, 32, 32, 16, 4, 4>, WithResidual>;
   ExpectDeconvolved<Family<Simple, Wide>, Simple>(SquareDeconvolution(3, 9, 5, 12, 3, 1, 2, 1));
