@@ -89,10 +89,10 @@ class WgmmaSm90Mainloop {
   static_assert(kSplit == 1 || !kResident,
                 "weft: config.split of wgmma_sm90 over NCxHWx<4> is 1: a tile has one slice");
   static constexpr int kStack = kConfig.stack;  // rows of the output in a row of the product
+  static constexpr bool kStacks = requires { requires Spec::kStacks; };
   static_assert(
-      kStack == 1 || requires { requires Spec::kStacks; },
-      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and "
-      "NHWC");
+      kStack == 1 || kStacks,
+      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC");
   static_assert(
       kStack == 1 || (kStack == 2 && kTile.n == 64),
       "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "

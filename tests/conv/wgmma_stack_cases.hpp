@@ -24,12 +24,6 @@ using epilogues::ClampTo;
 using epilogues::Scale;
 using epilogues::ToFloat;
 
-template <class TileT>
-struct Stacked {
-  static constexpr auto config = WithStack(TileT::config, 2);
-};
-using Stacked32 = Stacked<WgmmaTile<32, 64, 64, 32, 64, 2>>;
-
 // Even and odd numbers of output rows, one of them; few channels and all; channels of several
 // blocks; filters of every height, with strides that divide it and others.
 template <class P>
