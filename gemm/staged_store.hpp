@@ -31,16 +31,14 @@ class StagedStore {
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
   static_assert(sizeof(Element) == 1);
-  static constexpr int kStack = M::kStack;        // pixels of a row
-  static constexpr int kRows = M::kOwnN;          // of a warpgroup
-  static constexpr int kPixels = kStack * kRows;  // first those that are their rows' first ones
-  static constexpr int kChunks = 4 * M::kBlocks;  // of a row, of a warpgroup
-  static constexpr int kPixelChunks = kChunks / kStack;
+  using Pixels = StagedPixels<M>;
+  static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
+  static constexpr int kChunks = 4 * M::kBlocks;                         // of a row, likewise
   using Chunks = StagedChunks<kChunks, M::kPermuted>;
   using Chunk = typename Chunks::Chunk;
   static constexpr int kRun = P::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.
-  static constexpr int kTogether = Dst::kChannelRun == 0    ? kPixelChunks
+  static constexpr int kTogether = Dst::kChannelRun == 0    ? Pixels::kChunks
                                    : Dst::kChannelRun >= 32 ? 2
                                                             : 1;
 
@@ -89,10 +87,10 @@ class StagedStore {
       auto& staged = shared.chunk[Map::Group(t)];
       const std::int32_t end = p.rows.EndChannel(tile, p.k);
       const Mine mine = MineOf(t);
-      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile) + ChannelOf(mine.chunk);
+      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
       ForEachRow(mine, [&](int row) {
         const OutputPixel pixel =
-            p.rows.Pixel(tile, first_m + NumberOf(t, FirstOf(mine.chunk) + row));
+            p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, Pixels::FirstOf(mine.chunk) + row));
         const auto* from = p.residual + pixel.n * ResidualLayout::ImageStride(p.extents) +
                            PixelOffset<ResidualLayout>(p.extents, pixel.pq);
         const std::uint32_t to = t.SharedAddress(staged[Chunks::Place(row, mine.chunk)]);
@@ -117,18 +115,19 @@ class StagedStore {
     const std::int64_t image = Dst::ImageStride(p.extents);
     WEFT_UNROLL
     for (int i = 0; i < kPixels; i += 128) {
-      const int row = i + t.tid() % 128;
-      const OutputPixel pixel = p.rows.Pixel(tile, first_m + NumberOf(t, row));
+      const int number = i + t.tid() % 128;
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, number));
       const std::int64_t offset =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
-      if (i + 128 <= kPixels || row < kPixels) shared.offset[Map::Group(t)][row] = offset;
+      const bool mine = i + 128 <= kPixels || number < kPixels;
+      if (mine) shared.offset[Map::Group(t)][number] = offset;
       if constexpr (Epilogue::kHasSums) {
         const std::int32_t n = pixel.inside ? pixel.n : -1;
-        if (i + 128 <= kPixels || row < kPixels) shared.image[Map::Group(t)][row] = n;
+        if (mine) shared.image[Map::Group(t)][number] = n;
       }
       if constexpr (Math::kTerms) {
         const auto terms = Math::TermsOf(t, p, tile, pixel);
-        if (i + 128 <= kPixels || row < kPixels) shared.terms[Map::Group(t)][row] = terms;
+        if (mine) shared.terms[Map::Group(t)][number] = terms;
       }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
@@ -189,7 +188,7 @@ class StagedStore {
     }
     if constexpr (!Epilogue::kWritesOutput) {
       // Nobody reads what is staged.
-    } else if (end - first_k >= 16 * kPixelChunks) {
+    } else if (end - first_k >= 16 * Pixels::kChunks) {
       Write<false>(t, shared, p, first_k, end, padded_end);
     } else {
       Write<true>(t, shared, p, first_k, end, padded_end);
@@ -197,31 +196,6 @@ class StagedStore {
   }
 
  private:
-  // A chunk's first channel; and of its pixels the first row's.
-  WEFT_DEVICE static int ChannelOf(int chunk) {
-    if constexpr (kStack > 1) chunk %= kPixelChunks;
-    return 16 * chunk;
-  }
-  WEFT_DEVICE static int FirstOf(int chunk) {
-    if constexpr (kStack == 1) {
-      return 0;
-    } else {
-      return chunk / kPixelChunks * kRows;
-    }
-  }
-  // From a warpgroup's pixels to those of the map, which counts through a row's before the next one's.
-  WEFT_DEVICE static int NumberOf(arch::Thread t, int pixel) {
-    if constexpr (kStack == 1) {
-      return Map::FirstPixel(t) + pixel;
-    } else {
-      return Map::FirstPixel(t) + pixel % kRows * kStack + pixel / kRows;
-    }
-  }
-  // Of a thread's i-th.
-  WEFT_DEVICE static int PixelOf(arch::Thread t, int i) {
-    return Map::Stacked(t) * kRows + Map::Row(t, i);
-  }
-
   // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th row from `row` on.
   // Neighbouring threads take what lies side by side in the destination, then neighbouring rows.
   static constexpr int kStep = 128 / kChunks;
@@ -255,7 +229,7 @@ class StagedStore {
     // Which of the group's pixels are at the border.
     [[maybe_unused]] std::uint32_t edges[CeilDiv(kRows, 32)] = {};
     if constexpr (Math::kEdges) {
-      static_assert(kStack == 1);  // a row has one
+      static_assert(M::kStack == 1);  // a row has one
       WEFT_UNROLL
       for (int i = 0; i < kRows; i += 32) {
         const int row = i + t.lane();
@@ -282,7 +256,7 @@ class StagedStore {
     constexpr int kAll = kRows / 8, kFours = kAll / 4 * 4;
     WEFT_UNROLL
     for (int x = 0; x < M::kBlocks; ++x) {
-      if (ChannelOf(4 * x + t.warp() % 4) >= count) return;
+      if (Pixels::ChannelOf(4 * x + t.warp() % 4) >= count) return;
       WEFT_UNROLL
       for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i, x);
       if constexpr (kAll % 4 >= 2) stage(std::integral_constant<int, 2>(), kFours, x);
@@ -307,8 +281,8 @@ class StagedStore {
         kLoads || Epilogue::kNeedsCoordinate || (Math::kWritesBeside && !kReadsPlaces);
     [[maybe_unused]] PairPlaces places;
     if constexpr (kReadsPlaces) {
-      places = t.LoadShared(
-          reinterpret_cast<const PairPlaces*>(&shared.offset[Map::Group(t)][PixelOf(t, i)]));
+      places = t.LoadShared(reinterpret_cast<const PairPlaces*>(
+          &shared.offset[Map::Group(t)][Pixels::PixelOf(t, i)]));
     } else if constexpr (Math::kWritesBeside) {
       // Or the places of all pixels would be kept from one block of columns to the next.
       std::int32_t unknown[1] = {first_m};
@@ -320,7 +294,8 @@ class StagedStore {
       PairTerms terms{};
       [[maybe_unused]] const PairTerms* pair = nullptr;
       if constexpr (Math::kTerms) {
-        pair = reinterpret_cast<const PairTerms*>(&shared.terms[Map::Group(t)][PixelOf(t, i)]);
+        pair =
+            reinterpret_cast<const PairTerms*>(&shared.terms[Map::Group(t)][Pixels::PixelOf(t, i)]);
       }
       if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
       WEFT_UNROLL
@@ -392,8 +367,8 @@ class StagedStore {
                                 std::int32_t first_k, std::int32_t end, std::int32_t padded_end) {
     const auto& staged = shared.chunk[Map::Group(t)];
     const Mine mine = MineOf(t);
-    const std::int64_t* const offsets = shared.offset[Map::Group(t)] + FirstOf(mine.chunk);
-    const std::int32_t k = first_k + ChannelOf(mine.chunk);
+    const std::int64_t* const offsets = shared.offset[Map::Group(t)] + Pixels::FirstOf(mine.chunk);
+    const std::int32_t k = first_k + Pixels::ChannelOf(mine.chunk);
     if (kMasked && k >= padded_end) return;
     const Chunk keep = Chunks::Mask(end - k);
     std::uint32_t order[2];
@@ -431,10 +406,10 @@ class StagedStore {
     const auto& staged = shared.chunk[Map::Group(t)];
     WEFT_NO_UNROLL
     for (int chunk = t.warp() % 4; chunk < kChunks; chunk += 4) {
-      const std::int32_t k = first_k + ChannelOf(chunk);
+      const std::int32_t k = first_k + Pixels::ChannelOf(chunk);
       if (k >= end) return;
       AddUpChunks<Element, kRows>(
-          t, p, shared.image[Map::Group(t)] + FirstOf(chunk), end,
+          t, p, shared.image[Map::Group(t)] + Pixels::FirstOf(chunk), end,
           [&](int row) { return staged[Chunks::Place(row, chunk)]; },
           [&](int b) { return k + Chunks::ChannelOf(chunk, b); });
     }
