@@ -23,6 +23,11 @@ struct ResidualOfDst : Base {
   using Epilogue = epilogues::ResidualBiasRelu<>;
 };
 
+// Tiles of two rows of a phase.
+struct StackedPhases : WgmmaPrologue<prologues::PerPhase, NCxHWx<32>, SmallTile64> {
+  static constexpr auto config = WithStack(SmallTile64::config, 2);
+};
+
 namespace {
 
 using prologues::PerPhase;
@@ -141,11 +146,7 @@ TEST(Deconvolution, LargeStridesAndDilations) {
   }
 }
 
-// Phases whose tiles hold two of their rows: each has three rows of taps.
-struct StackedPhases : WgmmaPrologue<PerPhase, NCxHWx<32>, SmallTile64> {
-  static constexpr auto config = WithStack(SmallTile64::config, 2);
-};
-TEST(Deconvolution, Stacked) {
+TEST(Deconvolution, Stacked) {  // phases of three rows of taps, and the only one
   ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 7, 20, 6, 2, 2));
   ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 6, 32, 3, 1, 1));
 }
