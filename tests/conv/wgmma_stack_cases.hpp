@@ -100,6 +100,9 @@ TEST(WgmmaStack, Tiles) {
   const auto run = [&]<class TileT>() {
     using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, TileT>;
     ExpectMatchesReference<P>(SquareProblem(3, 96, 13, 32, 3, 1, 1), relu);
+    Problem wide = SquareProblem(2, 64, 5, 32, 3, 1, 1);
+    wide.w = 160;
+    ExpectMatchesReference<P>(wide, relu);
     ExpectMatchesReference<P>(
         SquareProblem(1, 32, 17, 20, TileT::config.blocks_per_sm == 1 ? 7 : 4, 3, 1), relu);
   };
