@@ -205,7 +205,7 @@ class Convolution {
       return s;
     }
     arch::TensorMapSpec filters = engine.filter_spec;
-    filters.dim[3] = static_cast<std::uint32_t>(args.filter.count());
+    filters.dim[filters.rank - 1] *= static_cast<std::uint32_t>(args.filter.count());
     const void* filter = args.filter.data();
     if (absl::Status s = gemm::MakeMap("conv", make, filters, filter, &params.b.map); !s.ok()) {
       return s;

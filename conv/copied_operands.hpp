@@ -41,6 +41,27 @@ struct WalkMap : PixelMap {
   }
 };
 
+// The same where a row of the product is a column of two rows of the output (config.stack): number 2 m
+// and 2 m + 1 of the output's rows are those of row m.
+struct StackedWalk : WalkMap {
+  std::int32_t last_first = 0;  // 1: the first is the lower row
+
+  template <class Tile>
+  constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
+    PixelPlace at = Place(tile, m >> 1);
+    at.p = 2 * at.p + ((m & 1) ^ last_first);
+    at.inside = at.inside && at.p < p && at.q < q;
+    return at;
+  }
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    const PixelPlace at = OutputPlace(tile, m);
+    return {at.n, at.p * q + at.q, at.inside};
+  }
+};
+template <class P>
+using WalkOf = std::conditional_t<(P::config.stack > 1), StackedWalk, WalkMap>;
+
 // What a copy of either operand serves is a chunk: `span` channels (32 in NCxHWx<32>) of one tap, or
 // of all. Chunks of k: the taps of the first channels, then those of the next.
 struct SliceCopies {
@@ -49,6 +70,11 @@ struct SliceCopies {
   std::int32_t of_last = 0;
   constexpr std::int32_t Count(int slice) const { return slice == last ? of_last : of_slice; }
 };
+constexpr SliceCopies CopiesOfSlices(std::int64_t all, std::int64_t of_slice) {
+  const std::int64_t slices = gemm::CeilDiv(all, of_slice);
+  return {gemm::Int32(of_slice), gemm::Int32(slices - 1),
+          gemm::Int32(all - (slices - 1) * of_slice)};
+}
 
 struct SourceCopies {
   WalkMap rows;
@@ -69,11 +95,13 @@ struct CopiedSourceParams : SourceCopies {
 };
 
 struct FilterCopies {
-  gemm::FastDivmod taps;  // KRSC: copies of one block of channels
+  gemm::FastDivmod taps;  // KRSC, config.stack: copies of one block of channels
   SliceCopies copies;
   std::int32_t copy_bytes = 0;   // in shared memory
   std::int32_t span = 0;         // KRSC: channels of a chunk
   std::int32_t slice_steps = 0;  // CxRSKx<32>: taps of a slice
+  // config.stack: where the first copy's rows of taps begin, and blocks of channels of a filter.
+  std::int32_t first_row = 0, blocks = 0;
 };
 
 struct CopiedFilterParams : FilterCopies {
@@ -106,7 +134,7 @@ struct WgmmaParams : WithPadding<kFillsPadding<P>> {
   typename BatchGrid<typename P::Prologue>::Params schedule;
   CopiedSourceParams a;
   CopiedFilterParams b;
-  gemm::OutputParams<P, RowsFor<typename P::Prologue, WalkMap>> output;
+  gemm::OutputParams<P, RowsFor<typename P::Prologue, WalkOf<P>>> output;
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
   std::int32_t slices = 0;
@@ -189,16 +217,19 @@ template <class P, class M>
 class CopiedFilter {
   static constexpr bool kNhwc = CheckedPolicy<P>::kNhwc;
   static constexpr int kColumn = kNhwc ? 1 : 4;  // channels of a line
+  static constexpr bool kStacked = M::kStack > 1;
 
  public:
   template <class Tile>
   WEFT_DEVICE CopiedFilter(const CopiedFilterParams& p, const Tile& tile)
-      : p_(p), k_(tile.n * (M::kBlockN / kColumn)) {
+      : p_(p), k_(tile.n * (M::kBlockN / M::kStack / kColumn)) {
     if constexpr (requires { tile.filter; }) filter_ = static_cast<std::int32_t>(tile.filter);
+    // The map's last dimension is that of blocks then, those of all filters.
+    if constexpr (kStacked && !kNhwc) channel_ = filter_ * p.blocks;
   }
 
   WEFT_DEVICE void Seek(int slice) {
-    if constexpr (kNhwc) {
+    if constexpr (kNhwc || kStacked) {
       channel_ += p_.taps.Divmod(slice * p_.copies.of_slice, tap_) * p_.span;
     }
   }
@@ -209,10 +240,16 @@ class CopiedFilter {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int slice,
                         gemm::CopyShare = {}) {
-    if constexpr (kNhwc) {
+    if constexpr (kNhwc || kStacked) {
       WEFT_NO_UNROLL
       for (int left = p_.copies.Count(slice); left > 0; --left) {
-        t.TmaLoad(to, p_.map, bar, {channel_, k_, tap_, filter_});
+        if constexpr (!kStacked) {
+          t.TmaLoad(to, p_.map, bar, {channel_, k_, tap_, filter_});
+        } else if constexpr (kNhwc) {
+          t.TmaLoad(to, p_.map, bar, {channel_, k_, p_.first_row + tap_, 0, filter_});
+        } else {
+          t.TmaLoad(to, p_.map, bar, {0, k_, p_.first_row + tap_, 0, channel_});
+        }
         to += p_.copy_bytes;
         if (++tap_ == p_.taps.divisor()) tap_ = 0, channel_ += p_.span;
       }

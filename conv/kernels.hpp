@@ -149,6 +149,7 @@ struct WgmmaParts {
     static constexpr bool kPermuted = !Checked::kNhwc && !kStrips;
     static constexpr bool kResident = kStrips;
     static constexpr bool kFills = !kStrips && kFillsPadding<P>;
+    static constexpr bool kStacks = !kStrips;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.

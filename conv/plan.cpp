@@ -164,8 +164,9 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
     if (!engine.ok()) return engine.status();
     g.engine = *engine;
     tile_rows = engine->rows;
-    if (tile_rows > kInt32Max - 1024) {
-      return TooLarge("rows of one product", tile_rows, kInt32Max - 1024, "split the batch");
+    const std::int64_t places = f.config.stack * tile_rows;
+    if (places > kInt32Max - 1024) {
+      return TooLarge("rows of one product", places, kInt32Max - 1024, "split the batch");
     }
   }
   g.padded_k = Int32(RoundUp(p.k, f.dst_interleave));
@@ -173,7 +174,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   PlanCounts& counts = g.counts;
   counts.batches = g.batch.Count();
   counts.tiles_m = gemm::CeilDiv(tile_rows, std::int64_t{tile.m});
-  counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{tile.n});
+  counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
   counts.slices = f.stage_bytes > 0 ? g.engine.slices : Int32(gemm::CeilDiv(units, slice_units));
   const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
   if (blocks > kInt32Max) {
@@ -256,14 +257,15 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
                      : g.engine.patch                   ? "a patch for all taps"
                                                         : "a copy for each tap";
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
+  const char* stacked = c.stack > 1 ? " of two output rows" : "";
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d %s, %s, %s%d x %d %sblocks of %d threads, %d bytes shared, %s%s -> "
+      "%s %dx%dx%d warp %dx%d %s, %s%s, %s%d x %d %sblocks of %d threads, %d bytes shared, %s%s -> "
       "%s",
       gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, thread, path, batches, g.counts.tiles_m, g.counts.tiles_n, clusters, f.threads,
-      f.shared_bytes, f.src_layout, f.filter_bits == 4 ? " by int4" : "", f.dst_layout);
+      c.warp.n, thread, path, stacked, batches, g.counts.tiles_m, g.counts.tiles_n, clusters,
+      f.threads, f.shared_bytes, f.src_layout, f.filter_bits == 4 ? " by int4" : "", f.dst_layout);
 }
 
 }  // namespace weft::conv

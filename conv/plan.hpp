@@ -158,6 +158,7 @@ WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& pr
   static_cast<SourceCopies&>(params.a) = g.engine.source;
   static_cast<FilterCopies&>(params.b) = g.engine.filter;
   static_cast<WalkMap&>(params.output.rows) = g.engine.source.rows;
+  if constexpr (P::config.stack > 1) params.output.rows.last_first = g.engine.last_first;
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;
   params.tiles = static_cast<std::int32_t>(g.counts.blocks());

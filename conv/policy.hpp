@@ -42,6 +42,7 @@ using gemm::kSimt64x64;
 using gemm::kWgmma112x64;
 using gemm::kWgmma128x128;
 using gemm::kWgmma128x256;
+using gemm::kWgmma160x64Stacked;
 using gemm::kWgmma192x128;
 using gemm::kWgmma192x64;
 using gemm::kWgmma208x128;
@@ -50,6 +51,7 @@ using gemm::kWgmma32x64Split4;
 using gemm::kWgmma64x128;
 using gemm::kWgmma64x64;
 using gemm::kWgmma64x64Split4;
+using gemm::kWgmma64x64Stacked;
 using gemm::kWgmma96x128;
 using gemm::kWgmmaFirst128x64;
 using gemm::kWgmmaFirst192x64;
@@ -64,6 +66,7 @@ using gemm::WithDstAlignment;
 using gemm::WithRegisters;
 using gemm::WithSplit;
 using gemm::WithSrcAlignment;
+using gemm::WithStack;
 
 template <class P>
 concept HasTypes = requires {

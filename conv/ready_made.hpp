@@ -176,7 +176,9 @@ using Wgmma = IfStaged<E, Dst,                            //
                        Conv<E, Dst, Wgmma96x256>,         //
                        Conv<E, Dst, Wgmma112x128>,        //
                        Conv<E, Dst, Wgmma64x64Deep>,      //
-                       Conv<E, Dst, Wgmma64x64Split2>>;
+                       Conv<E, Dst, Wgmma64x64Split2>,    //
+                       Conv<E, Dst, Wgmma160x64Stacked>,  //
+                       Conv<E, Dst, Wgmma64x64Stacked>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;

@@ -158,6 +158,13 @@ struct Wgmma64x64Split4 {
 struct Wgmma32x64Split4 {
   static constexpr auto config = kWgmma32x64Split4;
 };
+// For at most 32 output channels a group and R of 2 and more.
+struct Wgmma160x64Stacked {
+  static constexpr auto config = kWgmma160x64Stacked;
+};
+struct Wgmma64x64Stacked {
+  static constexpr auto config = kWgmma64x64Stacked;
+};
 // The same for a first layer, over NCxHWx<4>.
 struct WgmmaFirst448x64 {
   static constexpr auto config = kWgmmaFirst448x64;

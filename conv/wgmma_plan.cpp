@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/copy_limits.hpp"
+#include "weft/conv/stacked_taps.hpp"
 #include "weft/conv/strip_plan.hpp"
 
 namespace weft::conv {
@@ -29,43 +31,13 @@ double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
   return !strided ? 1.15 : patch ? 3.6 : 2.3;
 }
 
-absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "conv: ", what, "=", value, " is more than ", limit,
-      " of the copy engine, which the wgmma_sm90 mainloop uses; use an MmaSm80Config"));
-}
-
-absl::Status CheckLimits(const Problem& p) {
-  constexpr std::int64_t kMostStride = 8, kMostPad = 127, kMostReach = 255;
-  if (p.stride_h > kMostStride) return Refuse("stride_h", p.stride_h, "the 8");
-  if (p.stride_w > kMostStride) return Refuse("stride_w", p.stride_w, "the 8");
-  const struct {
-    const char* name;
-    std::int64_t value;
-  } pads[] = {{"pad_top", p.pad_top},
-              {"pad_left", p.pad_left},
-              {"pad_bottom", p.pad_bottom},
-              {"pad_right", p.pad_right}};
-  for (const auto& pad : pads) {
-    if (pad.value > kMostPad) return Refuse(pad.name, pad.value, "the 127");
-  }
-  // Also keeps the walk's upper corner above -128.
-  const std::int64_t reach_h = (p.r - 1) * p.dilation_h, reach_w = (p.s - 1) * p.dilation_w;
-  if (reach_h > kMostReach) return Refuse("(r-1)*dilation_h", reach_h, "the 255");
-  if (reach_w > kMostReach) return Refuse("(s-1)*dilation_w", reach_w, "the 255");
-  if (p.pad_bottom - reach_h < -128)
-    return Refuse("(r-1)*dilation_h-pad_bottom", reach_h - p.pad_bottom, "the 128");
-  if (p.pad_right - reach_w < -128)
-    return Refuse("(s-1)*dilation_w-pad_right", reach_w - p.pad_right, "the 128");
-  return absl::OkStatus();
-}
-
 // How a slice is made up.
 struct Slicing {
   bool patch = false;
-  std::int64_t span = 32;       // channels of a chunk
-  std::int64_t chunk_taps = 1;  // and how many of the filter's taps
-  std::int64_t chunks = 0;      // of k
+  std::int64_t span = 32;        // channels of a chunk
+  std::int64_t chunk_taps = 1;   // and how many of the filter's taps
+  std::int64_t filter_rows = 0;  // and rows of `span` bytes of the filter
+  std::int64_t chunks = 0;       // of k
   std::int64_t slice_chunks = 1;
   std::int64_t copies_h = 1, copies_w = 1;  // of the source, for a chunk
   std::int64_t pixels = 0;                  // of a copy
@@ -78,9 +50,8 @@ struct Slicing {
   std::int64_t chunk_bytes() const { return copies() * copy_bytes(); }
   std::int64_t steps() const { return slice_chunks * chunk_taps * (span / 32); }
   std::int64_t source_bytes() const { return RoundUp(slice_chunks * chunk_bytes(), 1024); }
-  std::int64_t stage_bytes(std::int64_t channels) const {
-    return source_bytes() + RoundUp(steps() * channels * 32, 1024);
-  }
+  std::int64_t filter_bytes() const { return slice_chunks * filter_rows * span; }
+  std::int64_t stage_bytes() const { return source_bytes() + RoundUp(filter_bytes(), 1024); }
 };
 
 // The widest chunk of NHWC that wastes least.
@@ -100,7 +71,7 @@ bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) 
   const std::int64_t share = CeilDiv<std::int64_t>(s->chunks, f.config.split);  // of a block
   s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
   for (;; --s->slice_chunks) {
-    s->stages = std::min(f.stage_bytes / s->stage_bytes(f.config.threadblock.n), kMostStages);
+    s->stages = std::min(f.stage_bytes / s->stage_bytes(), kMostStages);
     if (s->stages >= 2 && s->steps() <= WgmmaPlan::kMostSteps) return true;
     if (s->slice_chunks == 1) return false;
   }
@@ -110,6 +81,7 @@ Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
   Slicing s;
   const std::int64_t c = p.c / p.groups;
   s.span = f.nhwc ? SpanOf(c) : 32;
+  s.filter_rows = f.config.threadblock.n;
   s.pixels = f.config.threadblock.m;
   s.chunks = CeilDiv(c, s.span) * p.r * p.s;
   s.pitch_w = p.q();
@@ -135,8 +107,9 @@ std::int64_t CopiesOf(std::int64_t taps, std::int64_t stride, std::int64_t dilat
   return dilation % stride == 0 ? 1 : std::min(stride, (taps - 1) * dilation + 1);
 }
 
-// One copy with stride 1, four for 3x3 with stride 2. False if the problem has no patch.
-bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
+// One copy with stride 1, four for 3x3 with stride 2. False if the problem has no patch. filter_rows:
+// a Slicing's.
+bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_rows, Slicing* s) {
   if (p.r * p.s == 1) return false;
   const std::int64_t c = p.c / p.groups;
   s->patch = true;
@@ -149,6 +122,7 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
   s->pixels = RoundUp(f.config.threadblock.m + shift, 8);
   if (s->pixels > 1024) return false;
   s->chunk_taps = p.r * p.s;
+  s->filter_rows = filter_rows;
   const std::int64_t widest = f.nhwc ? SpanOf(c) : 32;
   for (s->span = widest; s->span >= 32; s->span /= 2) {
     s->chunks = CeilDiv(c, s->span);
@@ -166,18 +140,13 @@ double EngineClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s
 double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
   const gemm::TileShape& tile = f.config.threadblock;
   const auto steps = static_cast<double>(s.steps());
-  const double bytes = static_cast<double>(s.rows() * s.span) + steps * tile.n * 32.0;
+  const auto bytes = static_cast<double>(s.rows() * s.span + s.filter_bytes());
   const double products = steps * tile.m * tile.n / 128.0;  // 4096 a clock, 32 to a step
   const double feed = std::max(bytes / kFabricBytes, EngineClocks(p, f, s));
   const double round = (products + feed + kLatency) / static_cast<double>(s.stages);
   const double useful = static_cast<double>(p.p() * p.q()) / double(s.pitch_w * s.pitch_h);
   const double taps = static_cast<double>(p.r * p.s);
   return std::max({products, feed, round}) * taps / steps / (tile.m * useful);
-}
-
-SliceCopies CopiesOfSlices(std::int64_t all, std::int64_t of_slice) {
-  const std::int64_t slices = CeilDiv(all, of_slice);
-  return {Int32(of_slice), Int32(slices - 1), Int32(all - (slices - 1) * of_slice)};
 }
 
 void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
@@ -279,8 +248,11 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   b.copy_bytes = Int32(spec.Bytes());
 }
 
-// Where the operands of each step begin; in units of 16 bytes.
-void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, WgmmaPlan* plan) {
+// Where the operands of each step begin; in units of 16 bytes. row_of_tap: of a chunk's filter_rows, the
+// first that a tap multiplies.
+template <class RowOfTap>
+void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
+               const RowOfTap& row_of_tap, WgmmaPlan* plan) {
   const auto swizzle = f.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
   const auto row = static_cast<std::uint32_t>(s.span);
   plan->a = plan->b =
@@ -291,7 +263,6 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
   plan->steps = Int32(s.steps());
   plan->last_steps =
       Int32((s.chunks - (CeilDiv(s.chunks, s.slice_chunks) - 1) * s.slice_chunks) * chunk_steps);
-  const std::int64_t channels = f.config.threadblock.n;
   for (std::int64_t i = 0; i < s.steps(); ++i) {
     const std::int64_t chunk = i / chunk_steps, tap = i % chunk_steps / (s.span / 32);
     const std::int64_t part = i % (s.span / 32);
@@ -305,7 +276,7 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
     plan->step_a[i] =
         static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
     plan->step_b[i] = static_cast<std::uint32_t>(
-        ((chunk * s.chunk_taps + tap) * channels * s.span + part * 32) / 16);
+        ((chunk * s.filter_rows + row_of_tap(tap)) * s.span + part * 32) / 16);
   }
 }
 
@@ -315,7 +286,7 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s, Wgm
 void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std::int64_t slices,
               gemm::MbarRingParams* ring) {
   constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024;
-  const std::int64_t filters = s.stage_bytes(f.config.threadblock.n) - s.source_bytes();
+  const std::int64_t filters = s.stage_bytes() - s.source_bytes();
   const std::int64_t left = f.stage_bytes - slices * filters;
   const std::int64_t stages = std::min(left / s.source_bytes(), kMostStages);
   if (f.config.split == 1 && stages >= kLeastStages && left >= kLeastBytes && FilterMayStay(p, f)) {
@@ -326,7 +297,7 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
     ring->b_stride = Int32(filters);
   } else {
     ring->stages = Int32(s.stages);
-    ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes(f.config.threadblock.n));
+    ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes());
     ring->b_offset = Int32(s.source_bytes());
   }
   constexpr double kMostClocks = 900.0;
@@ -334,24 +305,57 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
   ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
 }
 
-// For the model: what RowClocks says is of an engine by itself.
-void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+// For the model: what RowClocks says is of an engine by itself. taps_inside: the share of the rows of
+// taps brought that exist.
+void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, double taps_inside,
+                EnginePlan* plan) {
   using gemm::CopyClocks;
-  const std::int64_t k = p.k / p.groups, n = f.config.threadblock.n;
+  const std::int64_t k = p.k / p.groups, n = f.channels();
   const auto inside = [&](std::int64_t columns) {
-    return static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
+    return taps_inside * static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
   };
-  const auto pixels = static_cast<double>(s.pixels), columns = static_cast<double>(n);
+  const auto pixels = static_cast<double>(s.pixels);
+  const double rows = static_cast<double>(s.filter_rows * s.slice_chunks) / double(s.steps());
   if (f.nhwc) {
     const double row = CopyClocks::Line(s.span);
     plan->copy_clocks = pixels * row;
-    plan->column_clocks =
-        CopyClocks::Columns(columns * 32.0 / static_cast<double>(s.span), inside(k), row);
+    plan->column_clocks = CopyClocks::Columns(rows, inside(k), row);
   } else {  // filters are lines of four channels, of which each is as long as four pixels
     plan->copy_clocks = pixels * (p.stride_w > 1 ? CopyClocks::kStridedBlock : CopyClocks::kBlock);
-    plan->column_clocks = CopyClocks::Columns(columns / 4.0, inside(RoundUp(k, std::int64_t{32})),
+    plan->column_clocks = CopyClocks::Columns(rows / 4.0, inside(RoundUp(k, std::int64_t{32})),
                                               4.0 * CopyClocks::kBlock);
   }
+}
+
+// All but the filter's copies, steps and clocks.
+void FillOthers(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+  plan->patch = s.patch;
+  plan->rows = (f.depends.image ? 1 : p.n) * s.pitch_w * s.pitch_h;
+  plan->slices = Int32(CeilDiv(s.chunks, s.slice_chunks));
+  FillSource(p, f, s, plan);
+  FillRing(p, f, s, plan->slices, &plan->ring);
+  plan->ring.ShareCopies(plan->source.copies.of_slice, f.row_threads);
+}
+
+absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const gemm::TileFacts& f) {
+  absl::StatusOr<StackedTaps> taps = StackTaps(p, f);
+  if (!taps.ok()) return taps.status();
+  const Problem& pairs = taps->pairs;
+  Slicing slicing;
+  if (absl::Status s = CheckCopyLimits(pairs); !s.ok()) return NoStack(s.message());
+  if (!ByPatch(pairs, f, taps->FilterRows(p, f.channels()), &slicing)) {
+    return NoStack("conv: two stages of a patch do not fit in shared memory");
+  }
+  EnginePlan plan;
+  taps->FillFilter(p, f, slicing.span, slicing.chunks, slicing.slice_chunks, &plan);
+  FillSteps(
+      pairs, f, slicing, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
+      &plan.plan);
+  FillClocks(p, f, slicing, taps->Inside(p), &plan);
+  FillOthers(pairs, f, slicing, &plan);
+  plan.source.rows.p = Int32(p.p());
+  plan.last_first = p.mode == Mode::kCrossCorrelation ? 1 : 0;
+  return plan;
 }
 
 }  // namespace
@@ -364,19 +368,20 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
                      "take; use an MmaSm80Config"));
   }
   if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
-  if (absl::Status s = CheckLimits(p); !s.ok()) return s;
+  if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
+  if (f.config.stack > 1) return MakeStackedPlan(p, f);
+  const std::int64_t channels = f.channels();
   Slicing slicing = ByTaps(p, f), patch;
-  if (ByPatch(p, f, &patch) && ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) slicing = patch;
+  if (ByPatch(p, f, p.r * p.s * channels, &patch) &&
+      ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) {
+    slicing = patch;
+  }
   EnginePlan plan;
-  plan.patch = slicing.patch;
-  plan.rows = (f.depends.image ? 1 : p.n) * slicing.pitch_w * slicing.pitch_h;
-  plan.slices = Int32(CeilDiv(slicing.chunks, slicing.slice_chunks));
-  FillSource(p, f, slicing, &plan);
   FillFilter(p, f, slicing, &plan);
-  FillSteps(p, f, slicing, &plan.plan);
-  FillRing(p, f, slicing, plan.slices, &plan.ring);
-  plan.ring.ShareCopies(plan.source.copies.of_slice, f.row_threads);
-  FillClocks(p, f, slicing, &plan);
+  FillSteps(
+      p, f, slicing, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
+  FillClocks(p, f, slicing, 1.0, &plan);
+  FillOthers(p, f, slicing, &plan);
   return plan;
 }
 

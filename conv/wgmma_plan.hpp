@@ -11,6 +11,9 @@
 //          dilation / stride on, so that a source pixel comes once; the positions between rows and
 //          images are wasted.
 //
+// With config.stack a tile's columns are channels of two output rows (conv/stacked_taps.hpp), by a
+// patch only.
+//
 // Over NCxHWx<4> there are strips instead (conv/strip_plan.hpp), which the copy engine does not bring.
 #pragma once
 
@@ -36,6 +39,7 @@ struct EnginePlan {
   double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::EngineCounts'
   std::int32_t slices = 0;
   bool patch = false;
+  std::int32_t last_first = 0;  // StackedWalk's
   bool strips = false;  // the following instead of source_spec, filter_spec, source and filter
   SourceStrips source_strips;
   FilterChunks filter_chunks;
@@ -46,12 +50,13 @@ struct EnginePlan {
 inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
   constexpr std::int64_t kMost = 16;
   return prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
-         RoundUp(p.k / p.groups, f.dst_interleave) <= kMost * f.config.threadblock.n;
+         RoundUp(p.k / p.groups, f.dst_interleave) <= kMost * f.channels();
 }
 
 // For a checked problem. InvalidArgument where the copy engine's limits do not admit it: strides
 // above 8, paddings above 127, taps more than 255 pixels apart; where the prologue's filter
-// depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan.
+// depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan and
+// StackTaps.
 absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
 
 // What PaddingFill writes for a source of this zero point, -128 to 255.

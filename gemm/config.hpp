@@ -37,6 +37,7 @@ struct TileDescription {
   int blocks_per_sm = 0;  // wgmma_sm90
   int split = 1;          // wgmma_sm90
   bool stream = false;    // wgmma_sm90
+  int stack = 1;          // wgmma_sm90
 };
 
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
@@ -140,6 +141,9 @@ struct WgmmaSm90Config {
   // Of matrix products: whether the slices of the last tiles are divided evenly among all blocks
   // (gemm/stream.hpp), for tiles that leave the last wave mostly idle. Runs want args.workspace.
   bool stream = false;
+  // Of convolutions with few channels, 1 or 2: output rows that the columns of a tile hold. With 2,
+  // threadblock.n is 64, 32 channels of two rows each (conv/stacked_taps.hpp).
+  int stack = 1;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
@@ -149,8 +153,8 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock, warp,          {},    {warp.m, 64, 32},
-            2,         alignment,   blocks_per_sm, split, stream};
+    return {kMainloop,     threadblock, warp,   {},   {warp.m, 64, 32}, 2, alignment,
+            blocks_per_sm, split,       stream, stack};
   }
 };
 
@@ -196,6 +200,12 @@ constexpr WgmmaSm90Config WithStream(WgmmaSm90Config config) {
   return config;
 }
 
+// `config` for tiles that hold `stack` output rows side by side.
+constexpr WgmmaSm90Config WithStack(WgmmaSm90Config config, int stack) {
+  config.stack = stack;
+  return config;
+}
+
 // Tiles that suit most layers, ready to be named in a policy.
 inline constexpr SimtConfig kSimt128x128({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
 inline constexpr SimtConfig kSimt128x64({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
@@ -221,6 +231,10 @@ inline constexpr WgmmaSm90Config kWgmma112x64({112, 64, 128}, {112, 64, 128}, 2)
 inline constexpr WgmmaSm90Config kWgmma96x128({96, 128, 64}, {96, 64, 64}, 2);
 inline constexpr WgmmaSm90Config kWgmma64x64({64, 64, 128}, {64, 64, 128}, 2);
 inline constexpr WgmmaSm90Config kWgmma32x64({32, 64, 256}, {32, 64, 256}, 2);
+// For convolutions of at most 32 output channels a group: 32 of two output rows.
+inline constexpr WgmmaSm90Config kWgmma160x64Stacked =
+    WithStack(WgmmaSm90Config({160, 64, 128}, {80, 64, 128}, 2), 2);
+inline constexpr WgmmaSm90Config kWgmma64x64Stacked = WithStack(kWgmma64x64, 2);
 // For few outputs of long sums: clusters of 4 blocks share a tile's slices.
 inline constexpr WgmmaSm90Config kWgmma64x64Split4 =
     WithSplit(WgmmaSm90Config({64, 64, 128}, {64, 64, 128}), 4);

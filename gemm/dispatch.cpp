@@ -90,6 +90,7 @@ std::string TileName(const TileDescription& c) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
     if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
     if (c.stream) absl::StrAppend(&name, ", tiles divided");
+    if (c.stack > 1) absl::StrAppend(&name, ", of ", c.stack, " output rows");
   } else if (has_stages) {
     absl::StrAppend(&name, ", ", c.stages, " stages");
   }

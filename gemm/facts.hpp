@@ -53,6 +53,8 @@ struct TileFacts {
   const char* src_layout = "";
   const char* filter_layout = "";
   const char* dst_layout = "";
+
+  constexpr int channels() const { return config.threadblock.n / config.stack; }  // of a tile
 };
 
 // Clocks of the copy engine for a row of a copy while tensor cores multiply; fitted to an H200 with the

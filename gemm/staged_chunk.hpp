@@ -1,5 +1,5 @@
-// A chunk of 16 channels of one pixel in a staged tile (staged_store.hpp): where it lies, and in which
-// order it has its channels.
+// A chunk of 16 channels of one pixel in a staged tile (staged_store.hpp): whose it is, where it lies,
+// and in which order it has its channels.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,54 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// kChunks: of a pixel, of a warpgroup. kPermuted: the mainloop's.
+// The pixels that a warpgroup's rows hold: one each, or with config.stack two, whose channels are the
+// first and the second half of a row's columns. In shared memory all rows' first pixels come first.
+// M: a WgmmaSm90Mainloop.
+template <class M>
+struct StagedPixels {
+  using Map = typename M::Map;
+  static constexpr int kStack = M::kStack, kRows = M::kOwnN, kCount = kStack * kRows;
+  static constexpr int kChunks = 4 * M::kBlocks / kStack;  // of a pixel
+
+  // A row's chunk: its first channel, and the pixel that has it of row 0.
+  WEFT_DEVICE static int ChannelOf(int chunk) {
+    if constexpr (kStack > 1) chunk %= kChunks;
+    return 16 * chunk;
+  }
+  WEFT_DEVICE static int FirstOf(int chunk) {
+    if constexpr (kStack == 1) {
+      return 0;
+    } else {
+      return chunk / kChunks * kRows;
+    }
+  }
+  // A pixel's number in the tile, where a row's two are neighbours, as M::Map counts.
+  WEFT_DEVICE static int NumberOf(arch::Thread t, int pixel) {
+    if constexpr (kStack == 1) {
+      return Map::FirstPixel(t) + pixel;
+    } else {
+      return Map::FirstPixel(t) + pixel % kRows * kStack + pixel / kRows;
+    }
+  }
+  // The i-th of a thread's sums.
+  WEFT_DEVICE static int PixelOf(arch::Thread t, int i) {
+    return Map::Stacked(t) * kRows + Map::Row(t, i);
+  }
+};
+
+// kChunks: of a row, of a warpgroup. kPermuted: the mainloop's.
 template <int kChunks, bool kPermuted>
 struct StagedChunks {
   struct alignas(16) Chunk {
     std::uint32_t word[4];
   };
 
-  // Chunks change places so that those of 8 pixels lie in different banks, and pairs of 4 pixels too:
-  // by the pixel's bits in reverse.
-  WEFT_DEVICE static int Place(int pixel, int chunk) {
-    constexpr bool kWholeLines = kChunks % 8 == 0;  // a pixel's chunks fill lines of 128 bytes
-    const int bits = (pixel & 2) | (pixel >> 2 & 1);
-    return pixel * kChunks + (chunk ^ (kWholeLines ? (pixel & 1) << 2 | bits : bits));
+  // Chunks change places so that those of 8 rows lie in different banks, and pairs of 4 rows too: by
+  // the row's bits in reverse.
+  WEFT_DEVICE static int Place(int row, int chunk) {
+    constexpr bool kWholeLines = kChunks % 8 == 0;  // a row's chunks fill lines of 128 bytes
+    const int bits = (row & 2) | (row >> 2 & 1);
+    return row * kChunks + (chunk ^ (kWholeLines ? (row & 1) << 2 | bits : bits));
   }
 
   // Selectors of BytePermute. Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last

@@ -31,13 +31,16 @@ class StagedStore {
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
   static_assert(sizeof(Element) == 1);
-  static constexpr int kPixels = M::kOwnN;        // of a warpgroup
-  static constexpr int kChunks = 4 * M::kBlocks;  // of a pixel, of a warpgroup
+  using Pixels = StagedPixels<M>;
+  static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
+  static constexpr int kChunks = 4 * M::kBlocks;                         // of a row, likewise
   using Chunks = StagedChunks<kChunks, M::kPermuted>;
   using Chunk = typename Chunks::Chunk;
   static constexpr int kRun = P::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.
-  static constexpr int kTogether = Dst::kChannelRun == 0 ? kChunks : Dst::kChannelRun >= 32 ? 2 : 1;
+  static constexpr int kTogether = Dst::kChannelRun == 0    ? Pixels::kChunks
+                                   : Dst::kChannelRun >= 32 ? 2
+                                                            : 1;
 
   // Channels of one access to the residual. Those that asynchronous copies cannot bring are loaded
   // where they are used.
@@ -55,8 +58,8 @@ class StagedStore {
 
  public:
   struct Plain {
-    alignas(128) std::uint8_t chunk[M::kGroups][kPixels * kChunks][16];
-    // Where the row's pixel begins in the destination, in elements; negative if it is none.
+    alignas(128) std::uint8_t chunk[M::kGroups][kRows * kChunks][16];
+    // Where the pixel begins in the destination, in elements; negative if it is none.
     alignas(16) std::int64_t offset[M::kGroups][kPixels];
   };
   struct WithTerms : Plain {
@@ -64,7 +67,7 @@ class StagedStore {
   };
   using WithoutSums = std::conditional_t<Math::kTerms, WithTerms, Plain>;
   struct WithImages : WithoutSums {
-    std::int32_t image[M::kGroups][kPixels];  // of the row's pixel; negative if it is none
+    std::int32_t image[M::kGroups][kPixels];  // of the pixel; negative if it is none
   };
   using Shared = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
   // What a thread keeps from one tile to the next.
@@ -84,9 +87,10 @@ class StagedStore {
       auto& staged = shared.chunk[Map::Group(t)];
       const std::int32_t end = p.rows.EndChannel(tile, p.k);
       const Mine mine = MineOf(t);
-      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile) + 16 * mine.chunk;
-      ForEachPixel(mine, [&](int row) {
-        const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
+      first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
+      ForEachRow(mine, [&](int row) {
+        const OutputPixel pixel =
+            p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, Pixels::FirstOf(mine.chunk) + row));
         const auto* from = p.residual + pixel.n * ResidualLayout::ImageStride(p.extents) +
                            PixelOffset<ResidualLayout>(p.extents, pixel.pq);
         const std::uint32_t to = t.SharedAddress(staged[Chunks::Place(row, mine.chunk)]);
@@ -111,18 +115,19 @@ class StagedStore {
     const std::int64_t image = Dst::ImageStride(p.extents);
     WEFT_UNROLL
     for (int i = 0; i < kPixels; i += 128) {
-      const int row = i + t.tid() % 128;
-      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + row);
+      const int number = i + t.tid() % 128;
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, number));
       const std::int64_t offset =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
-      if (i + 128 <= kPixels || row < kPixels) shared.offset[Map::Group(t)][row] = offset;
+      const bool mine = i + 128 <= kPixels || number < kPixels;
+      if (mine) shared.offset[Map::Group(t)][number] = offset;
       if constexpr (Epilogue::kHasSums) {
         const std::int32_t n = pixel.inside ? pixel.n : -1;
-        if (i + 128 <= kPixels || row < kPixels) shared.image[Map::Group(t)][row] = n;
+        if (mine) shared.image[Map::Group(t)][number] = n;
       }
       if constexpr (Math::kTerms) {
         const auto terms = Math::TermsOf(t, p, tile, pixel);
-        if (i + 128 <= kPixels || row < kPixels) shared.terms[Map::Group(t)][row] = terms;
+        if (mine) shared.terms[Map::Group(t)][number] = terms;
       }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
@@ -151,7 +156,7 @@ class StagedStore {
     if constexpr (kStagesResidual) {
       t.template CpAsyncWait<0>();
       const Mine mine = MineOf(t);
-      ForEachPixel(mine, [&](int row) {  // those that the thread has brought
+      ForEachRow(mine, [&](int row) {  // those that the thread has brought
         auto* const place = reinterpret_cast<Chunk*>(staged[Chunks::Place(row, mine.chunk)]);
         Chunk words = t.LoadShared(place);
         Chunks::ToFragments(t, mine.chunk, words);
@@ -183,7 +188,7 @@ class StagedStore {
     }
     if constexpr (!Epilogue::kWritesOutput) {
       // Nobody reads what is staged.
-    } else if (end - first_k >= 16 * kChunks) {
+    } else if (end - first_k >= 16 * Pixels::kChunks) {
       Write<false>(t, shared, p, first_k, end, padded_end);
     } else {
       Write<true>(t, shared, p, first_k, end, padded_end);
@@ -191,23 +196,23 @@ class StagedStore {
   }
 
  private:
-  // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th pixel from `pixel` on.
-  // Neighbouring threads take what lies side by side in the destination, then neighbouring pixels.
+  // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th row from `row` on.
+  // Neighbouring threads take what lies side by side in the destination, then neighbouring rows.
   static constexpr int kStep = 128 / kChunks;
   struct Mine {
-    int chunk, pixel;
+    int chunk, row;
   };
   WEFT_DEVICE static Mine MineOf(arch::Thread t) {
     const int thread = t.tid() % 128, rest = thread / kTogether;
     return {rest / kStep * kTogether + thread % kTogether, rest % kStep};
   }
-  // visit(pixel) for each of them.
+  // visit(row) for each of them.
   template <class Visit>
-  WEFT_DEVICE static void ForEachPixel(const Mine& mine, const Visit& visit) {
+  WEFT_DEVICE static void ForEachRow(const Mine& mine, const Visit& visit) {
     if (128 % kChunks != 0 && mine.chunk >= kChunks) return;
     WEFT_UNROLL
-    for (int i = 0; i < kPixels; i += kStep) {
-      if (kPixels % kStep == 0 || i + mine.pixel < kPixels) visit(i + mine.pixel);
+    for (int i = 0; i < kRows; i += kStep) {
+      if (kRows % kStep == 0 || i + mine.row < kRows) visit(i + mine.row);
     }
   }
 
@@ -222,17 +227,18 @@ class StagedStore {
     for (auto& c : channels) Math::Finish(p, c);
     auto& staged = shared.chunk[Map::Group(t)];
     // Which of the group's pixels are at the border.
-    [[maybe_unused]] std::uint32_t edges[CeilDiv(kPixels, 32)] = {};
+    [[maybe_unused]] std::uint32_t edges[CeilDiv(kRows, 32)] = {};
     if constexpr (Math::kEdges) {
+      static_assert(M::kStack == 1);  // a row has one
       WEFT_UNROLL
-      for (int i = 0; i < kPixels; i += 32) {
+      for (int i = 0; i < kRows; i += 32) {
         const int row = i + t.lane();
         edges[i / 32] =
-            t.Ballot(row < kPixels && t.LoadShared(&shared.terms[Map::Group(t)][row].edge) != 0);
+            t.Ballot(row < kRows && t.LoadShared(&shared.terms[Map::Group(t)][row].edge) != 0);
       }
     }
-    // 4 matrices of 8 pixels at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
-    // pixels are no multiple of 32 end in two or one.
+    // 4 matrices of 8 rows at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
+    // rows are no multiple of 32 end in two or one.
     const auto stage = [&](auto matrices, int first, int x) {
       constexpr int kMatrices = matrices();
       const int row = 8 * first + t.lane() % (8 * kMatrices);
@@ -247,10 +253,10 @@ class StagedStore {
       }
       t.template StMatrixTrans<kMatrices>(place, words);
     };
-    constexpr int kAll = kPixels / 8, kFours = kAll / 4 * 4;
+    constexpr int kAll = kRows / 8, kFours = kAll / 4 * 4;
     WEFT_UNROLL
     for (int x = 0; x < M::kBlocks; ++x) {
-      if (64 * x + t.warp() % 4 * 16 >= count) return;
+      if (Pixels::ChannelOf(4 * x + t.warp() % 4) >= count) return;
       WEFT_UNROLL
       for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i, x);
       if constexpr (kAll % 4 >= 2) stage(std::integral_constant<int, 2>(), kFours, x);
@@ -276,7 +282,7 @@ class StagedStore {
     [[maybe_unused]] PairPlaces places;
     if constexpr (kReadsPlaces) {
       places = t.LoadShared(reinterpret_cast<const PairPlaces*>(
-          &shared.offset[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]));
+          &shared.offset[Map::Group(t)][Pixels::PixelOf(t, i)]));
     } else if constexpr (Math::kWritesBeside) {
       // Or the places of all pixels would be kept from one block of columns to the next.
       std::int32_t unknown[1] = {first_m};
@@ -288,8 +294,8 @@ class StagedStore {
       PairTerms terms{};
       [[maybe_unused]] const PairTerms* pair = nullptr;
       if constexpr (Math::kTerms) {
-        pair = reinterpret_cast<const PairTerms*>(
-            &shared.terms[Map::Group(t)][Map::Pixel(t, i) - Map::FirstPixel(t)]);
+        pair =
+            reinterpret_cast<const PairTerms*>(&shared.terms[Map::Group(t)][Pixels::PixelOf(t, i)]);
       }
       if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
       WEFT_UNROLL
@@ -360,17 +366,17 @@ class StagedStore {
   WEFT_DEVICE static void Write(arch::Thread t, const Shared& shared, const Output& p,
                                 std::int32_t first_k, std::int32_t end, std::int32_t padded_end) {
     const auto& staged = shared.chunk[Map::Group(t)];
-    const auto& offsets = shared.offset[Map::Group(t)];
     const Mine mine = MineOf(t);
-    const std::int32_t k = first_k + 16 * mine.chunk;
+    const std::int64_t* const offsets = shared.offset[Map::Group(t)] + Pixels::FirstOf(mine.chunk);
+    const std::int32_t k = first_k + Pixels::ChannelOf(mine.chunk);
     if (kMasked && k >= padded_end) return;
     const Chunk keep = Chunks::Mask(end - k);
     std::uint32_t order[2];
     Chunks::InOrder(mine.chunk, order);
-    Element* to[16 / kRun];  // the first pixel's, for each of the chunk's runs
+    Element* to[16 / kRun];  // the first pixel's of all, for each of the chunk's runs
     WEFT_UNROLL
     for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
-    ForEachPixel(mine, [&](int row) {
+    ForEachRow(mine, [&](int row) {
       const std::int64_t offset = t.LoadShared(&offsets[row]);
       const Chunk from =
           t.LoadShared(reinterpret_cast<const Chunk*>(staged[Chunks::Place(row, mine.chunk)]));
@@ -400,11 +406,12 @@ class StagedStore {
     const auto& staged = shared.chunk[Map::Group(t)];
     WEFT_NO_UNROLL
     for (int chunk = t.warp() % 4; chunk < kChunks; chunk += 4) {
-      if (first_k + 16 * chunk >= end) return;
-      AddUpChunks<Element, kPixels>(
-          t, p, shared.image[Map::Group(t)], end,
+      const std::int32_t k = first_k + Pixels::ChannelOf(chunk);
+      if (k >= end) return;
+      AddUpChunks<Element, kRows>(
+          t, p, shared.image[Map::Group(t)] + Pixels::FirstOf(chunk), end,
           [&](int row) { return staged[Chunks::Place(row, chunk)]; },
-          [&](int b) { return first_k + 16 * chunk + Chunks::ChannelOf(chunk, b); });
+          [&](int b) { return k + Chunks::ChannelOf(chunk, b); });
     }
   }
   struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {

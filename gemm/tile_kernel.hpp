@@ -95,6 +95,15 @@ struct TileKernel {
     }
   }();
 
+  // Rows of the output in a row of the product.
+  static constexpr int kStack = [] {
+    if constexpr (requires { Mainloop::kStack; }) {
+      return Mainloop::kStack;
+    } else {
+      return 1;
+    }
+  }();
+
   // Whether each tile's product has operands, an output and slices of its own, in global memory.
   static constexpr bool kListed = ListedTile<decltype(Parts::Scheduler::At({}, 0))>;
   static_assert(!kListed || kSplit == 1,
@@ -200,7 +209,7 @@ struct TileKernel {
   // Of a tile, as the epilogue counts rows.
   template <class Output, class Tile>
   WEFT_DEVICE static std::int32_t FirstRow(const Output& output, const Tile& tile) {
-    const std::int32_t first = tile.m * Mainloop::kBlockM;
+    const std::int32_t first = tile.m * (kStack * Mainloop::kBlockM);
     if constexpr (requires { output.rows.FirstRow(tile); }) {
       return static_cast<std::int32_t>(static_cast<std::uint32_t>(first) +
                                        static_cast<std::uint32_t>(output.rows.FirstRow(tile)));
@@ -310,7 +319,7 @@ struct TileKernel {
       const auto& output = own.output;
       // Of another product, maybe; or no registers are left for it beside those that complete a tile.
       if constexpr (kListed || kStreamed) kept = {};
-      const int m = FirstRow(output, tile), n = tile.n * Mainloop::kBlockN;
+      const int m = FirstRow(output, tile), n = tile.n * (Mainloop::kBlockN / kStack);
       typename Mainloop::Accumulators acc;
       const auto prepare = [&] {
         if constexpr (kStaged) {

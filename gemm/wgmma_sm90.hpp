@@ -49,6 +49,8 @@ inline namespace WEFT_BACKEND {
 //                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
 //                  channel c ^ (c / 8 % 4)
 //     kResident    optional: the pipeline is a ResidentRing
+//     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
+//                  column c then is channel c % (64 / stack) of row c / (64 / stack)
 //     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
@@ -86,6 +88,15 @@ class WgmmaSm90Mainloop {
                 "8 times as many, of which each block of a cluster stores its part");
   static_assert(kSplit == 1 || !kResident,
                 "weft: config.split of wgmma_sm90 over NCxHWx<4> is 1: a tile has one slice");
+  static constexpr int kStack = kConfig.stack;  // rows of the output in a row of the product
+  static constexpr bool kStacks = requires { requires Spec::kStacks; };
+  static_assert(
+      kStack == 1 || kStacks,
+      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC");
+  static_assert(
+      kStack == 1 || (kStack == 2 && kTile.n == 64),
+      "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
+      "which are 32 channels of two output rows");
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
   static constexpr int kOwnN = kN / kSplit;  // rows of a warpgroup that are a block's to store
   static constexpr int kGroupsN = kTile.n / kWarp.n;
@@ -136,7 +147,7 @@ class WgmmaSm90Mainloop {
                                      (P::Epilogue::kHasSums ? 4 : 0);
   static constexpr int kStagedBytes =
       sizeof(typename P::Epilogue::Output) == 1
-          ? kTile.m / kSplit * kTile.n + kPlaceBytes * kGroups * kOwnN
+          ? kTile.m / kSplit * kTile.n + kPlaceBytes * kStack * kGroups * kOwnN
           : 0;
   static constexpr int kReceivedBytes =
       kSplit == 1 ? 0
@@ -153,20 +164,33 @@ class WgmmaSm90Mainloop {
     static constexpr int kPixels = kOwnN / 4, kGroups = 2 * kBlocks, kChannels = 1;
     static constexpr int kSharingLanes = 3;  // the bits of a lane's number that Channel ignores
     WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
+    // Pixels are numbered as the output's rows are: kStack of them to a row of the product.
     WEFT_DEVICE static int FirstPixel(arch::Thread t) {
       const int first = Group(t) / kGroupsN * kN;
       if constexpr (kSplit == 1) {
-        return first;
+        return kStack * first;
       } else {
-        return first + t.cluster_rank() * kOwnN;
+        return kStack * (first + t.cluster_rank() * kOwnN);
+      }
+    }
+    // Of a warpgroup's rows, the one of pixel i; and which of the row's pixels a thread holds.
+    WEFT_DEVICE static int Row(arch::Thread t, int i) {
+      return i / 2 * 8 + t.lane() % 4 * 2 + i % 2;
+    }
+    WEFT_DEVICE static int Stacked(arch::Thread t) {
+      if constexpr (kStack == 1) {
+        return 0;
+      } else {
+        return t.warp() % 4 * kStack / 4;
       }
     }
     WEFT_DEVICE static int FirstChannel(arch::Thread t) { return Group(t) % kGroupsN * kWarp.n; }
     WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
-      return FirstPixel(t) + i / 2 * 8 + t.lane() % 4 * 2 + i % 2;
+      return FirstPixel(t) + kStack * Row(t, i) + Stacked(t);
     }
     WEFT_DEVICE static int Channel(arch::Thread t, int g) {
-      const int column = g / 2 * 64 + t.warp() % 4 * 16 + g % 2 * 8 + t.lane() / 4;
+      const int warp = t.warp() % (4 / kStack);  // of those that hold the same pixels
+      const int column = g / 2 * 64 + warp * 16 + g % 2 * 8 + t.lane() / 4;
       return FirstChannel(t) + (kPermuted ? column ^ (column / 8 % 4) : column);
     }
     WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int g, int) {

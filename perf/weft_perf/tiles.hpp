@@ -28,16 +28,19 @@ struct Nc32 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
 };
 
 // The same through wgmma_sm90: threadblock (m, n, k), a warpgroup's share (m, n), blocks of a
-// multiprocessor, and blocks of a cluster that share a tile's slices.
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1>
+// multiprocessor, blocks of a cluster that share a tile's slices, and output rows of a tile.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1,
+          int kStack = 1>
 struct Nc32Wgmma : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
-  static constexpr auto config =
-      gemm::WithSplit(conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks), kSplit);
+  static constexpr auto config = conv::WithStack(
+      gemm::WithSplit(conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks), kSplit),
+      kStack);
 };
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1>
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1,
+          int kStack = 1>
 struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
   static constexpr auto config =
-      gemm::WithSplit(conv::WgmmaSm90Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks), kSplit);
+      Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack>::config;
 };
 
 // Eight warps share each slice: for images of few pixels.

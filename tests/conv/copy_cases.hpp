@@ -48,6 +48,9 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
   std::mt19937 engine(7);
   for (int i = 0; i < 6; ++i) {
     Problem problem = RandomProblem(engine);
+    if (gemm::TileDescription(P::config).stack > 1) {
+      problem = SquareProblem(1 + i % 3, 40, 4 + i, 5 * i + 1, 3, 1, 1);
+    }
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
     if (P::Prologue::kDepends.group) problem.groups = 3, problem.c = 12, problem.k = 36;
     options.seed = static_cast<std::uint32_t>(engine());
@@ -145,6 +148,8 @@ TEST(ConvolutionCopy, WgmmaSm90) {
                                                                                        kRelu);
   using Planar = Chain<Scale, Bias<>, Copy<float, NCHW>, Relu, ToFloat>;
   RunCopy<S8Conv32<Planar, NHWC, Wgmma32x64>, EndingIn<float, Scale, Bias<>>>(kNone, kRelu);
+  RunCopy<S8Conv32<Same, NCxHWx<32>, Wgmma64x64Stacked>, EndingIn<Half, Scale, Bias<>, Relu>>(
+      kRelu, kRelu);
 }
 
 TEST(ConvolutionCopy, OfGroups) {
@@ -159,6 +164,7 @@ TEST(ConvolutionCopy, RangeOfEachChannel) {
   RunCopy<S8Conv4<Before, NCxHWx<32>, Tile32x32>, Single>(kNone, kRelu);
   RunCopy<S8Conv32<Before, NCxHWx<32>, Mma64x32>, Single>(kNone, kRelu);
   RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma32x64>, Single>(kNone, kRelu);
+  RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma160x64Stacked>, Single>(kNone, kRelu);
   using Behind = Chain<Scale, Bias<>, Relu, Copy<float, NHWC>, ChannelRange, ToFloat>;
   RunCopy<S8Conv32<Behind, NCHW, Wgmma32x64>, EndingIn<float, Scale, Bias<>, Relu>>(kRelu, kRelu);
 }

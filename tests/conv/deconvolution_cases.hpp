@@ -23,6 +23,11 @@ struct ResidualOfDst : Base {
   using Epilogue = epilogues::ResidualBiasRelu<>;
 };
 
+// Tiles of two rows of a phase.
+struct StackedPhases : WgmmaPrologue<prologues::PerPhase, NCxHWx<32>, SmallTile64> {
+  static constexpr auto config = WithStack(SmallTile64::config, 2);
+};
+
 namespace {
 
 using prologues::PerPhase;
@@ -139,6 +144,11 @@ TEST(Deconvolution, LargeStridesAndDilations) {
     ExpectDeconvolved<Simple>(p, {.seed = static_cast<std::uint32_t>(i)});
     if (testing::Test::HasFailure()) return;
   }
+}
+
+TEST(Deconvolution, Stacked) {  // phases of three rows of taps, and the only one
+  ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 7, 20, 6, 2, 2));
+  ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 6, 32, 3, 1, 1));
 }
 
 TEST(Deconvolution, OfAFamily) {

@@ -98,6 +98,14 @@ TEST(ConvolutionPool, WgmmaSm90) {
   RunPools<S8Conv4<Alone<std::int8_t>, NCxHWx<32>, WgmmaFirst64x64>>(kRelu);
 }
 
+// Two output rows side by side.
+TEST(ConvolutionPool, WgmmaSm90Stacked) {
+  const Problem p = SquareProblem(5, 48, 5, 32, 3, 1, 1);
+  RunPool<S8Conv32<Beside<std::uint8_t>, NCxHWx<32>, Wgmma64x64Stacked>>(p, 3, kRelu);
+  RunPool<S8Conv32<Residue, NCxHWx<32>, Wgmma160x64Stacked>>(p, 4, kRelu, {.gamma = 0.7f});
+  RunPool<S8ConvNhwc<Alone<std::int8_t>, NHWC, Wgmma64x64Stacked>>(p, 5, kRelu);
+}
+
 TEST(ConvolutionPool, Depthwise) {
   RunPools<S8Depthwise32<Beside<std::int8_t>>>(kRelu);
   RunPools<S8DepthwiseNhwc<Alone<std::uint8_t>>>(kRelu);

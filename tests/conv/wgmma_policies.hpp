@@ -16,6 +16,12 @@ struct Split {
   static constexpr auto config = gemm::WithSplit(TileT::config, split);
 };
 
+template <class TileT>
+struct Stacked {
+  static constexpr auto config = WithStack(TileT::config, 2);
+};
+using Stacked32 = Stacked<WgmmaTile<32, 64, 64, 32, 64, 2>>;
+
 template <class Dst, class EpilogueT, class TileT, class PrologueT = prologues::SharedFilter>
 struct WgmmaPolicy {
   using Element = std::int8_t;

@@ -51,6 +51,12 @@ using ZeroWgmmaSplit =
     WgmmaPolicy<NHWC, ConvInteger, Split<WgmmaTile<64, 128, 64, 64, 64, 1, 4>, 2>>;
 using ZeroWgmmaFirst = UnsignedSource<
     WgmmaFirstPolicy<NCxHWx<32>, QLinear<std::int8_t>, WgmmaTile<128, 64, 64, 64, 64>>>;
+struct ZeroWgmmaStacked : UnsignedSource<WithEpilogue<QLinear<>>> {
+  static constexpr auto config = WithStack(WithEpilogue<QLinear<>>::config, 2);
+};
+struct ZeroFilterWgmmaStacked : WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4> {
+  static constexpr auto config = WithStack(WithEpilogue<QLinear<>, NHWC, 4>::config, 2);
+};
 using ZeroFilterWgmma = WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4>;
 
 }  // namespace weft::conv

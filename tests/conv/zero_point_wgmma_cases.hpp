@@ -78,6 +78,19 @@ TEST(ZeroPointWgmma, Strips) {
   }
 }
 
+// Two output rows side by side.
+TEST(ZeroPointWgmma, Stacked) {
+  for (const std::int64_t h : {6, 9}) {
+    Problem p{.n = 2, .h = h, .w = 9, .c = 48, .k = 20, .r = 3, .s = 3};
+    p.pad_top = p.pad_bottom = p.pad_left = p.pad_right = 1;
+    for (const std::int64_t stride : {1, 2}) {
+      p.stride_h = stride;
+      ExpectExact<ZeroWgmmaStacked>(p, 21);
+      ExpectExact<ZeroFilterWgmmaStacked>(p, 22);
+    }
+  }
+}
+
 TEST(ZeroPointWgmma, OfTheFilterToo) {
   RunBorders<ZeroFilterWgmma>();
   RunAsymmetric<ZeroFilterWgmma>(20, 3, 1, 4);

@@ -1,0 +1,13 @@
+// What the copy engine of sm_90 admits.
+#pragma once
+
+#include "absl/status/status.h"
+#include "weft/conv/problem.hpp"
+
+namespace weft::conv {
+
+// InvalidArgument for strides above 8, paddings above 127 and taps more than 255 pixels apart, or more
+// than 128 beside the padding behind them.
+absl::Status CheckCopyLimits(const Problem& p);
+
+}  // namespace weft::conv
