@@ -96,7 +96,7 @@ const std::vector<OurLayout>& OurLayouts() {
 const std::vector<Tile>& OurTiles(const std::string& layout, Epilogue epilogue) {
   static std::array<Tiles, 4>* const all = new std::array<Tiles, 4>{
       Make<WithRelu, kMostKinds>(), Make<WithResidual, std::min(kMostKinds, 1)>(),
-      Make<WithHSwish, std::min(kMostKinds, 0)>(), Make<WithNothing, std::min(kMostKinds, 1)>()};
+      Make<WithHSwish, std::min(kMostKinds, 1)>(), Make<WithNothing, std::min(kMostKinds, 1)>()};
   return (*all)[static_cast<int>(epilogue)][layout];
 }
 
