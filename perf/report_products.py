@@ -3,7 +3,7 @@
 import math
 import statistics
 
-FILES = ("gemm", "gemm-skinny", "gemm-f64", "gemm-c32", "gemm-c64", "gemm-streamed")
+FILES = ("gemm-wgmma", "gemm", "gemm-skinny", "gemm-f64", "gemm-c32", "gemm-c64", "gemm-streamed")
 FIELDS = {"layer": str, "kernel": str, "layout": str, "peer": str, "mismatches": int, "status": str}
 
 

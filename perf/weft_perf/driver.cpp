@@ -137,6 +137,7 @@ std::string OperatorText(Epilogue epilogue) {
 // The quickest tile of every exact row and layout.
 absl::Status WriteTuning(const Options& options, const Runner& runner,
                          const std::vector<Json>& rows) {
+  if (!runner.environment().contains("device")) return absl::OkStatus();  // no row was measured
   absl::StatusOr<conv::TuningTable> table = conv::TuningTable::Read(options.sweep);
   if (absl::IsNotFound(table.status())) table = conv::TuningTable();
   WEFT_TRY(table.status());
