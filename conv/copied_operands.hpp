@@ -31,8 +31,7 @@ struct WalkMap : PixelMap {
   }
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
-    const PixelPlace at = OutputPlace(tile, m);
-    return {at.n, at.p * q + at.q, at.inside};
+    return PixelAt(OutputPlace(tile, m));
   }
   template <class Tile>
   constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
@@ -55,8 +54,7 @@ struct StackedWalk : WalkMap {
   }
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
-    const PixelPlace at = OutputPlace(tile, m);
-    return {at.n, at.p * q + at.q, at.inside};
+    return PixelAt(OutputPlace(tile, m));
   }
 };
 template <class P>

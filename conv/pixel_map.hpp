@@ -106,12 +106,14 @@ struct PixelMap {
     return Place(tile, m);
   }
 
+  constexpr gemm::OutputPixel PixelAt(const PixelPlace& at) const {
+    return {at.n, at.p * q + at.q, at.inside};
+  }
   // For the epilogue (gemm/output_params.hpp).
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
     if (kDependsOf<Tile>.OnPixel()) {
-      const PixelPlace at = Place(tile, m);
-      return {at.n, at.p * q + at.q, at.inside};
+      return PixelAt(Place(tile, m));
     }
     gemm::OutputPixel pixel;
     pixel.n = image_pixels.Divmod(m, pixel.pq);

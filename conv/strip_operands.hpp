@@ -57,8 +57,7 @@ struct StripMap : StripRows {
   }
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
-    const PixelPlace at = OutputPlace(tile, m);
-    return {at.n, at.p * q + at.q, at.inside};
+    return PixelAt(OutputPlace(tile, m));
   }
 };
 
