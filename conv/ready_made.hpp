@@ -156,29 +156,18 @@ using WgmmaFirst =
 
 // Of S8Conv32 and S8ConvNhwc.
 template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
-using Wgmma = IfStaged<E, Dst,                            //
-                       Conv<E, Dst, Wgmma128x256>,        //
-                       Conv<E, Dst, Wgmma256x128>,        //
-                       Conv<E, Dst, Wgmma208x128>,        //
-                       Conv<E, Dst, Wgmma192x128>,        //
-                       Conv<E, Dst, Wgmma128x128>,        //
-                       Conv<E, Dst, Wgmma64x128>,         //
-                       Conv<E, Dst, Wgmma192x64>,         //
-                       Conv<E, Dst, Wgmma112x64>,         //
-                       Conv<E, Dst, Wgmma96x128>,         //
-                       Conv<E, Dst, Wgmma64x64Split4>,    //
-                       Conv<E, Dst, Wgmma32x64Split4>,    //
-                       Conv<E, Dst, Wgmma64x64>,          //
-                       Conv<E, Dst, Wgmma32x64>,          //
-                       Conv<E, Dst, Wgmma96x128Deep>,     //
-                       Conv<E, Dst, Wgmma128x128Paired>,  //
-                       Conv<E, Dst, Wgmma192x64Paired>,   //
-                       Conv<E, Dst, Wgmma96x256>,         //
-                       Conv<E, Dst, Wgmma112x128>,        //
-                       Conv<E, Dst, Wgmma64x64Deep>,      //
-                       Conv<E, Dst, Wgmma64x64Split2>,    //
-                       Conv<E, Dst, Wgmma160x64Stacked>,  //
-                       Conv<E, Dst, Wgmma64x64Stacked>>;
+using Wgmma =
+    IfStaged<E, Dst, Conv<E, Dst, Wgmma128x256>, Conv<E, Dst, Wgmma256x128>,
+             Conv<E, Dst, Wgmma224x128>, Conv<E, Dst, Wgmma208x128>, Conv<E, Dst, Wgmma192x128>,
+             Conv<E, Dst, Wgmma128x128>, Conv<E, Dst, Wgmma64x128>, Conv<E, Dst, Wgmma224x64>,
+             Conv<E, Dst, Wgmma192x64>, Conv<E, Dst, Wgmma112x64>, Conv<E, Dst, Wgmma96x128>,
+             Conv<E, Dst, Wgmma64x64Split4>, Conv<E, Dst, Wgmma32x64Split4>,
+             Conv<E, Dst, Wgmma32x64>, Conv<E, Dst, Wgmma96x128Deep>,
+             Conv<E, Dst, Wgmma128x128Paired>, Conv<E, Dst, Wgmma192x64Paired>,
+             Conv<E, Dst, Wgmma160x64Paired>, Conv<E, Dst, Wgmma96x256>, Conv<E, Dst, Wgmma112x128>,
+             Conv<E, Dst, Wgmma64x64Deep>, Conv<E, Dst, Wgmma64x128Split2>,
+             Conv<E, Dst, Wgmma64x64Split2>, Conv<E, Dst, Wgmma32x64Split2>,
+             Conv<E, Dst, Wgmma160x64Stacked>, Conv<E, Dst, Wgmma64x64Stacked>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;

@@ -109,6 +109,9 @@ struct Wgmma256x128 {
 struct Wgmma208x128 {
   static constexpr auto config = kWgmma208x128;
 };
+struct Wgmma224x128 {
+  static constexpr auto config = WgmmaSm90Config({224, 128, 128}, {224, 64, 128});
+};
 struct Wgmma192x128 {
   static constexpr auto config = kWgmma192x128;
 };
@@ -117,6 +120,10 @@ struct Wgmma128x128 {
 };
 struct Wgmma64x128 {
   static constexpr auto config = kWgmma64x128;
+};
+// For 64 output channels and large images: what a patch holds beyond its positions weighs less.
+struct Wgmma224x64 {
+  static constexpr auto config = WgmmaSm90Config({224, 64, 128}, {224, 64, 128});
 };
 struct Wgmma192x64 {
   static constexpr auto config = kWgmma192x64;
@@ -139,6 +146,9 @@ struct Wgmma128x128Paired {
 struct Wgmma192x64Paired {
   static constexpr auto config = WgmmaSm90Config({192, 64, 128}, {192, 64, 128}, 2);
 };
+struct Wgmma160x64Paired {
+  static constexpr auto config = WgmmaSm90Config({160, 64, 128}, {160, 64, 128}, 2);
+};
 struct Wgmma64x64 {
   static constexpr auto config = kWgmma64x64;
 };
@@ -148,6 +158,12 @@ struct Wgmma32x64 {
 // A multiprocessor to itself, for small images: a longer ring.
 struct Wgmma64x64Deep {
   static constexpr auto config = WgmmaSm90Config({64, 64, 128}, {64, 64, 128});
+};
+struct Wgmma64x128Split2 {
+  static constexpr auto config = WithSplit(kWgmma64x128, 2);
+};
+struct Wgmma32x64Split2 {
+  static constexpr auto config = WithSplit(kWgmma32x64, 2);
 };
 struct Wgmma64x64Split2 {
   static constexpr auto config = WithSplit(Wgmma64x64Deep::config, 2);

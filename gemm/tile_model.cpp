@@ -24,10 +24,11 @@ struct Costs {
 };
 constexpr Costs kSimtCosts = {1200.0, 730.0, 9.0, 27.0, 0.62};
 constexpr Costs kSimtAsyncCosts = {1200.0, 730.0, 8.0, 27.0, 0.62};
-constexpr Costs kMmaCosts = {2620.0, 620.0, 4.2, 25.0, 0.49};
-constexpr double kMmaClocks = 0.935;     // of an mma_sm80 slice, TensorMacsPerClock alone = 1
-constexpr double kL2BytesPerClock = 36;  // for a multiprocessor
+constexpr Costs kMmaCosts = {1500.0, 920.0, 2.2, 18.0, 0.65};
+constexpr double kMmaClocks = 1.23;      // of an mma_sm80 slice, TensorMacsPerClock alone = 1
+constexpr double kL2BytesPerClock = 28;  // for a multiprocessor
 constexpr double kCopy = 5.0;            // instructions for an asynchronous copy
+constexpr double kMmaIssue = 1.05;       // of the instructions that come on top of mma_sm80's slice
 
 bool IsSimt(const TileDescription& config) {
   return config.mainloop == Mainloop::kSimt || config.mainloop == Mainloop::kSimtAsync;
@@ -91,7 +92,7 @@ double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
   const double issue =
       ((t.m + t.n) * copies * kCopy + t.m * t.n * double(t.k) / (i.m * i.n * i.k) * 32.0) /
       kLanesPerClock;
-  return std::max({arithmetic, shared, brought / kL2BytesPerClock}) + 0.5 * issue;
+  return std::max({arithmetic, shared, brought / kL2BytesPerClock}) + kMmaIssue * issue;
 }
 
 // Instructions for an output that stores of fewer than 8 channels add to an epilogue.
