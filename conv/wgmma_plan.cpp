@@ -37,7 +37,9 @@ struct Slicing {
   std::int64_t span = 32;        // channels of a chunk
   std::int64_t chunk_taps = 1;   // and how many of the filter's taps
   std::int64_t filter_rows = 0;  // and rows of `span` bytes of the filter
-  std::int64_t chunks = 0;       // of k
+  // Rows behind a slice's that products read, and nobody brings: of a tile that is larger than the product.
+  std::int64_t filter_tail = 0, source_tail = 0;
+  std::int64_t chunks = 0;  // of k
   std::int64_t slice_chunks = 1;
   std::int64_t copies_h = 1, copies_w = 1;  // of the source, for a chunk
   std::int64_t pixels = 0;                  // of a copy
@@ -49,8 +51,10 @@ struct Slicing {
   std::int64_t copy_bytes() const { return pixels * span; }
   std::int64_t chunk_bytes() const { return copies() * copy_bytes(); }
   std::int64_t steps() const { return slice_chunks * chunk_taps * (span / 32); }
-  std::int64_t source_bytes() const { return RoundUp(slice_chunks * chunk_bytes(), 1024); }
-  std::int64_t filter_bytes() const { return slice_chunks * filter_rows * span; }
+  std::int64_t source_bytes() const {
+    return RoundUp(slice_chunks * chunk_bytes() + source_tail * span, 1024);
+  }
+  std::int64_t filter_bytes() const { return (slice_chunks * filter_rows + filter_tail) * span; }
   std::int64_t stage_bytes() const { return source_bytes() + RoundUp(filter_bytes(), 1024); }
 };
 
@@ -61,6 +65,11 @@ std::int64_t SpanOf(std::int64_t c) {
     if (RoundUp(c, span) < RoundUp(c, best)) best = span;
   }
   return best;
+}
+
+// Positions of the walk of one product.
+std::int64_t WalkRows(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
+  return (f.depends.image ? 1 : p.n) * s.pitch_w * s.pitch_h;
 }
 
 constexpr std::int64_t kMostStages = gemm::MbarRingParams::kMostStages;
@@ -77,15 +86,29 @@ bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) 
   }
 }
 
+// Channels of a tile that are brought.
+std::int64_t BroughtChannels(const Problem& p, const gemm::TileFacts& f) {
+  return gemm::BroughtRows(f.channels(), RoundUp(p.k / p.groups, f.filter_interleave));
+}
+
+// Positions of a tile that are brought, of a walk of these pitches; the others are s->source_tail.
+std::int64_t BroughtPositions(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
+  const std::int64_t tile = f.config.threadblock.m;
+  const std::int64_t brought = gemm::BroughtRows(tile, WalkRows(p, f, *s));
+  s->source_tail = tile - brought;
+  return brought;
+}
+
 Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
   Slicing s;
   const std::int64_t c = p.c / p.groups;
   s.span = f.nhwc ? SpanOf(c) : 32;
-  s.filter_rows = f.config.threadblock.n;
-  s.pixels = f.config.threadblock.m;
+  s.filter_rows = BroughtChannels(p, f);
+  s.filter_tail = f.channels() - s.filter_rows;
   s.chunks = CeilDiv(c, s.span) * p.r * p.s;
   s.pitch_w = p.q();
   s.pitch_h = p.p();
+  s.pixels = BroughtPositions(p, f, &s);
   FitStages(f, f.config.threadblock.k / 32, &s);  // fits: conv/kernels.hpp
   return s;
 }
@@ -119,7 +142,7 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_row
   s->copies_w = CopiesOf(p.s, p.stride_w, p.dilation_w);
   const std::int64_t shift =
       (p.r - 1) * p.dilation_h / p.stride_h * s->pitch_w + (p.s - 1) * p.dilation_w / p.stride_w;
-  s->pixels = RoundUp(f.config.threadblock.m + shift, 8);
+  s->pixels = RoundUp(BroughtPositions(p, f, s) + shift, 8);
   if (s->pixels > 1024) return false;
   s->chunk_taps = p.r * p.s;
   s->filter_rows = filter_rows;
@@ -215,7 +238,7 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
 
 void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
   const FilterExtents e = p.filter();
-  const auto channels = static_cast<std::uint16_t>(f.config.threadblock.n);
+  const auto channels = static_cast<std::uint16_t>(BroughtChannels(p, f));
   const auto taps = static_cast<std::uint32_t>(e.r * e.s);
   const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter_interleave));
   TensorMapSpec& spec = plan->filter_spec;
@@ -310,7 +333,8 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
 void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, double taps_inside,
                 EnginePlan* plan) {
   using gemm::CopyClocks;
-  const std::int64_t k = p.k / p.groups, n = f.channels();
+  const std::int64_t k = p.k / p.groups;
+  const std::int64_t n = f.config.stack > 1 ? f.channels() : BroughtChannels(p, f);
   const auto inside = [&](std::int64_t columns) {
     return taps_inside * static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
   };
@@ -330,7 +354,7 @@ void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, do
 // All but the filter's copies, steps and clocks.
 void FillOthers(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
   plan->patch = s.patch;
-  plan->rows = (f.depends.image ? 1 : p.n) * s.pitch_w * s.pitch_h;
+  plan->rows = WalkRows(p, f, s);
   plan->slices = Int32(CeilDiv(s.chunks, s.slice_chunks));
   FillSource(p, f, s, plan);
   FillRing(p, f, s, plan->slices, &plan->ring);
@@ -370,8 +394,9 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
   if (f.config.stack > 1) return MakeStackedPlan(p, f);
-  const std::int64_t channels = f.channels();
+  const std::int64_t channels = BroughtChannels(p, f);
   Slicing slicing = ByTaps(p, f), patch;
+  patch.filter_tail = slicing.filter_tail;
   if (ByPatch(p, f, p.r * p.s * channels, &patch) &&
       ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) {
     slicing = patch;

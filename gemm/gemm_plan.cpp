@@ -34,11 +34,14 @@ CopiedMatrix MakeMatrix(int rows, int slice_k, std::int64_t all, std::int64_t k,
                     : m.spec.stride[0];
   m.spec.box[2] = 1;
   m.spec.box[0] = static_cast<std::uint16_t>(line);
-  m.spec.box[1] = static_cast<std::uint16_t>(lines ? rows : slice_k);
+  m.spec.box[1] = static_cast<std::uint16_t>(lines ? BroughtRows(rows, all) : slice_k);
   m.params.copies = CeilDiv(lines ? slice_k : rows, line);
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
   m.params.slice_k = slice_k;
   m.params.line = line;
+  // Products read all rows of a tile, also those behind the last box that nobody brings.
+  m.slice_bytes = m.params.copies * m.params.copy_bytes;
+  if (lines) m.slice_bytes += (rows - m.spec.box[1]) * kLine;
   return m;
 }
 
@@ -68,9 +71,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   g.a = MakeMatrix(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, element_bytes, f.lines_a);
   g.b = MakeMatrix(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, element_bytes, f.lines_b);
 
-  const auto bytes = [](const CopiedMatrix& x) { return x.params.copies * x.params.copy_bytes; };
-  g.ring.b_offset = bytes(g.a);  // of whole lines of 8 rows: a multiple of 1024
-  g.ring.stage_bytes = g.ring.b_stride = bytes(g.a) + bytes(g.b);
+  g.ring.b_offset = g.a.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
+  g.ring.stage_bytes = g.ring.b_stride = g.a.slice_bytes + g.b.slice_bytes;
   g.ring.stages = static_cast<std::int32_t>(
       std::min(f.stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
   g.ring.ShareCopies(g.a.params.copies);
@@ -143,14 +145,15 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   if (f.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
-  const double inside = double(checked->n) / double(plan.counts.tiles_n * t.n);
+  const double columns = f.lines_b ? double(BroughtRows(t.n, checked->n)) : double(t.n);
+  const double inside = double(checked->n) / (double(plan.counts.tiles_n) * columns);
   plan.counts.engine = {
       .steps = e.plan.steps,
       .last_steps = e.plan.last_steps,
       .copies = e.a.params.copies,
       .last_copies = e.a.params.copies,
       .copy_clocks = e.a.params.copy_bytes / 128.0 * CopyClocks::k128,
-      .column_clocks = CopyClocks::Columns(t.n * 32 / 128.0, inside, CopyClocks::k128),
+      .column_clocks = CopyClocks::Columns(columns * 32 / 128.0, inside, CopyClocks::k128),
       .stages = e.ring.stages,
       .stage_bytes = e.ring.stage_bytes,
       .b_stays = false,

@@ -15,6 +15,7 @@ namespace weft::gemm {
 struct CopiedMatrix {
   arch::TensorMapSpec spec;
   MatrixCopies params;
+  std::int32_t slice_bytes = 0;  // in shared memory
 };
 
 // Of a kernel of wgmma_sm90.

@@ -66,6 +66,13 @@ struct MbarRingParams {
   std::int32_t b_stays = 0;
 };
 
+// Of the `rows` that a tile has along one side, those brought where the product has `all` there: what only
+// fills a tile up costs the copy engine more than what exists. Swizzles repeat after 8.
+constexpr std::int64_t BroughtRows(std::int64_t rows, std::int64_t all) {
+  const std::int64_t some = (all + 7) / 8 * 8;
+  return some < rows ? some : rows;
+}
+
 // What the warp that fills remembers: words of a tile, and four that stay.
 inline constexpr int kFillWords = 320;
 using FillWords = std::uint32_t[kFillWords + 4];
