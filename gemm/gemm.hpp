@@ -306,8 +306,10 @@ class Gemm {
     } else {
       const auto k = static_cast<std::int32_t>(problem().k);
       // Elements brought one k at a time may begin with the short slice: sums then start with zeros
-      // instead of ending with them, which would turn -0 into 0.
-      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync;
+      // instead of ending with them, which would turn -0 into 0. Not where warps share slices: their
+      // parts are those of slices that begin with k = 0.
+      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync &&
+                                   P::config.warp.k == P::config.threadblock.k;
       const std::int32_t first = kShortFirst ? k - p->slices * P::config.threadblock.k : 0;
       static_cast<MatrixParams&>(p->a) = {args.a, problem().lda, p->output.rows.rows,
                                           k,      first,         problem().stride_a};

@@ -50,12 +50,13 @@ struct WgmmaTileOf {
   }
 };
 // Of fma; kMost: bytes of the widest store, of a thread's sums side by side. One stage that is copied
-// while another is multiplied (simt, narrow), or a ring of them (simt_async).
-template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages = 2>
+// while another is multiplied (simt, narrow), or a ring of them (simt_async). warp_k as above.
+template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages = 2,
+          int warp_k = k>
 struct FmaTileOf {
   template <class Element, class Output, class C>
   static constexpr auto Config() {
-    constexpr TileShape kBlock = {m, n, k}, kWarp = {warp_m, warp_n, k};
+    constexpr TileShape kBlock = {m, n, k}, kWarp = {warp_m, warp_n, warp_k};
     constexpr TileShape kThread = {thread_m, thread_n, 1};
     if constexpr (stages == 2) {
       return SimtConfig(kBlock, kWarp, kThread, Alignment{sizeof(Element), sizeof(Output)});
@@ -67,6 +68,15 @@ struct FmaTileOf {
     }
   }
 };
+// For few rows, or few columns: eight warps share each slice, of half a kilobyte of k.
+using SlicedRowsTile = MmaTileOf<16, 32, 512, 16, 32, 4, false, 64>;
+using SlicedColumnsTile = MmaTileOf<32, 16, 512, 32, 16, 4, false, 64>;
+// Likewise of fma: k elements to a slice.
+template <int k>
+using SlicedRowsFmaTile = FmaTileOf<16, 32, k, 16, 32, 4, 4, 4, k / 8>;
+template <int k>
+using SlicedColumnsFmaTile = FmaTileOf<32, 16, k, 32, 16, 4, 4, 4, k / 8>;
+
 // Of dp4a, for GPUs before sm_80, narrow too.
 struct Dp4aTileOf64x64 {
   template <class Element, class Output, class C>
@@ -116,6 +126,7 @@ struct GemmFamilies {
   using Large = Of<MmaTileOf<256, 128, 128, 64, 64, 3>, MmaTileOf<128, 256, 128, 64, 64, 3>>;
   using Mma = Of<MmaTileOf<128, 128, 64, 64, 32, 3>, MmaTileOf<128, 64, 64, 64, 32, 4>,
                  MmaTileOf<64, 64, 64, 32, 32, 4>>;
+  using Sliced = Of<SlicedRowsTile, SlicedColumnsTile>;
   using Wgmma = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
                    WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
                    WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
@@ -124,7 +135,8 @@ struct GemmFamilies {
   // Of the types that wgmma_sm90 alone multiplies: loads are of 16 bytes always.
   using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
-                           std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>>;
+                           std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>,
+                           std::conditional_t<kInt8 || kLines, Sliced, Family<>>>;
 };
 
 template <class Epilogue, class A, class B, class C>
@@ -141,9 +153,11 @@ struct ComplexFamily {
   template <class... Tiles>
   using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
   using Float = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>,
-                   FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>, FmaTileOf<32, 32, 16, 16, 32, 4, 4, 4>>;
+                   FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>, FmaTileOf<32, 32, 16, 16, 32, 4, 4, 4>,
+                   SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
   using Double = Of<FmaTileOf<64, 32, 8, 32, 16, 4, 4>, MmaTileOf<128, 64, 128, 32, 32, 4>,
-                    MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>>;
+                    MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
+                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
   using All = std::conditional_t<std::is_same_v<E, Complex<float>>, Float, Double>;
 };
 
@@ -159,17 +173,18 @@ struct MixedFamily {
   using FromB = std::conditional_t<kNarrowA, NoLoad, Widen<Element, ElementB>>;
   template <class... Tiles>
   using Of = Family<LoadedGemm<TiledGemm<Element, Epilogue, Tiles, A, B, C>, FromA, FromB>...>;
-  using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 128, 64, 64, 32, 3>,
-                 MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
+  using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 64, 64, 64, 32, 4>,
+                 MmaTileOf<64, 64, 64, 32, 32, 4>, SlicedRowsTile, SlicedColumnsTile>;
 };
 
 template <class Epilogue, class A, class B, class C>
 struct FloatFamily {
   template <class... Tiles>
   using Of = Family<TiledGemm<float, Epilogue, Tiles, A, B, C>...>;
-  using All = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 256, 32, 64, 64, 8, 16, 3>,
-                 FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
-                 FmaTileOf<32, 32, 32, 16, 32, 4, 4, 4>>;
+  using All =
+      Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 256, 32, 64, 64, 8, 16, 3>,
+         FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
+         FmaTileOf<32, 32, 32, 16, 32, 4, 4, 4>, SlicedRowsFmaTile<64>, SlicedColumnsFmaTile<64>>;
 };
 
 // Of double: by fma for GPUs before sm_80, then by tensor cores, 8-byte accesses first.
@@ -179,7 +194,8 @@ struct DoubleFamily {
   using Of = Family<TiledGemm<double, Epilogue, Tiles, A, B, C>...>;
   using All = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, MmaTileOf<64, 64, 128, 32, 32, 3, true>,
                  MmaTileOf<128, 128, 128, 64, 32, 4>, MmaTileOf<128, 64, 128, 64, 32, 3>,
-                 MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>>;
+                 MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
+                 SlicedRowsTile, SlicedColumnsTile>;
 };
 
 }  // namespace internal
@@ -189,13 +205,13 @@ struct DoubleFamily {
 // row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 of a row-major A and a
 // column-major B only.
 //
-// int8, any GPU from sm_75: 17 policies for a row-major A and a column-major B, else 5. Epilogue may
+// int8, any GPU from sm_75: 19 policies for a row-major A and a column-major B, else 7. Epilogue may
 // end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using S8GemmFamily = typename internal::GemmFamilies<std::int8_t, Epilogue, A, B, C>::All;
 
-// 16-bit floats, sums in float, any GPU from sm_80: 16 policies for a row-major A and a column-major
+// 16-bit floats, sums in float, any GPU from sm_80: 18 policies for a row-major A and a column-major
 // B, else 14. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
@@ -216,7 +232,7 @@ using HalfSumGemmFamily = typename internal::HalfSumFamily<Epilogue, A, B, C>::A
 
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
 // or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
-// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 4
+// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 5
 // policies. Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =
@@ -224,20 +240,20 @@ template <class ElementA, class ElementB,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using MixedGemmFamily = typename internal::MixedFamily<ElementA, ElementB, Epilogue, A, B, C>::All;
 
-// float, sums by one fma for each k: 5 policies, for any GPU from sm_75 (the first) or sm_80. Epilogue as
+// float, sums by one fma for each k: 7 policies, for any GPU from sm_75 (the first) or sm_80. Epilogue as
 // above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using FloatGemmFamily = typename internal::FloatFamily<Epilogue, A, B, C>::All;
 
-// double: 6 policies, one of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
+// double: 8 policies, one of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
 // Chain<[Residual<double>,] [Scale,] ToSums<double>>.
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
 
-// Complex<float> or Complex<double>: 4 policies, the first, of fma, for any GPU from sm_75, the others from
+// Complex<float> or Complex<double>: 6 policies, the first, of fma, for any GPU from sm_75, the others from
 // sm_80, of double by tensor cores. The first takes any lda, ldb and ldc. Epilogue is
 // Chain<[Residual<E>,] [Scale,] ToSums<E>>, alpha and gamma are Es.
 template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,

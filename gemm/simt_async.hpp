@@ -1,8 +1,8 @@
 // The simt_async mainloop: fma of floats or doubles over a ring of cp.async buffers.
 //
 // A stage holds [k][column] of A and of B. Each sum is one fma for every k, in ascending order, as
-// in simt.hpp. One step of k stands in registers while the next is loaded, so that few warps with
-// many sums each keep the fma units busy.
+// in simt.hpp; where warps share a slice, of each warp's part (sliced_sums.hpp). One step of k stands in
+// registers while the next is loaded, so that few warps with many sums each keep the fma units busy.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/share.hpp"
+#include "weft/gemm/sliced_sums.hpp"
 #include "weft/gemm/warp_tile.hpp"
 
 namespace weft::gemm {
@@ -24,8 +25,10 @@ inline namespace WEFT_BACKEND {
 //
 // P: its kLinesOfA and kLinesOfB say whether k runs along memory in A, in B.
 template <class P, bool kLinesOfA, bool kLinesOfB>
-struct SimtAsyncMainloop : LaneTile<P> {
-  using T = LaneTile<P>;
+struct SimtAsyncMainloop
+    : LaneTile<P, WarpTile<P>::kWarpsK>,
+      SlicedSums<SimtAsyncMainloop<P, kLinesOfA, kLinesOfB>, WarpTile<P>::kWarpsK> {
+  using T = LaneTile<P, WarpTile<P>::kWarpsK>;
   using Element = typename P::Element;
   using Pipeline = gemm::CpAsyncRing<SimtAsyncMainloop>;
   static constexpr arch::Requires kRequires = {.min = 80};
@@ -35,7 +38,7 @@ struct SimtAsyncMainloop : LaneTile<P> {
   static_assert(T::kThreadM % kVector == 0 && T::kThreadN % kVector == 0,
                 "weft: config.thread.m and n must be multiples of 16 bytes, 4 floats or 2 doubles");
   static_assert(kStages >= 3, "weft: the simt_async mainloop has config.stages of 3 or more");
-  static_assert(T::kBlockK % 4 == 0, "weft: config.threadblock.k must be a multiple of 4");
+  static_assert(P::config.warp.k % 4 == 0, "weft: config.warp.k must be a multiple of 4");
   static_assert(kVector * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the columns of C that lie side by side "
                 "in a thread, 4 of a float and 2 of a double product");
@@ -46,8 +49,8 @@ struct SimtAsyncMainloop : LaneTile<P> {
   static constexpr int kPitchB = T::kBlockN + (kLinesOfB ? kVector : 0);
   static constexpr int kBytesA = T::kBlockK * kPitchA * T::kElementBytes;
   static constexpr int kBytesB = T::kBlockK * kPitchB * T::kElementBytes;
-  static constexpr int kSteps = T::kBlockK;
-  static constexpr int kCopyPoints = T::kBlockK / 4;
+  static constexpr int kSteps = T::kBlockK / T::kWarpsK;  // a warp's
+  static constexpr int kCopyPoints = kSteps / 4;
 
   // Found by compiling: what does not spill. The words are those of a thread's sums and of the two
   // steps of k that it holds.
@@ -101,7 +104,13 @@ struct SimtAsyncMainloop : LaneTile<P> {
         : a_(reinterpret_cast<const Element*>(stages_a) +
              typename T::template RowOf<kVector>()(t.tid())),
           b_(reinterpret_cast<const Element*>(stages_b) +
-             typename T::template ColumnOf<kVector>()(t.tid())) {}
+             typename T::template ColumnOf<kVector>()(t.tid())) {
+      if constexpr (T::kWarpsK > 1) {
+        const int first = t.tid() / (T::kThreads / T::kWarpsK) * kSteps;  // of k
+        a_ += first * kPitchA;
+        b_ += first * kPitchB;
+      }
+    }
 
     WEFT_DEVICE void First(arch::Thread t) { Load(t, 0, 0); }
     template <int kStep>

@@ -86,7 +86,9 @@ double MmaSliceClocks(const TileFacts& tile, int compute_capability) {
   const double k = SliceBytes(tile), copies = k / config.alignment.src;  // for each row
   const double arithmetic =
       kMmaClocks * t.m * t.n * k / TensorMacsPerClock(tile, compute_capability);
-  const double read = tile.threads / 32.0 * (config.warp.m + config.warp.n) * k;  // by ldmatrix
+  const double part = double(config.warp.k) / t.k;  // of the slice, where warps share it
+  const double read =
+      tile.threads / 32.0 * (config.warp.m + config.warp.n) * k * part;  // by ldmatrix
   const double brought = (t.m + t.n) * k;
   const double shared = (read + brought) / kSharedBytesPerClock;
   const double issue =

@@ -13,6 +13,10 @@ struct alignas(2 * sizeof(T)) Complex {
   T re, im;
   Complex() = default;                                   // as a T's: without a value
   constexpr Complex(T re, T im = 0) : re(re), im(im) {}  // NOLINT(runtime/explicit): as a T is one
+  constexpr Complex& operator+=(const Complex& other) {
+    re += other.re, im += other.im;
+    return *this;
+  }
   friend constexpr bool operator==(const Complex&, const Complex&) = default;
 };
 

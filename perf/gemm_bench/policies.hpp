@@ -34,15 +34,6 @@ using StreamedTiles = gemm::Family<
 using HalfStreamed = StreamedTiles<Half, float>;
 using S8Streamed = StreamedTiles<std::int8_t, std::int32_t>;
 
-// For few rows, or few columns: eight warps share each slice.
-template <class Element, class Sum>
-using SlicedTiles = gemm::Family<
-    gemm::TiledGemm<Element, Sums<Sum>, gemm::MmaTileOf<16, 32, 512, 16, 32, 4, false, 64>>,
-    gemm::TiledGemm<Element, Sums<Sum>, gemm::MmaTileOf<32, 16, 512, 32, 16, 4, false, 64>>>;
-using S8Sliced = SlicedTiles<std::int8_t, std::int32_t>;
-using HalfSliced = SlicedTiles<Half, float>;
-using DoubleSliced = SlicedTiles<double, double>;
-
 using FloatRowColumn = gemm::FloatGemmFamily<Sums<float>>;
 using FloatRowRow = gemm::FloatGemmFamily<Sums<float>, Row, Row>;
 using FloatColumnRow = gemm::FloatGemmFamily<Sums<float>, Column, Row>;

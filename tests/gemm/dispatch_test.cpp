@@ -53,7 +53,7 @@ void ExpectExact(const Op& op, Orders orders, std::uint32_t seed) {
 }
 
 TEST(GemmDispatch, EveryPolicyIsExact) {
-  static_assert(S8::kPolicies == 17);
+  static_assert(S8::kPolicies == 19);
   for (int i = 0; i < S8::kPolicies; ++i) {
     const auto op = S8::CreateAt({.m = 70, .n = 144, .k = 208}, i);
     ASSERT_TRUE(op.ok()) << op.status();
@@ -112,7 +112,7 @@ TEST(GemmDispatch, TheModelAsksThePlan) {
   EXPECT_EQ(large.config().mainloop, Mainloop::kWgmmaSm90);
   EXPECT_EQ(large.config().threadblock.m * large.config().threadblock.n, 128 * 256);
   EXPECT_THAT(large.Describe(),
-              MatchesRegex("wgmma_sm90 .*row x column -> row; chosen of 17 tiles for a GPU of 132 "
+              MatchesRegex("wgmma_sm90 .*row x column -> row; chosen of 19 tiles for a GPU of 132 "
                            "multiprocessors: predicted .* us, 512 blocks in 3.88 waves of 1 a "
                            "processor, 0% padding, 97% busy; next .*; addresses that it refuses "
                            "go to mma_sm80 .*"));
@@ -258,6 +258,7 @@ TEST(GemmDispatch, AddressesThatWgmmaRefusesGoToAnotherTile) {
   S8::Arguments args = {.a = a, .b = b, .bias = bias.data(), .c = c};
   EXPECT_TRUE(op.CheckArguments(args).ok());
   EXPECT_THAT(op.why(), HasSubstr("; addresses that it refuses go to mma_sm80 64x64x64, 4 stages, "
+                                  "then to mma_sm80 32x16x512, 4 stages, "
                                   "then to mma_sm80 64x64x64, 4 stages, 4-byte loads"));
   for (const int shift : {8, 4}) {
     args.a = a + shift;
@@ -279,8 +280,8 @@ TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
                                 S8::Create({.m = 0}, GpuFacts()).status()}) {
     EXPECT_EQ(s.message(), "gemm: m=0 is not positive; give 1 or more");
   }
-  EXPECT_EQ(S8::CreateAt({}, 17).status().message(),
-            "gemm: index=17 is not a policy of this family; give 0 to 16");
+  EXPECT_EQ(S8::CreateAt({}, 19).status().message(),
+            "gemm: index=19 is not a policy of this family; give 0 to 18");
   EXPECT_EQ(S8::Create(kLarge, CpuFacts{0}).status().message(),
             "gemm: cpu.threads=0 is not positive; give 1 or more");
   EXPECT_THAT(std::string(S8::Create({.m = 3, .n = 3, .k = 6}, GpuFacts()).status().message()),
@@ -289,7 +290,7 @@ TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
 
 // What weft_add_gemm_family() counts on.
 static_assert(
-    std::is_same_v<PolicyOf<S8Family, 17, 0>, TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>>);
+    std::is_same_v<PolicyOf<S8Family, 19, 0>, TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>>);
 
 TEST(GemmTuning, Names) {
   EXPECT_EQ(S8::FamilyName(), "s8_row_x_column_to_s8_row_bias");

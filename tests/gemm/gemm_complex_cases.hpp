@@ -72,14 +72,19 @@ void ExpectComplex(const GemmProblem& problem, std::uint32_t seed) {
   for (std::int64_t g = 0; g < p.batch; ++g) {
     for (std::int64_t i = 0; i < p.m; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
-        E sum{};
+        // Of the warps that share slices.
+        constexpr int kBlockK = P::config.threadblock.k, kWarpK = P::config.warp.k;
+        E parts[kBlockK / kWarpK] = {};
         double magnitude = 0.0;
         for (std::int64_t k = 0; k < p.k; ++k) {
+          E& sum = parts[k % kBlockK / kWarpK];
           const E x = a[g * p.stride_a + (kOrders.lines_of_a ? i * p.lda + k : k * p.lda + i)];
           const E y = b[g * p.stride_b + (kOrders.lines_of_b ? j * p.ldb + k : k * p.ldb + j)];
           sum = MulAdd(x, y, sum);
           magnitude += std::abs(Wide(x.re, x.im)) * std::abs(Wide(y.re, y.im));
         }
+        E sum = parts[0];
+        for (int part = 1; part < kBlockK / kWarpK; ++part) sum += parts[part];
         const std::int64_t at =
             g * p.stride_c + (kOrders.row_major_c ? i * p.ldc + j : j * p.ldc + i);
         const E want = MulAdd(args.alpha, sum, MulAdd(args.gamma, c[at], E{}));
@@ -113,13 +118,21 @@ TEST(GemmComplexFloat, Async) {
   ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, AsyncFmaTile<16, 16>>(1000);
   ExpectRandomComplex<E, ColumnMajor, RowMajor, ColumnMajor, AsyncFmaTile<16, 8>>(1010);
 }
+TEST(GemmComplexFloat, WarpsShareSlices) {
+  using E = Complex<float>;
+  ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, AsyncSlicedTile<16, 16>>(1500);
+  ExpectRandomComplex<E, ColumnMajor, RowMajor, ColumnMajor, AsyncSlicedTile<16, 8>>(1510);
+}
 TEST(GemmComplexFloat, OneElementAtATime) {
   using E = Complex<float>;
   ExpectRandomComplex<E, RowMajor, ColumnMajor, ColumnMajor, FmaTile<8, 8>>(2000);
   ExpectRandomComplex<E, ColumnMajor, RowMajor, RowMajor, FmaTile<8, 8>>(2010);
 }
 TEST(GemmComplexDouble, Fma) {
-  ExpectRandomComplex<Complex<double>, RowMajor, RowMajor, RowMajor, ComplexFmaTile>(3000);
+  using E = Complex<double>;
+  ExpectRandomComplex<E, RowMajor, RowMajor, RowMajor, ComplexFmaTile>(3000);
+  ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, AsyncSlicedTile<16, 16>>(3010);
+  ExpectRandomComplex<E, RowMajor, RowMajor, RowMajor, AsyncSlicedTile<16, 16>>(3020);
 }
 TEST(GemmComplexDouble, TensorCoresInAllLayouts) {
   using E = Complex<double>;

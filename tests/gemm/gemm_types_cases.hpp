@@ -87,6 +87,9 @@ TEST(GemmFloat, AsyncInAllLayouts) {
 TEST(GemmFloat, AsyncWithNarrowLoads) {
   ExpectEachLayout<float, float, AsyncWideTile<4, 4>>(17000, false);
 }
+TEST(GemmFloat, AsyncWarpsShareSlices) {
+  ExpectEachLayout<float, float, AsyncSlicedTile<16, 4>>(17500, false);
+}
 TEST(GemmFloat, AsyncScaledAndAddedInPlace) {
   using Update = Chain<Residual<float>, Scale, Bias<>, Relu, ToFloat>;
   using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
@@ -107,6 +110,7 @@ TEST(GemmFloat, AsyncWithFewerSlicesThanStages) {
 TEST(GemmDouble, Async) {
   ExpectEachLayout<double, double, AsyncFmaTile<16, 8>>(20000, false);
   ExpectEachLayout<double, double, AsyncWideTile<8, 8>>(21000, false);
+  ExpectSums<double, double, RowMajor, ColumnMajor, RowMajor, AsyncSlicedTile<16, 8>>(21500, false);
 }
 TEST(GemmDouble, EightByteLoads) {
   ExpectEachLayout<double, double, FmaTile<8, 8>>(14000, false);

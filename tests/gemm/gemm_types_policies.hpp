@@ -57,6 +57,11 @@ struct AsyncWideTile {
   static constexpr auto config =
       SimtAsyncConfig({32, 128, 16}, {16, 64, 16}, {4, 8, 1}, 4, {src, dst});
 };
+template <int src, int dst>
+struct AsyncSlicedTile {  // eight warps, each with an eighth of each slice
+  static constexpr auto config =
+      SimtAsyncConfig({32, 16, 32}, {32, 16, 4}, {4, 4, 1}, 4, {src, dst});
+};
 struct AsyncLargeTile {
   static constexpr auto config = kSimtFloat128x256;
 };
