@@ -26,9 +26,19 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
   using Value = typename Epilogue::Value;
-  // In a dependent launch earlier kernels may have written what is read here.
-  static constexpr bool kDependent =
-      std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
+  // Whether the kernel is launched dependently, so that earlier ones may still write what is read here. A
+  // residual's loads would then spill in the mainloops whose threads store what they have multiplied. A
+  // kernel of other parts says with P::kDependentLaunch.
+  static constexpr bool kDependent = [] {
+    constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
+    if constexpr (requires { P::kDependentLaunch; }) {
+      return P::kDependentLaunch;
+    } else {
+      return kMainloop == Mainloop::kWgmmaSm90 ||
+             (!Epilogue::kHasResidual &&
+              (kMainloop == Mainloop::kMmaSm80 || kMainloop == Mainloop::kSimtAsync));
+    }
+  }();
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
   static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
   static constexpr bool kFilterZeroPoint =

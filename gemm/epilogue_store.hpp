@@ -39,6 +39,7 @@ class DirectStore {
   static_assert(Fits(Dst::kChannelRun));
 
  public:
+  static constexpr bool kDependent = Math::kDependent;
   // What a thread keeps from one tile to the next.
   struct Kept {};
 

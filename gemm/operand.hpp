@@ -50,6 +50,12 @@ concept AsyncOperand = requires(T op, arch::Thread t, std::uint32_t to) {
 template <class T>
 concept Operand = StagedOperand<T> || AsyncOperand<T>;
 
+// Of asynchronous operands those that do not load into registers first (Begin), by the read-only path.
+template <class T>
+concept DirectOperand = AsyncOperand<T> && !requires(T op, arch::Thread t) {
+  op.Begin(t);
+};
+
 inline namespace WEFT_BACKEND {
 
 // Pieces as they are in memory.

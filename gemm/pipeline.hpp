@@ -106,6 +106,7 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
 template <class M>
 struct CpAsyncRing {
   static constexpr int kStages = M::kStages;
+  static constexpr bool kAsync = true;
   using Mainloop = M;
   using Stages = OperandStages<M, kStages>;
 

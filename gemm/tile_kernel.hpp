@@ -76,7 +76,15 @@ struct TileKernel {
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
   static constexpr int kRegisters = Parts::kRegisters;
   // Whether it may start while earlier kernels of its stream still run (arch::LaunchAttributes).
-  static constexpr bool kDependent = kSpecialised;
+  // What goes through registers may not: LoadGlobal's path does not see what is written meanwhile.
+  static constexpr bool kDependent = [] {
+    if constexpr (requires { Pipeline::kAsync; }) {
+      return DirectOperand<typename Parts::OperandA> && DirectOperand<typename Parts::OperandB> &&
+             Parts::Epilogue::kDependent;
+    } else {
+      return kSpecialised;
+    }
+  }();
   static constexpr int kMinBlocksPerSm = BlocksPerSm(Parts::kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = [] {
     if constexpr (requires { Parts::kRegistersBefore90; }) {
@@ -185,6 +193,10 @@ struct TileKernel {
   using InRegisters = std::conditional_t<kListed, const T, const T&>;
 
   WEFT_DEVICE static void RunTile(const Params& p, SharedStorage& shared, arch::Thread t) {
+    if constexpr (kDependent) {
+      t.LetLaterGridsStart();
+      t.WaitForEarlierGrids();
+    }
     const auto tile = Parts::Scheduler::At(p.schedule, t.block_x());
     if constexpr (kSparse) {
       if (!tile.exists) return;
