@@ -192,8 +192,8 @@ using S8Conv32Family = gemm::JoinFamilies<
            S8Conv32<Epilogue, Dst, Mma128x128>, S8Conv32<Epilogue, Dst, Mma128x256>,
            S8Conv32<Epilogue, Dst, Mma256x64>, S8Conv32<Epilogue, Dst, Mma64x64>,
            S8Conv32<Epilogue, Dst, Mma64x64Deep>, S8Conv32<Epilogue, Dst, Mma128x32>,
-           S8Conv32<Epilogue, Dst, Mma32x32Deep>, S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>,
-           S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>,
+           S8Conv32<Epilogue, Dst, Mma32x32Deep>, S8Conv32<Epilogue, Dst, Mma16x32Sliced>,
+           S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>, S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>,
     internal::Wgmma<S8Conv32, Epilogue, Dst>>;
 
 namespace internal {
@@ -206,7 +206,8 @@ struct NhwcFamily {
                       S8ConvNhwc<E, Dst, Mma128x64>, S8ConvNhwc<E, Dst, Mma128x128>,
                       S8ConvNhwc<E, Dst, Mma256x128>, S8ConvNhwc<E, Dst, Mma64x64Deep>,
                       S8ConvNhwc<E, Dst, Mma128x32>, S8ConvNhwc<E, Dst, Mma64x64>,
-                      S8ConvNhwc<E, Dst, Mma64x32>, S8ConvNhwc<E, Dst, Mma64x32Deep>>;
+                      S8ConvNhwc<E, Dst, Mma64x32>, S8ConvNhwc<E, Dst, Mma64x32Deep>,
+                      S8ConvNhwc<E, Dst, Mma16x32Sliced>>;
 };
 template <class E, class Dst>
 struct NhwcFamily<E, Dst, true> {
@@ -217,7 +218,7 @@ struct NhwcFamily<E, Dst, true> {
                       S8ConvNhwc<E, Dst, Mma128x128>, S8ConvNhwc<E, Dst, Mma256x128>,
                       S8ConvNhwc<E, Dst, Mma64x64Deep>, S8ConvNhwc<E, Dst, Mma128x32>,
                       S8ConvNhwc<E, Dst, Mma64x64>, S8ConvNhwc<E, Dst, Mma64x32>,
-                      S8ConvNhwc<E, Dst, Mma64x32Deep>>;
+                      S8ConvNhwc<E, Dst, Mma64x32Deep>, S8ConvNhwc<E, Dst, Mma16x32Sliced>>;
 };
 
 }  // namespace internal

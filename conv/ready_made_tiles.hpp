@@ -82,6 +82,10 @@ struct Mma64x32Deep {
 struct Mma32x32Deep {
   static constexpr auto config = MmaSm80Config({32, 32, 256}, {16, 32, 256}, 4);
 };
+// For few positions, as of fully connected layers: four warps share each slice.
+struct Mma16x32Sliced {
+  static constexpr auto config = MmaSm80Config({16, 32, 256}, {16, 32, 64}, 6);
+};
 
 // And for mma_sm75, which GPUs without the mma_sm80 mainloop run.
 struct MmaSm75Tile128x64 {

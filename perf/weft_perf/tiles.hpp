@@ -43,10 +43,15 @@ struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
       Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack>::config;
 };
 
-// Eight warps share each slice: for images of few pixels.
-template <int kM, int kN, int kWarpM, int kWarpN, int kWarpK>
+// Warps share each slice: for images of few pixels.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
 struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
-  static constexpr auto config = conv::MmaSm80Config({kM, kN, 512}, {kWarpM, kWarpN, kWarpK}, 4);
+  static constexpr auto config =
+      conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kWarpK}, kStages);
+};
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
+struct NhwcSliced : internal::TileOf<NHWC, KRSC, NHWC> {
+  static constexpr auto config = Nc32Sliced<kM, kN, kK, kWarpM, kWarpN, kWarpK, kStages>::config;
 };
 
 // The same through mma_sm75, whose ring has two stages.
