@@ -34,6 +34,7 @@ struct TileFacts {
   bool row_major_c = true;
   bool int32_sums = true;
   bool grouped = false;  // Grouped: the products of a batch share the rows
+  bool listed = false;   // Listed: products of all extents share a plan but for their matrices
   // Convolutions.
   int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes, ...
   int unit_channels = 4;         // ... kUnitChannels

@@ -56,6 +56,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.lines_b = kLinesOfB<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<P>;
+  facts.listed = kListed<P>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");

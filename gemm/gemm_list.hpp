@@ -49,13 +49,13 @@ class Gemm<Listed<P>> {
       GemmProblem p = problems[i];
       list.empty_.push_back(p.m == 0);
       if (p.m == 0) p.m = 1;  // all else is checked as ever
-      absl::StatusOr<One> one = One::Create(p);
-      if (!one.ok()) return OfProduct(i, one.status());
-      const std::int64_t own = problems[i].m == 0 ? 0 : one->plan_.tiles;
+      absl::StatusOr<GemmPlan> plan = MakeGemmPlan(p, Facts());
+      if (!plan.ok()) return OfProduct(i, plan.status());
+      const std::int64_t own = problems[i].m == 0 ? 0 : plan->tiles;
       const std::int64_t end = list.first_.back() + own;
       if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
-      list.cut_ = list.cut_ || one->IsCut();
-      list.products_.push_back(*std::move(one));
+      list.products_.push_back(One(*plan));
+      list.cut_ = list.cut_ || list.products_.back().IsCut();
       list.first_.push_back(static_cast<std::int32_t>(end));
     }
     return list;

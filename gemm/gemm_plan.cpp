@@ -15,10 +15,11 @@ namespace {
 
 constexpr int kLine = CopiedMatrixParams::kLineBytes;
 
-// `rows` of them to a tile, of `all`; `lines`: k runs along memory, and lines are `pitch` elements
+// `rows` of them to a tile, of `all`, and `brought` to a copy where `lines`: k runs along memory, and lines are `pitch` elements
 // apart. `stride`: from one of `batch` matrices to the next, 0 if there is one for all.
-CopiedMatrix MakeMatrix(int rows, int slice_k, std::int64_t all, std::int64_t k, std::int64_t pitch,
-                        std::int64_t batch, std::int64_t stride, int element_bytes, bool lines) {
+CopiedMatrix MakeMatrix(int rows, int brought, int slice_k, std::int64_t all, std::int64_t k,
+                        std::int64_t pitch, std::int64_t batch, std::int64_t stride,
+                        int element_bytes, bool lines) {
   CopiedMatrix m;
   const int line = kLine / element_bytes;
   m.spec.rank = 3;
@@ -34,14 +35,14 @@ CopiedMatrix MakeMatrix(int rows, int slice_k, std::int64_t all, std::int64_t k,
                     : m.spec.stride[0];
   m.spec.box[2] = 1;
   m.spec.box[0] = static_cast<std::uint16_t>(line);
-  m.spec.box[1] = static_cast<std::uint16_t>(lines ? BroughtRows(rows, all) : slice_k);
+  m.spec.box[1] = static_cast<std::uint16_t>(lines ? brought : slice_k);
   m.params.copies = CeilDiv(lines ? slice_k : rows, line);
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
   m.params.slice_k = slice_k;
   m.params.line = line;
   // Products read all rows of a tile, also those behind the last box that nobody brings.
   m.slice_bytes = m.params.copies * m.params.copy_bytes;
-  if (lines) m.slice_bytes += (rows - m.spec.box[1]) * kLine;
+  if (lines) m.slice_bytes += (rows - brought) * kLine;
   return m;
 }
 
@@ -64,12 +65,19 @@ std::uint32_t RowsOffset(const CopiedMatrix& m, int rows, bool lines) {
   return static_cast<std::uint32_t>(bytes / 16);
 }
 
+// Of a list all products have the same stages.
+int Brought(const TileFacts& f, int rows, std::int64_t all) {
+  return f.listed ? rows : static_cast<int>(BroughtRows(rows, all));
+}
+
 WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
   WgmmaGemmPlan g;
-  g.a = MakeMatrix(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, element_bytes, f.lines_a);
-  g.b = MakeMatrix(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, element_bytes, f.lines_b);
+  g.a = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda, p.batch, p.stride_a,
+                   element_bytes, f.lines_a);
+  g.b = MakeMatrix(tile.n, Brought(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b,
+                   element_bytes, f.lines_b);
 
   g.ring.b_offset = g.a.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
   g.ring.stage_bytes = g.ring.b_stride = g.a.slice_bytes + g.b.slice_bytes;
@@ -145,7 +153,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   if (f.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
-  const double columns = f.lines_b ? double(BroughtRows(t.n, checked->n)) : double(t.n);
+  const double columns = f.lines_b ? Brought(f, t.n, checked->n) : t.n;
   const double inside = double(checked->n) / (double(plan.counts.tiles_n) * columns);
   plan.counts.engine = {
       .steps = e.plan.steps,

@@ -30,6 +30,9 @@ using ListBfloat16 = TypedGemm<Bfloat16, ColumnMajor, ColumnMajor, ColumnMajor,
                                Chain<ToSums<float>>, HalfTile<8, 4>>;
 using ListWgmma = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ListToInt8,
                             WgmmaTile<64, 64, 128, 32, 64, 8>>;
+// Two copies of A and of B to a slice, of tiles that some products of the list do not fill.
+using ListWgmmaDeep = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor,
+                                Chain<ToSums<std::int32_t>>, WgmmaTile<64, 64, 256, 64, 64, 4>>;
 using ListWgmmaHalf = TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, Chain<ToSums<float>>,
                                 WgmmaTile<64, 128, 64, 64, 64, 4>>;
 
@@ -109,6 +112,7 @@ TEST(GemmList, TensorCores) {
 }
 TEST(GemmList, Wgmma) {
   ExpectLists<ListWgmma>(700);
+  ExpectLists<ListWgmmaDeep>(750);
   ExpectLists<ListWgmmaHalf>(800);
   ExpectLists<ListWgmmaHalf>(900, false);
 }
