@@ -87,6 +87,26 @@ Tuned LookUp(const TuningTable& table, const std::string& operator_name,
              const TunedProblem& problem, const GpuFacts& gpu,
              const std::vector<Candidate>& candidates);
 
+// One policy and what becomes of it: the model asks the plan that the policy makes. *made: its
+// operator, unless it refuses.
+template <std::size_t kIndex, class AnyOp, class Problem, class Machine>
+Candidate Consider(const Problem& problem, const Machine& machine, std::optional<AnyOp>* made) {
+  using Op = std::variant_alternative_t<kIndex, AnyOp>;
+  auto op = [&] {
+    if constexpr (std::is_same_v<Machine, GpuFacts>) {
+      return Op::Create(problem, machine.limits);
+    } else {
+      return Op::Create(problem);
+    }
+  }();
+  Candidate candidate = {Op::Facts(), op.status(), {}};
+  if (op.ok()) {
+    candidate.prediction = Predict(op->counts(), candidate.facts, machine);
+    made->emplace(std::in_place_index<kIndex>, *std::move(op));
+  }
+  return candidate;
+}
+
 // Convolutions have a filter.
 template <class Op>
 struct FilterOf {
@@ -258,34 +278,14 @@ class Dispatch<Family<Policies...>> {
     return status;
   }
 
-  // One policy and what becomes of it: the model asks the plan that the policy makes. *made: its
-  // operator, unless it refuses.
-  template <std::size_t kIndex, class Machine>
-  static Candidate Consider(const Problem& problem, const Machine& machine,
-                            std::optional<AnyOp>* made) {
-    using Op = std::variant_alternative_t<kIndex, AnyOp>;
-    auto op = [&] {
-      if constexpr (std::is_same_v<Machine, GpuFacts>) {
-        return Op::Create(problem, machine.limits);
-      } else {
-        return Op::Create(problem);
-      }
-    }();
-    Candidate candidate = {Op::Facts(), op.status(), {}};
-    if (op.ok()) {
-      candidate.prediction = Predict(op->counts(), candidate.facts, machine);
-      made->emplace(std::in_place_index<kIndex>, *std::move(op));
-    }
-    return candidate;
-  }
-
   template <class Machine, std::size_t... kIndices>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
                                          const DispatchOptions& options,
                                          std::index_sequence<kIndices...>) {
     if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
     std::vector<std::optional<AnyOp>> ops(kPolicies);
-    std::vector<Candidate> candidates = {Consider<kIndices>(problem, machine, &ops[kIndices])...};
+    std::vector<Candidate> candidates = {
+        internal::Consider<kIndices>(problem, machine, &ops[kIndices])...};
     if constexpr (std::is_same_v<Machine, GpuFacts>) {
       const bool has_code[] = {HasGpuCode<Policies>()...};
       internal::RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &candidates);

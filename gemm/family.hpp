@@ -107,11 +107,12 @@ inline constexpr bool kSplits = [] {
   }
 }();
 
-template <class F>
-struct GroupedOf;
-template <class... Policies>
-struct GroupedOf<Family<Policies...>>
-    : Joined<std::conditional_t<kSplits<Policies>, Family<>, Family<Grouped<Policies>>>...> {};
+// With<P> for each policy P of a family whose clusters share no tile.
+template <template <class> class With, class F>
+struct UnsplitOf;
+template <template <class> class With, class... Policies>
+struct UnsplitOf<With, Family<Policies...>>
+    : Joined<std::conditional_t<kSplits<Policies>, Family<>, Family<With<Policies>>>...> {};
 
 template <class P>
 inline constexpr bool kMayStream = [] {
@@ -141,9 +142,12 @@ using PolicyOf = typename internal::PolicyAt<F, kSize, kIndex>::type;
 template <class... Families>
 using JoinFamilies = typename internal::Joined<Families...>::type;
 
-// The policies of a family of products as Grouped, but for those whose clusters share a tile.
+// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those whose
+// clusters share a tile.
 template <class F>
-using GroupedFamily = typename internal::GroupedOf<F>::type;
+using GroupedFamily = typename internal::UnsplitOf<Grouped, F>::type;
+template <class F>
+using ListedFamily = typename internal::UnsplitOf<Listed, F>::type;
 
 // The policies of a family of products, and behind them those of wgmma_sm90 without a split once more with
 // config.stream, which take the runs whose args.workspace is not null. The model's prediction of these has

@@ -74,6 +74,15 @@ class Gemm<Listed<P>> {
   // Tiles of all products: blocks, where each takes one.
   std::int32_t tiles() const { return first_.back(); }
 
+  // What the model asks of the list's plan.
+  PlanCounts counts() const {
+    std::vector<PlanCounts> counts;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!empty_[i]) counts.push_back(products_[i].counts());
+    }
+    return CountsOfList(counts);
+  }
+
   // One line: how many products and tiles; tile, shared memory, layouts of the first.
   std::string Describe() const {
     return absl::StrCat("list of ", size(), " products, ", tiles(),

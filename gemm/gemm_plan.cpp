@@ -169,6 +169,26 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   return plan;
 }
 
+PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
+  PlanCounts list;
+  double slices = 0.0, useful = 0.0;
+  for (const PlanCounts& p : products) {
+    const double tiles = p.blocks();
+    list.engine = p.engine;
+    list.tiles_m += p.blocks();
+    slices += tiles * p.slices;
+    useful += tiles * p.slices * p.useful;
+    list.bytes += p.bytes;
+  }
+  list.tiles_n = 1;
+  list.engine.last_steps = list.engine.steps;  // past the end of a k are zeros
+  if (slices > 0.0) {
+    list.slices = static_cast<std::int32_t>(std::ceil(slices / double(list.tiles_m)));
+    list.useful = useful / slices;
+  }
+  return list;
+}
+
 std::int32_t BandOf(const TileShape& tile) {
   // Blocks that run at the same time bring fewest rows where as many are A's as B's.
   constexpr double kBlocks = 132.0;

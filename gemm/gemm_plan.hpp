@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "weft/gemm/copied_matrix.hpp"
@@ -41,6 +42,10 @@ struct GemmPlan {
 
 // As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks, and for more slices than config.stream can count.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
+
+// The counts of a list of products as those of one: the tiles of all, with as many slices as these have on
+// average.
+PlanCounts CountsOfList(const std::vector<PlanCounts>& products);
 
 // Rows of tiles that BandedTileGrid goes through together.
 std::int32_t BandOf(const TileShape& tile);

@@ -50,7 +50,8 @@ namespace {
 // Runs the list as both back ends do: on the GPU from a table in its memory.
 template <class Op>
 void LaunchList(const Op& op, const std::vector<typename Op::Arguments>& args, int schedule) {
-  std::optional<OperatorMemory<typename Op::Product>> memory;  // until the list has run
+  using Piece = typename decltype(op.Table(args))::value_type::value_type;
+  std::optional<OperatorMemory<Piece>> memory;  // until the list has run
   LaunchBy(op, args, schedule, [&] {
     const auto table = op.Table(args);
     if (!table.ok()) return table.status();
@@ -59,10 +60,11 @@ void LaunchList(const Op& op, const std::vector<typename Op::Arguments>& args, i
   });
 }
 
-// Products of any m, n and k, dense and padded, some of no rows; each must be as it is alone.
-template <class P>
-void ExpectLists(std::uint32_t seed, bool exact = true) {
-  using Op = Gemm<Listed<P>>;
+// Products of any m, n and k, dense and padded, some of no rows; each must be as it is alone. create(problems):
+// an operator of P's types and layouts.
+template <class P, class Create>
+void ExpectListsOf(const Create& create, std::uint32_t seed, bool exact = true) {
+  using Op = typename decltype(create(std::vector<GemmProblem>()))::value_type;
   using One = Product<typename P::Element, typename P::Epilogue>;
   constexpr int kLoad = P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
   constexpr int kStore =
@@ -76,7 +78,7 @@ void ExpectLists(std::uint32_t seed, bool exact = true) {
       if (count > 1 && engine() % 3 == 0) p.m = 0;
     }
     if (count == 5) problems[0].m = problems[1].m = problems[4].m = 0;
-    const auto op = Op::Create(problems);
+    const absl::StatusOr<Op> op = create(problems);
     ASSERT_TRUE(op.ok()) << op.status();
     std::vector<std::unique_ptr<One>> products;
     std::vector<typename Op::Arguments> args(count);  // of those without rows there are none
@@ -96,6 +98,13 @@ void ExpectLists(std::uint32_t seed, bool exact = true) {
     }
     if (testing::Test::HasFailure()) return;
   }
+}
+
+template <class P>
+void ExpectLists(std::uint32_t seed, bool exact = true) {
+  ExpectListsOf<P>(
+      [](const std::vector<GemmProblem>& list) { return Gemm<Listed<P>>::Create(list); }, seed,
+      exact);
 }
 
 TEST(GemmList, Dp4a) {
