@@ -92,7 +92,6 @@ struct PointwiseHalf {
 // The same within one kernel, of blocks of 16 kRows pixels.
 template <class P, int kRows>
 struct FusedPointwise : PointwiseHalf<P> {
-  static constexpr bool kDependentLaunch = false;  // the depthwise half reads through registers
   static constexpr gemm::MmaSm80Config config =
       gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},
                           {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst);

@@ -115,7 +115,8 @@ struct Parts {
   using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, Checked::kSrcPiece>;
   using OperandA = typename SourceOperand<SourceShape, P, kind>::type;
   using OperandB = typename FilterOperand<Mainloop, P, FilterSource<Checked>>::type;
-  using Epilogue = gemm::DirectStore<P, decltype(Params::output), typename Mainloop::Map>;
+  using Stored = gemm::WithDependentLaunch<P, Pipeline, OperandA, OperandB>;
+  using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;
 
   // What a walk keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
   // more before sm_90.

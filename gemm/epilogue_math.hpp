@@ -26,17 +26,13 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
   using Value = typename Epilogue::Value;
-  // Whether the kernel is launched dependently, so that earlier ones may still write what is read here. A
-  // residual's loads would then spill in the mainloops whose threads store what they have multiplied. A
-  // kernel of other parts says with P::kDependentLaunch.
+  // Whether the kernel is launched dependently, so that earlier ones may have written what is read here. Kernels
+  // of wgmma_sm90 are; others say so with P::kDependentLaunch.
   static constexpr bool kDependent = [] {
-    constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
     if constexpr (requires { P::kDependentLaunch; }) {
       return P::kDependentLaunch;
     } else {
-      return kMainloop == Mainloop::kWgmmaSm90 ||
-             (!Epilogue::kHasResidual &&
-              (kMainloop == Mainloop::kMmaSm80 || kMainloop == Mainloop::kSimtAsync));
+      return std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
     }
   }();
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;

@@ -127,7 +127,8 @@ struct GemmParts {
     static constexpr auto config = P::config;
   };
   using Output = typename GemmSchedule<P, TileGrid>::Output;
-  using Epilogue = DirectStore<Destination, Output, typename Mainloop::Map>;
+  using Stored = WithDependentLaunch<Destination, Pipeline, OperandA, OperandB>;
+  using Epilogue = DirectStore<Stored, Output, typename Mainloop::Map>;
 
   // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
   // does looking where lines end, or groups, or for a residual of floats; and what a list has for each

@@ -171,13 +171,14 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
 
 PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
   PlanCounts list;
-  double slices = 0.0, useful = 0.0;
+  double slices = 0.0, useful = 0.0, column_clocks = 0.0;
   for (const PlanCounts& p : products) {
     const double tiles = p.blocks();
     list.engine = p.engine;
     list.tiles_m += p.blocks();
     slices += tiles * p.slices;
     useful += tiles * p.slices * p.useful;
+    column_clocks += tiles * p.slices * p.engine.column_clocks;
     list.bytes += p.bytes;
   }
   list.tiles_n = 1;
@@ -185,6 +186,7 @@ PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
   if (slices > 0.0) {
     list.slices = static_cast<std::int32_t>(std::ceil(slices / double(list.tiles_m)));
     list.useful = useful / slices;
+    list.engine.column_clocks = column_clocks / slices;
   }
   return list;
 }

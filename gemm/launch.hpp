@@ -91,10 +91,11 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
-                                          {.cluster = {facts.config.split},
-                                           .dependent = options.dependent,
-                                           .shared_bytes = launch.shared_bytes}));
+  return LaunchStatus(
+      who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+                          {.cluster = {facts.config.split},
+                           .dependent = options.dependent && device.limits.compute_capability >= 90,
+                           .shared_bytes = launch.shared_bytes}));
 }
 
 // The epilogue's part of a kernel's parameters, or of another operator's Arguments, from an

@@ -142,7 +142,9 @@ class Dispatch<Family<Listed<Policies>...>> {
     }
     const int chosen = internal::Cheapest(candidates);
     if (chosen < 0) return candidates[0].status;
-    std::string why = internal::Why(candidates, chosen, MachineName(machine));
+    const bool empty = std::visit([](const auto& op) { return op.tiles() == 0; }, *ops[chosen]);
+    std::string why =
+        empty ? "no product has rows" : internal::Why(candidates, chosen, MachineName(machine));
     return Dispatch(*std::move(ops[chosen]), std::move(candidates), std::move(why));
   }
 

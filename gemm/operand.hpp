@@ -50,10 +50,18 @@ concept AsyncOperand = requires(T op, arch::Thread t, std::uint32_t to) {
 template <class T>
 concept Operand = StagedOperand<T> || AsyncOperand<T>;
 
-// Of asynchronous operands those that do not load into registers first (Begin), by the read-only path.
+// Of asynchronous operands those that do not load into registers first (Begin), by a path that does not see
+// what is written meanwhile.
 template <class T>
 concept DirectOperand = AsyncOperand<T> && !requires(T op, arch::Thread t) {
   op.Begin(t);
+};
+// What an epilogue of such operands knows of P. A residual's loads would spill where the threads that multiply
+// store as well, were they those of a dependent launch.
+template <class P, class Pipeline, class A, class B>
+struct WithDependentLaunch : P {
+  static constexpr bool kDependentLaunch = requires { Pipeline::kAsync; }
+  &&DirectOperand<A>&& DirectOperand<B> && !P::Epilogue::kHasResidual;
 };
 
 inline namespace WEFT_BACKEND {

@@ -173,8 +173,12 @@ struct MixedFamily {
   using FromB = std::conditional_t<kNarrowA, NoLoad, Widen<Element, ElementB>>;
   template <class... Tiles>
   using Of = Family<LoadedGemm<TiledGemm<Element, Epilogue, Tiles, A, B, C>, FromA, FromB>...>;
-  using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 64, 64, 64, 32, 4>,
-                 MmaTileOf<64, 64, 64, 32, 32, 4>, SlicedRowsTile, SlicedColumnsTile>;
+  // The best where A is the one that changes, and up to a third slower than 128 x 64 where B is.
+  using Square = std::conditional_t<kNarrowA, Of<MmaTileOf<128, 128, 64, 64, 32, 3>>, Family<>>;
+  using All =
+      JoinFamilies<Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 64, 64, 64, 32, 4>,
+                      MmaTileOf<64, 64, 64, 32, 32, 4>, SlicedRowsTile, SlicedColumnsTile>,
+                   Square>;
 };
 
 template <class Epilogue, class A, class B, class C>
@@ -233,7 +237,7 @@ using HalfSumGemmFamily = typename internal::HalfSumFamily<Epilogue, A, B, C>::A
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
 // or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
 // MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 5
-// policies. Scales of columns are the epilogue's.
+// policies, 6 where A is the narrow one. Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
@@ -254,7 +258,7 @@ template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A 
 using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
 
 // Complex<float> or Complex<double>: 6 policies, the first, of fma, for any GPU from sm_75, the others from
-// sm_80, of double by tensor cores. The first takes any lda, ldb and ldc. Epilogue is
+// sm_80, of double by tensor cores but for the two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
 // Chain<[Residual<E>,] [Scale,] ToSums<E>>, alpha and gamma are Es.
 template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>

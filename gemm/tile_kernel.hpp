@@ -76,13 +76,11 @@ struct TileKernel {
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
   static constexpr int kRegisters = Parts::kRegisters;
   // Whether it may start while earlier kernels of its stream still run (arch::LaunchAttributes).
-  // What goes through registers may not: LoadGlobal's path does not see what is written meanwhile.
   static constexpr bool kDependent = [] {
-    if constexpr (requires { Pipeline::kAsync; }) {
-      return DirectOperand<typename Parts::OperandA> && DirectOperand<typename Parts::OperandB> &&
-             Parts::Epilogue::kDependent;
+    if constexpr (kSpecialised) {
+      return true;
     } else {
-      return kSpecialised;
+      return Parts::Epilogue::kDependent;
     }
   }();
   static constexpr int kMinBlocksPerSm = BlocksPerSm(Parts::kRegisters, kThreads);
@@ -194,8 +192,8 @@ struct TileKernel {
 
   WEFT_DEVICE static void RunTile(const Params& p, SharedStorage& shared, arch::Thread t) {
     if constexpr (kDependent) {
-      t.LetLaterGridsStart();
       t.WaitForEarlierGrids();
+      t.LetLaterGridsStart();  // now, so that what this kernel follows has ended for them as well
     }
     const auto tile = Parts::Scheduler::At(p.schedule, t.block_x());
     if constexpr (kSparse) {

@@ -1,6 +1,6 @@
 // Warps that share a slice of a mainloop that has no way of adding up their sums.
 // EXPECT: static assertion failed: weft: config.warp must equal config.threadblock in k; only the
-// mainloops simt and mma_sm80 let warps share a slice
+// mainloops simt, simt_async and mma_sm80 let warps share a slice
 #include "tests/compile_fail/policy_mma_sm75_base.hpp"
 
 struct Mine : MmaSm75Base {

@@ -57,6 +57,7 @@ TEST(ListDispatch, BadInputIsTheOperators) {
   const GemmProblem none = {.m = 0, .n = 16, .k = 16};
   const auto op = ListOp::Create({none}, GpuFacts());
   ASSERT_TRUE(op.ok()) << op.status();
+  EXPECT_THAT(op->Describe(), testing::EndsWith("; no product has rows"));
   EXPECT_TRUE(op->RunOnCpu(std::vector<ListOp::Arguments>(1)).ok());
   EXPECT_THAT(std::string(op->Run(nullptr, nullptr).message()), HasSubstr("table"));
   EXPECT_EQ(op->CheckArguments({}).code(), absl::StatusCode::kInvalidArgument);
