@@ -10,9 +10,9 @@
 namespace weft::gemm {
 
 // A slice of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled. The
-// map's third dimension are the matrices of a batch. Where
-// k runs along memory a box holds all rows, 128 bytes of k each; else it holds all k of the slice,
-// 128 bytes of rows each.
+// map's third dimension are the matrices of a batch. Where k runs along memory a box holds all rows
+// that exist (BroughtRows), 128 bytes of k each; else it holds all k of the slice, 128 bytes of rows
+// each.
 struct MatrixCopies {
   static constexpr int kLineBytes = 128;
   std::int32_t copies = 0;
@@ -26,7 +26,7 @@ struct CopiedMatrixParams : MatrixCopies {
   arch::TensorMap map;
 };
 
-// Bytes in shared memory of a slice of `rows` rows and slice_k elements of k, `lines` as below.
+// Bytes in shared memory, at most, of a slice of `rows` rows and slice_k elements of k, `lines` as below.
 constexpr int MatrixSliceBytes(int rows, int slice_k, int element_bytes, bool lines) {
   constexpr int kLine = CopiedMatrixParams::kLineBytes;
   const int along = (lines ? slice_k : rows) * element_bytes, across = lines ? rows : slice_k;
