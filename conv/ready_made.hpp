@@ -174,8 +174,8 @@ using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
 
 }  // namespace internal
 
-// What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/, in one of the formats.
-// Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
+// What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/, in one of
+// the formats. Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
 // that all refuse. GPUs other than Hopper, and problems that the copy engine does not serve, pass
 // over the wgmma_sm90 tiles, which write int8 or uint8 to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>

@@ -80,6 +80,7 @@ std::int64_t WalkRows(const Problem& p, const gemm::TileFacts& f, const Slicing&
 }
 
 std::int64_t BroughtChannels(const Problem& p, const gemm::TileFacts& f) {
+  if (f.config.stack > 1) return f.channels();
   return gemm::BroughtRows(f.channels(), RoundUp(p.k / p.groups, f.filter_interleave));
 }
 
@@ -111,6 +112,7 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_row
   if (s->pixels > 1024) return false;
   s->chunk_taps = p.r * p.s;
   s->filter_rows = filter_rows;
+  s->filter_tail = f.channels() - BroughtChannels(p, f);
   const std::int64_t widest = f.nhwc ? SpanOf(c) : 32;
   for (s->span = widest; s->span >= 32; s->span /= 2) {
     s->chunks = CeilDiv(c, s->span);

@@ -39,7 +39,7 @@ struct Slicing {
 // Positions of the walk of one product.
 std::int64_t WalkRows(const Problem& problem, const gemm::TileFacts& facts, const Slicing& slicing);
 
-// Channels of a tile that are brought.
+// Channels of a tile that are brought: with config.stack all of them.
 std::int64_t BroughtChannels(const Problem& problem, const gemm::TileFacts& facts);
 
 Slicing ByTaps(const Problem& problem, const gemm::TileFacts& facts);

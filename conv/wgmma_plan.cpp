@@ -179,8 +179,7 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
 void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, double taps_inside,
                 EnginePlan* plan) {
   using gemm::CopyClocks;
-  const std::int64_t k = p.k / p.groups;
-  const std::int64_t n = f.config.stack > 1 ? f.channels() : BroughtChannels(p, f);
+  const std::int64_t k = p.k / p.groups, n = BroughtChannels(p, f);
   const auto inside = [&](std::int64_t columns) {
     return taps_inside * static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
   };
@@ -242,7 +241,6 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   if (f.config.stack > 1) return MakeStackedPlan(p, f);
   const std::int64_t channels = BroughtChannels(p, f);
   Slicing slicing = ByTaps(p, f), patch;
-  patch.filter_tail = slicing.filter_tail;
   if (ByPatch(p, f, p.r * p.s * channels, &patch) &&
       ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) {
     slicing = patch;

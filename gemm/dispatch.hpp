@@ -107,6 +107,27 @@ Candidate Consider(const Problem& problem, const Machine& machine, std::optional
   return candidate;
 }
 
+// What became of all policies, in a family's order; AnyOp: their operators.
+template <class AnyOp>
+struct Considered {
+  std::vector<std::optional<AnyOp>> ops;
+  std::vector<Candidate> candidates;
+};
+template <class AnyOp, class... Policies, class Problem, class Machine>
+Considered<AnyOp> ConsiderAll(const Problem& problem, const Machine& machine) {
+  using Kind = OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>;
+  Considered<AnyOp> all = {std::vector<std::optional<AnyOp>>(sizeof...(Policies)), {}};
+  [&]<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
+    all.candidates = {Consider<kIndices>(problem, machine, &all.ops[kIndices])...};
+  }
+  (std::index_sequence_for<Policies...>());
+  if constexpr (std::is_same_v<Machine, GpuFacts>) {
+    const bool has_code[] = {HasGpuCode<Policies>()...};
+    RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &all.candidates);
+  }
+  return all;
+}
+
 // Convolutions have a filter.
 template <class Op>
 struct FilterOf {
@@ -278,18 +299,11 @@ class Dispatch<Family<Policies...>> {
     return status;
   }
 
-  template <class Machine, std::size_t... kIndices>
+  template <class Machine>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
-                                         const DispatchOptions& options,
-                                         std::index_sequence<kIndices...>) {
+                                         const DispatchOptions& options) {
     if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
-    std::vector<std::optional<AnyOp>> ops(kPolicies);
-    std::vector<Candidate> candidates = {
-        internal::Consider<kIndices>(problem, machine, &ops[kIndices])...};
-    if constexpr (std::is_same_v<Machine, GpuFacts>) {
-      const bool has_code[] = {HasGpuCode<Policies>()...};
-      internal::RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &candidates);
-    }
+    auto [ops, candidates] = internal::ConsiderAll<AnyOp, Policies...>(problem, machine);
     const int cheapest = internal::Cheapest(candidates);
     if (cheapest < 0) return candidates[0].status;
     internal::Tuned tuned;
@@ -315,12 +329,6 @@ class Dispatch<Family<Policies...>> {
     dispatch.others_ = std::move(others);
     return dispatch;
   }
-  template <class Machine>
-  static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
-                                         const DispatchOptions& options) {
-    return Choose(problem, machine, options, std::index_sequence_for<Policies...>());
-  }
-
   template <std::size_t kIndex>
   static absl::StatusOr<AnyOp> MakeAt(const Problem& problem) {
     auto op = std::variant_alternative_t<kIndex, AnyOp>::Create(problem);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kLine = CopiedMatrixParams::kLineBytes;
 
-// `rows` of them to a tile, of `all`, and `brought` to a copy where `lines`: k runs along memory, and lines are `pitch` elements
-// apart. `stride`: from one of `batch` matrices to the next, 0 if there is one for all.
+// `rows` of them to a tile, of `all`, and `brought` to a copy where `lines`: k runs along memory, and lines
+// are `pitch` elements apart. `stride`: from one of `batch` matrices to the next, 0 if there is one for all.
 CopiedMatrix MakeMatrix(int rows, int brought, int slice_k, std::int64_t all, std::int64_t k,
                         std::int64_t pitch, std::int64_t batch, std::int64_t stride,
                         int element_bytes, bool lines) {

@@ -15,7 +15,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -54,13 +53,13 @@ class Dispatch<Family<Listed<Policies>...>> {
   // those without GPU code if there is some for others. If all refuse, the first one's error. InvalidArgument
   // for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(Problems problems, const GpuFacts& gpu) {
-    return Choose(problems, gpu, std::index_sequence_for<Policies...>());
+    return Choose(problems, gpu);
   }
   static absl::StatusOr<Dispatch> Create(Problems problems, const arch::DeviceLimits& gpu) {
     return Create(problems, GpuFactsOf(gpu));
   }
   static absl::StatusOr<Dispatch> Create(Problems problems, const CpuFacts& cpu) {
-    return Choose(problems, cpu, std::index_sequence_for<Policies...>());
+    return Choose(problems, cpu);
   }
   // For the GPU that is current in this thread if there is one, else for all threads of the CPU.
   static absl::StatusOr<Dispatch> Create(Problems problems) {
@@ -129,17 +128,10 @@ class Dispatch<Family<Listed<Policies>...>> {
     return lines;
   }
 
-  template <class Machine, std::size_t... kIndices>
-  static absl::StatusOr<Dispatch> Choose(Problems problems, const Machine& machine,
-                                         std::index_sequence<kIndices...>) {
+  template <class Machine>
+  static absl::StatusOr<Dispatch> Choose(Problems problems, const Machine& machine) {
     if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
-    std::vector<std::optional<AnyOp>> ops(kPolicies);
-    std::vector<Candidate> candidates = {
-        internal::Consider<kIndices>(problems, machine, &ops[kIndices])...};
-    if constexpr (std::is_same_v<Machine, GpuFacts>) {
-      const bool has_code[] = {HasGpuCode<Listed<Policies>>()...};
-      internal::RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &candidates);
-    }
+    auto [ops, candidates] = internal::ConsiderAll<AnyOp, Listed<Policies>...>(problems, machine);
     const int chosen = internal::Cheapest(candidates);
     if (chosen < 0) return candidates[0].status;
     const bool empty = std::visit([](const auto& op) { return op.tiles() == 0; }, *ops[chosen]);

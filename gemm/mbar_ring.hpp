@@ -69,7 +69,7 @@ struct MbarRingParams {
 // Of the `rows` that a tile has along one side, those brought where the product has `all` there: what only
 // fills a tile up costs the copy engine more than what exists. Swizzles repeat after 8.
 constexpr std::int64_t BroughtRows(std::int64_t rows, std::int64_t all) {
-  const std::int64_t some = (all + 7) / 8 * 8;
+  const std::int64_t some = 8 * CeilDiv<std::int64_t>(all, 8);
   return some < rows ? some : rows;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/conv/harness.hpp"
+#include "tests/conv/own_relu.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
@@ -26,9 +27,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-// As BiasRelu, but without GPU code in weft::weft, which would narrow the choice to what has some.
-using Relu = epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Identity,
-                              epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
+using Relu = OwnRelu;
 using Nc4 = Dispatch<S8Conv4Family<Relu>>;
 using Nc32 = Dispatch<S8Conv32Family<Relu>>;
 using Nhwc = Dispatch<S8ConvNhwcFamily<Relu>>;

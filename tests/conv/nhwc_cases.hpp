@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/conv/harness.hpp"
+#include "tests/conv/own_relu.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/ready_made.hpp"
 
@@ -17,9 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Without GPU code in weft::weft, which would narrow the choice to what has some.
-using NhwcRelu = epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Identity,
-                                  epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
+using NhwcRelu = OwnRelu;
 using Nhwc = Dispatch<S8ConvNhwcFamily<NhwcRelu>>;
 using NhwcToNc32 = Dispatch<S8ConvNhwcFamily<NhwcRelu, NCxHWx<32>>>;
 

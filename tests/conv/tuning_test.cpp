@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/conv/harness.hpp"
+#include "tests/conv/own_relu.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/problem_name.hpp"
 #include "weft/conv/ready_made.hpp"
@@ -20,9 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Without GPU code in weft::weft, which would narrow the choice to what has some.
-using Relu = epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Identity,
-                              epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
+using Relu = OwnRelu;
 using Nc32 = Dispatch<S8Conv32Family<Relu>>;
 
 Problem SmallK() {

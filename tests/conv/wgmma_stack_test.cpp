@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/conv/own_relu.hpp"
 #include "tests/conv/run_schedules.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/ready_made.hpp"
@@ -45,10 +46,7 @@ TEST(WgmmaStack, Plan) {
 
 // Where there are few channels, and nowhere else.
 TEST(WgmmaStack, TheModelKnowsWhatItIsFor) {
-  // Without GPU code in weft::weft, which would narrow the choice to what has some.
-  using Relu = epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Identity,
-                                epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
-  using Op = Dispatch<S8Conv32Family<Relu>>;
+  using Op = Dispatch<S8Conv32Family<OwnRelu>>;
   const auto stack = [](const Problem& p) {
     const absl::StatusOr<Op> op = Op::Create(p, GpuFacts());
     EXPECT_TRUE(op.ok()) << op.status();
