@@ -154,6 +154,8 @@ class Dispatch {
 template <class... Policies>
 class Dispatch<Family<Policies...>> {
   static_assert(CheckedFamily<Policies...>::kValid);
+  static_assert(!(kListed<Policies> || ...),
+                "weft: include weft/gemm/list_dispatch.hpp for a Dispatch of Listed policies");
   template <class P>
   using OperatorOf = typename OperatorKind<P>::Operator;
   using FirstPolicy = std::tuple_element_t<0, std::tuple<Policies...>>;

@@ -107,6 +107,11 @@ inline constexpr bool kSplits = [] {
   }
 }();
 
+template <class F>
+inline constexpr bool kOfProducts = false;
+template <MatrixPolicy... Policies>
+inline constexpr bool kOfProducts<Family<Policies...>> = true;
+
 // With<P> for each policy P of a family whose clusters share no tile.
 template <template <class> class With, class F>
 struct UnsplitOf;
@@ -142,11 +147,14 @@ using PolicyOf = typename internal::PolicyAt<F, kSize, kIndex>::type;
 template <class... Families>
 using JoinFamilies = typename internal::Joined<Families...>::type;
 
+template <class F>
+concept FamilyOfProducts = internal::kOfProducts<F>;
+
 // The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those whose
 // clusters share a tile.
-template <class F>
+template <FamilyOfProducts F>
 using GroupedFamily = typename internal::UnsplitOf<Grouped, F>::type;
-template <class F>
+template <FamilyOfProducts F>
 using ListedFamily = typename internal::UnsplitOf<Listed, F>::type;
 
 // The policies of a family of products, and behind them those of wgmma_sm90 without a split once more with

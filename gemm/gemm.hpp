@@ -105,6 +105,7 @@ struct GemmArguments {
 template <class P>
 class Gemm {
   static_assert(CheckedGemmPolicy<P>::kValid);
+  static_assert(!kListed<P>, "weft: include weft/gemm/gemm_list.hpp for a Gemm of a Listed policy");
   static_assert(GemmKernel<P>::kThreads > 0);  // its mainloop checks the config
   using Epilogue = typename P::Epilogue;
   static constexpr bool kRowMajorC = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
