@@ -167,7 +167,9 @@ using Wgmma =
              Conv<E, Dst, Wgmma160x64Paired>, Conv<E, Dst, Wgmma96x256>, Conv<E, Dst, Wgmma112x128>,
              Conv<E, Dst, Wgmma64x64Deep>, Conv<E, Dst, Wgmma64x128Split2>,
              Conv<E, Dst, Wgmma64x64Split2>, Conv<E, Dst, Wgmma32x64Split2>,
-             Conv<E, Dst, Wgmma160x64Stacked>, Conv<E, Dst, Wgmma64x64Stacked>>;
+             Conv<E, Dst, Wgmma160x64Stacked>, Conv<E, Dst, Wgmma64x64Stacked>,
+             Conv<E, Dst, Wgmma256x64Stacked>, Conv<E, Dst, Wgmma128x64Turns>,
+             Conv<E, Dst, Wgmma160x128Turns>, Conv<E, Dst, Wgmma256x64Turns>>;
 
 template <class E, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<E, Dst, TileT>;

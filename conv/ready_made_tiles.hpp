@@ -185,6 +185,19 @@ struct Wgmma160x64Stacked {
 struct Wgmma64x64Stacked {
   static constexpr auto config = kWgmma64x64Stacked;
 };
+struct Wgmma256x64Stacked {
+  static constexpr auto config = kWgmma256x64Stacked;
+};
+// Two warpgroups that take tiles in turn: one stores while the other multiplies.
+struct Wgmma128x64Turns {
+  static constexpr auto config = kWgmma128x64Turns;
+};
+struct Wgmma160x128Turns {
+  static constexpr auto config = kWgmma160x128Turns;
+};
+struct Wgmma256x64Turns {
+  static constexpr auto config = kWgmma256x64Turns;
+};
 // The same for a first layer, over NCxHWx<4>.
 struct WgmmaFirst448x64 {
   static constexpr auto config = kWgmmaFirst448x64;

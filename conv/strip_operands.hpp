@@ -113,7 +113,7 @@ inline namespace WEFT_BACKEND {
 
 template <class M, class Tile>
 class StripSource {
-  static constexpr int kStrips = M::kGroups / M::kGroupsN, kRows = M::kN / 8;
+  static constexpr int kStrips = M::kTileGroups / M::kGroupsN, kRows = M::kN / 8;
   // Threads that bring a strip: two teams share the arithmetic of a tile's.
   static constexpr int kTeam = SourceStrips::Team(kStrips);
 

@@ -38,6 +38,7 @@ struct TileDescription {
   int split = 1;          // wgmma_sm90
   bool stream = false;    // wgmma_sm90
   int stack = 1;          // wgmma_sm90
+  int turns = 1;          // wgmma_sm90
 };
 
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
@@ -144,6 +145,9 @@ struct WgmmaSm90Config {
   // Of convolutions with few channels, 1 or 2: output rows that the columns of a tile hold. With 2,
   // threadblock.n is 64, 32 channels of two rows each (conv/stacked_taps.hpp).
   int stack = 1;
+  // Sets of warpgroups, 1 or 2, that take a block's tiles in turn: while one stores its tile, the other
+  // multiplies the next. Not with split or stream, nor in products of Listed and Grouped.
+  int turns = 1;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
@@ -153,8 +157,8 @@ struct WgmmaSm90Config {
         blocks_per_sm(blocks_per_sm),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop,     threadblock, warp,   {},   {warp.m, 64, 32}, 2, alignment,
-            blocks_per_sm, split,       stream, stack};
+    return {kMainloop, threadblock, warp,  {},   {warp.m, 64, 32}, 2, alignment, blocks_per_sm,
+            split,     stream,      stack, turns};
   }
 };
 
@@ -206,6 +210,12 @@ constexpr WgmmaSm90Config WithStack(WgmmaSm90Config config, int stack) {
   return config;
 }
 
+// `config` for twice as many warpgroups, which take tiles in turn.
+constexpr WgmmaSm90Config InTurns(WgmmaSm90Config config) {
+  config.turns = 2;
+  return config;
+}
+
 // Tiles that suit most layers, ready to be named in a policy.
 inline constexpr SimtConfig kSimt128x128({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
 inline constexpr SimtConfig kSimt128x64({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
@@ -235,6 +245,15 @@ inline constexpr WgmmaSm90Config kWgmma32x64({32, 64, 256}, {32, 64, 256}, 2);
 inline constexpr WgmmaSm90Config kWgmma160x64Stacked =
     WithStack(WgmmaSm90Config({160, 64, 128}, {80, 64, 128}, 2), 2);
 inline constexpr WgmmaSm90Config kWgmma64x64Stacked = WithStack(kWgmma64x64, 2);
+inline constexpr WgmmaSm90Config kWgmma256x64Stacked =
+    InTurns(WithStack(WgmmaSm90Config({256, 64, 128}, {256, 64, 128}), 2));
+// Two warpgroups that take tiles in turn, for blocks of several tiles.
+inline constexpr WgmmaSm90Config kWgmma128x64Turns =
+    InTurns(WgmmaSm90Config({128, 64, 128}, {128, 64, 128}));
+inline constexpr WgmmaSm90Config kWgmma160x128Turns =
+    InTurns(WgmmaSm90Config({160, 128, 128}, {160, 128, 128}));
+inline constexpr WgmmaSm90Config kWgmma256x64Turns =
+    InTurns(WgmmaSm90Config({256, 64, 128}, {256, 64, 128}));
 // For few outputs of long sums: clusters of 4 blocks share a tile's slices.
 inline constexpr WgmmaSm90Config kWgmma64x64Split4 =
     WithSplit(WgmmaSm90Config({64, 64, 128}, {64, 64, 128}), 4);

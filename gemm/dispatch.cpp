@@ -91,6 +91,7 @@ std::string TileName(const TileDescription& c) {
     if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
     if (c.stream) absl::StrAppend(&name, ", tiles divided");
     if (c.stack > 1) absl::StrAppend(&name, ", of ", c.stack, " output rows");
+    if (c.turns > 1) absl::StrAppend(&name, ", taken in turn by ", c.turns, " sets of warpgroups");
   } else if (has_stages) {
     absl::StrAppend(&name, ", ", c.stages, " stages");
   }

@@ -84,11 +84,13 @@ template <class M, bool kFills>
 struct RingStages {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
+  std::uint64_t order[2];
 };
 template <class M>
 struct RingStages<M, true> {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
+  std::uint64_t order[2];
   std::uint64_t filled[MbarRingParams::kMostStages];
   alignas(16) FillWords words;
 };
@@ -105,9 +107,13 @@ struct MbarRing {
 
   struct Stages : RingStages<M, M::kFills> {};
 
+  // Warps that multiply a tile: all, or with config.turns those of one set.
+  static constexpr int kTileWarps = M::kThreads / 32 / M::kTurns;
+
   // Where a thread stands in the ring.
   struct Turn {
     int slot = 0, parity = 0;
+    int tile = 0;  // the parity of tiles that its set of warps has multiplied
     WEFT_DEVICE void Next(int stages) {
       if (++slot == stages) {
         slot = 0;
@@ -115,6 +121,36 @@ struct MbarRing {
       }
     }
   };
+
+  // With config.turns, before and behind the start of a tile's products, which the sets of warps start in
+  // the order of their tiles: a full barrier says of two phases only whether one has passed, so nobody
+  // may ask for slices before those of the tile before have come.
+  WEFT_DEVICE static void AwaitTurn(arch::Thread t, Stages& shared, const Turn& turn) {
+    if constexpr (M::kTurns > 1) {
+      const int set = t.WarpUniform(t.warp()) / kTileWarps;
+      t.MbarWait(t.SharedAddress(&shared.order[set]), turn.tile ^ (set == 0 ? 1 : 0));
+    }
+  }
+  // Goes on over the slices of a tile that others multiply.
+  WEFT_DEVICE static void SkipTurn(arch::Thread t, Stages& shared, const Params& p, int slices,
+                                   [[maybe_unused]] bool fills, Turn& turn) {
+    WEFT_NO_UNROLL
+    for (int i = 0; i < slices; ++i) {
+      t.MbarPassed(t.SharedAddress(&shared.full[turn.slot]));
+      if constexpr (M::kFills) {
+        if (fills) t.MbarPassed(t.SharedAddress(&shared.filled[turn.slot]));
+      }
+      turn.Next(p.stages);
+    }
+  }
+  WEFT_DEVICE static void EndTurn(arch::Thread t, Stages& shared, Turn& turn) {
+    if constexpr (M::kTurns > 1) {
+      const int set = t.WarpUniform(t.warp()) / kTileWarps;
+      t.SyncWarp();
+      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.order[1 - set]));
+      turn.tile ^= 1;
+    }
+  }
 
   // By all threads of the block, first.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
@@ -125,7 +161,10 @@ struct MbarRing {
     // A thread each: one for all of them would take as long as a small tile's products.
     if (t.tid() < p.stages) {
       t.MbarInit(t.SharedAddress(&shared.full[t.tid()]), arrivals);
-      t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), M::kThreads / 32);
+      t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), kTileWarps);
+      if constexpr (M::kTurns > 1) {
+        if (t.tid() < M::kTurns) t.MbarInit(t.SharedAddress(&shared.order[t.tid()]), kTileWarps);
+      }
       if constexpr (M::kFills) t.MbarInit(t.SharedAddress(&shared.filled[t.tid()]), 1);
       t.FenceMbarInit();
     }
@@ -216,6 +255,7 @@ struct MbarRing {
                                   typename M::Accumulators& acc, Turn& turn,
                                   [[maybe_unused]] bool fills, const Meanwhile& meanwhile) {
     int previous = -1;  // the stage whose products may be in flight
+    AwaitTurn(t, shared, turn);
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
@@ -230,6 +270,7 @@ struct MbarRing {
       previous = turn.slot;
       turn.Next(p.stages);
     }
+    EndTurn(t, shared, turn);
     meanwhile();
     t.template WgmmaWait<0>();
     M::Keep(t, acc);

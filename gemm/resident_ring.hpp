@@ -86,10 +86,12 @@ struct ResidentRing : MbarRing<M> {
                                   const M& mainloop, const SliceRange& slices,
                                   typename M::Accumulators& acc, Turn& turn, bool /*fills*/,
                                   const Meanwhile& meanwhile) {
+    Base::AwaitTurn(t, shared, turn);
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
     t.FenceProxyAsync();
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc, [] {});
+    Base::EndTurn(t, shared, turn);
     meanwhile();
     t.template WgmmaWait<0>();
     M::Keep(t, acc);

@@ -123,10 +123,25 @@ struct TileKernel {
   static_assert(!kStreamed || kSplit == 1,
                 "weft: config.stream takes a config.split of 1: slices are divided already");
 
+  // Sets of warpgroups that take a block's tiles in turn.
+  static constexpr int kTurns = [] {
+    if constexpr (requires { Mainloop::kTurns; }) {
+      return Mainloop::kTurns;
+    } else {
+      return 1;
+    }
+  }();
+  static_assert(
+      kTurns == 1 || !kListed,
+      "weft: config.turns of a product of Listed is 1: its tiles have slices of their own");
+
   // Whether some blocks have no tile; where a cluster shares one they would lose count of rounds.
   static constexpr bool kSparse = SparseTile<decltype(Parts::Scheduler::At({}, 0))>;
   static_assert(!kSparse || kSplit == 1,
                 "weft: config.split of a product of Grouped is 1: its groups are tiles enough");
+  static_assert(
+      !kSparse || kTurns == 1,
+      "weft: config.turns of a product of Grouped is 1: tiles that it lacks take no turn");
   // Whether the scheduler reads what earlier kernels may have written.
   static constexpr bool kReads = requires { requires Parts::Scheduler::kReads; };
 
@@ -319,8 +334,14 @@ struct TileKernel {
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
+    // Of the sets of warpgroups that take tiles in turn, this thread's.
+    const int set = kTurns == 1 ? 0 : t.WarpUniform(t.warp()) / (Mainloop::kThreads / 32 / kTurns);
+    const int own_first = first + set * step;
+    if constexpr (kTurns > 1) {
+      if (set > 0) Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Fills(p), turn);
+    }
     WEFT_NO_UNROLL
-    for (int i = first; i < turns(); i += step) {
+    for (int i = own_first; i < turns(); i += kTurns * step) {
       const auto tile = TileAt(p, slices, i);
       if constexpr (kSparse) {
         if (t.WarpUniform(int{tile.exists}) == 0) continue;
@@ -352,7 +373,7 @@ struct TileKernel {
       } else {
         begin();
         // The first tile's operands are still under way, later ones' products take the time.
-        const bool now = kSplit > 1 || i == first;
+        const bool now = kSplit > 1 || i == own_first;
         if (now) prepare();
         Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own, i), acc,
                           turn, Fills(p), [&] {
@@ -368,6 +389,9 @@ struct TileKernel {
           t.BarSync(1 + Mainloop::Map::Group(t), 128);
         } else {
           Store(output, shared, t, tile, m, n, kept, acc);
+          if constexpr (kTurns > 1) {
+            Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Fills(p), turn);
+          }
         }
       }
     }

@@ -206,7 +206,9 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double ring = (products + feed + slices * kRoundTrip) / e.stages;
   const double first = feed / slices;
   const double alone = first + Overlapped({multiply, feed - first, ring}) + epilogue;
-  const double next = Overlapped({multiply + epilogue, feed, ring});
+  // Sets of warpgroups in turn multiply and store at the same time.
+  const double cycle = std::max(multiply, (multiply + epilogue) / config.turns);
+  const double next = Overlapped({cycle, feed, ring});
   // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
   // for all, meet the kernel before on most: the others then get two.
   const double sharers = divided ? together : std::min(per_sm, together);

@@ -98,10 +98,15 @@ class WgmmaSm90Mainloop {
       "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
       "which are 32 channels of two output rows");
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
-  static constexpr int kOwnN = kN / kSplit;  // rows of a warpgroup that are a block's to store
+  static constexpr int kOwnN = kN / kSplit;     // rows of a warpgroup that are a block's to store
+  static constexpr int kTurns = kConfig.turns;  // sets of warpgroups that take tiles in turn
+  static_assert((kTurns == 1 || kTurns == 2) && (kTurns == 1 || (kSplit == 1 && !kStreamed)),
+                "weft: config.turns of wgmma_sm90 is 1 or 2, and with 2 config.split is 1 and "
+                "config.stream false");
   static constexpr int kGroupsN = kTile.n / kWarp.n;
-  static constexpr int kGroups = kTile.m / kWarp.m * kGroupsN;
-  static_assert(kGroups <= 4, "weft: a tile of wgmma_sm90 has at most 4 warpgroups");
+  static constexpr int kTileGroups = kTile.m / kWarp.m * kGroupsN;  // that share a tile
+  static constexpr int kGroups = kTurns * kTileGroups;
+  static_assert(kGroups <= 4, "weft: a block of wgmma_sm90 has at most 4 warpgroups that multiply");
   static constexpr bool kPermuted = Spec::kPermuted;
   static_assert(!Spec::kRowsAcross || kTile.m == kWarp.m || kWarp.m % 64 == 0,
                 "weft: where the rows of A run along memory, config.warp.m of wgmma_sm90 is a "
@@ -147,7 +152,7 @@ class WgmmaSm90Mainloop {
                                      (P::Epilogue::kHasSums ? 4 : 0);
   static constexpr int kStagedBytes =
       sizeof(typename P::Epilogue::Output) == 1
-          ? kTile.m / kSplit * kTile.n + kPlaceBytes * kStack * kGroups * kOwnN
+          ? kTurns * (kTile.m / kSplit * kTile.n) + kPlaceBytes * kStack * kGroups * kOwnN
           : 0;
   static constexpr int kReceivedBytes =
       kSplit == 1 ? 0
@@ -164,9 +169,10 @@ class WgmmaSm90Mainloop {
     static constexpr int kPixels = kOwnN / 4, kGroups = 2 * kBlocks, kChannels = 1;
     static constexpr int kSharingLanes = 3;  // the bits of a lane's number that Channel ignores
     WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
+    WEFT_DEVICE static int GroupOfTile(arch::Thread t) { return Group(t) % kTileGroups; }
     // Pixels are numbered as the output's rows are: kStack of them to a row of the product.
     WEFT_DEVICE static int FirstPixel(arch::Thread t) {
-      const int first = Group(t) / kGroupsN * kN;
+      const int first = GroupOfTile(t) / kGroupsN * kN;
       if constexpr (kSplit == 1) {
         return kStack * first;
       } else {
@@ -199,7 +205,7 @@ class WgmmaSm90Mainloop {
   };
 
   WEFT_DEVICE WgmmaSm90Mainloop(arch::Thread t, const WgmmaPlan& plan) : plan_(plan) {
-    const int group = t.WarpUniform(t.warp() / 4);
+    const int group = t.WarpUniform(t.warp() / 4) % kTileGroups;
     a_ = Low(plan.a) + static_cast<std::uint32_t>(group / kGroupsN) * plan.a_group;
     b_ = Low(plan.b) + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
   }

@@ -33,6 +33,7 @@ void FenceMbarInit(Lane* lane);
 // `tx_bytes` > 0: the phase also waits for as many bytes.
 void MbarArrive(Lane* lane, const MbarPlace& place, int tx_bytes, Location at);
 void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at);
+void MbarPassed(Lane* lane, const MbarPlace& place, Location at);
 
 // --- Copy engine ---------------------------------------------------------------------------------
 

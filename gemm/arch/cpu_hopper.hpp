@@ -35,6 +35,9 @@ struct HopperThread : ClusterThread {
   void MbarWait(uint32_t bar, int parity, Location at = Location::current()) const {
     cpu::MbarWait(self, Mbar(bar, at), parity, at);
   }
+  void MbarPassed(uint32_t bar, Location at = Location::current()) const {
+    cpu::MbarPassed(self, Mbar(bar, at), at);
+  }
   void MbarArriveRemote(uint32_t bar, Location at = Location::current()) const {
     const cpu::Peer peer = cpu::FindPeer(self, bar, 8, at);
     cpu::MbarArrive(self, {peer.block, peer.offset, WordAt(peer.generic + peer.offset)}, 0, at);

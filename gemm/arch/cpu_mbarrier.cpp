@@ -112,6 +112,23 @@ void MbarArrive(Lane* lane, const MbarPlace& place, int tx_bytes, Location at) {
   if (lane->preemptive) Preempt(lane);
 }
 
+namespace {
+
+int32_t& LastSeen(const Lane* lane, Mbarrier& barrier) {
+  if (barrier.seen.empty()) {
+    const Unseen unseen;
+    barrier.seen.assign(lane->thread_count, kNeverSeen);
+  }
+  return barrier.seen[lane->tid];
+}
+
+}  // namespace
+
+void MbarPassed(Lane* lane, const MbarPlace& place, Location at) {
+  int32_t& last = LastSeen(lane, FindMbarrier(lane, place, at));
+  last = last < 0 ? 0 : last + 1;
+}
+
 void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at) {
   if (lane->preemptive) Preempt(lane);
   Mbarrier& barrier = FindMbarrier(lane, place, at);
@@ -127,11 +144,14 @@ void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at) {
   }
   Acquire(&barrier.token[parity]);
   lane->dependency_met |= barrier.dependency;
-  if (barrier.seen.empty()) {
-    const Unseen unseen;
-    barrier.seen.assign(lane->thread_count, kNeverSeen);
+  int32_t& last = LastSeen(lane, barrier);
+  if (seen < last) {
+    FailF(lane, at,
+          "mbarrier at shared offset %u: this lane takes phase %lld for one after phase %d, which "
+          "it said "
+          "has ended; who skips phases can take one parity for the other",
+          barrier.offset, static_cast<long long>(seen), last);
   }
-  int32_t& last = barrier.seen[lane->tid];
   if (last != kNeverSeen && seen > last + 1) {
     FailF(lane, at,
           "mbarrier at shared offset %u: this lane saw phase %d end and now phase %lld, without "

@@ -52,7 +52,8 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
   if (kind == "Nc32Wgmma" || kind == "NhwcWgmma") {
     return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
                         n.size() > 6 && n[6] > 1 ? absl::StrCat("_c", n[6]) : "",
-                        n.size() > 7 ? absl::StrCat("_t", n[7]) : "");
+                        n.size() > 7 && n[7] > 1 ? absl::StrCat("_t", n[7]) : "",
+                        n.size() > 8 ? absl::StrCat("_p", n[8]) : "");
   }
   if (kind == "Nc4To32Wgmma" || kind == "Nc4ToNhwcWgmma") {
     return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);

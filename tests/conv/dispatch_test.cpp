@@ -303,7 +303,7 @@ TEST(Dispatch, FamiliesWithoutWgmma) {
   using Float =
       epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
   EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NCxHWx<4>>>::kPolicies), 12);
-  EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NHWC>>::kPolicies), 38);
+  EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NHWC>>::kPolicies), 42);
   EXPECT_EQ((Dispatch<S8Conv32Family<Float, NCHW>>::kPolicies), 12);
   EXPECT_EQ((Dispatch<S8ConvNhwcFamily<Float>>::kPolicies), 16);
   EXPECT_EQ((Dispatch<S8ConvNhwcFamily<Relu, NCxHWx<4>>>::kPolicies), 13);
@@ -356,7 +356,7 @@ TEST(Dispatch, BadInputIsRefusedAsByOnePolicy) {
 
 // What weft_add_family() counts on.
 static_assert(std::is_same_v<PolicyOf<S8Conv4Family<>, 8, 0>, S8Conv4<>>);
-static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, 38, 1>,
+static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, 42, 1>,
                              S8Conv32<epilogues::BiasRelu<>, NCxHWx<32>, Mma128x128Wide>>);
 
 // A family may hold a policy for each store width; those that K does not fit are passed over.

@@ -60,6 +60,20 @@ TEST(GemmWgmma, HalfOfRaggedTiles) {
   ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, WgmmaTile<48, 64, 32, 24, 64, 4>>(610,
                                                                                              true);
 }
+template <class Tile>
+struct Turns {
+  static constexpr auto config = InTurns(Tile::config);
+};
+// Sets of warpgroups that take tiles in turn, of one and of two.
+TEST(GemmWgmma, Turns) {
+  using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using Sums = Chain<ToSums<std::int32_t>>;
+  ExpectRandom<S8<Sums, Turns<WgmmaTile<64, 64, 128, 64, 64, 4>>>>(630);
+  ExpectRandom<S8<ToInt8, Turns<WgmmaTile<32, 64, 64, 32, 64, 8, 2>>>>(635);
+  ExpectSums<Half, float, ColumnMajor, RowMajor, RowMajor,
+             Turns<WgmmaTile<64, 128, 32, 64, 64, 4>>>(640, true);
+}
+
 // A tile's slices divided among the blocks of a cluster, which then need not be as many.
 TEST(GemmWgmma, Split) {
   using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;

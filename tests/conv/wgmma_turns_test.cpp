@@ -1,0 +1,26 @@
+// Sets of warpgroups in turn on the CPU, and under its schedules.
+#include "tests/conv/wgmma_turns_cases.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/conv/run_schedules.hpp"
+#include "weft/gemm/tuning.hpp"
+
+namespace weft::conv {
+namespace {
+
+TEST(WgmmaTurns, Schedules) {
+  using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<16, 64, 64, 16, 64, 2>>>;
+  using First = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<16, 64, 32, 16, 64>>>;
+  RunSchedules<P>(SquareProblem(2, 96, 9, 20, 3, 1, 1), 2,
+                  {arch::Copies::kDeferred, arch::Copies::kEager});
+  RunSchedules<First>(SquareProblem(1, 4, 23, 32, 7, 3, 2), 2, {arch::Copies::kDeferred});
+}
+
+TEST(WgmmaTurns, TheNameSaysSo) {
+  constexpr auto config = Turns<WgmmaTile<128, 128, 128, 128, 128>>::config;
+  EXPECT_EQ(gemm::PolicyName(config), "wgmma_sm90_128x128x128_w128x128x128_b1_p2_a16_d16");
+}
+
+}  // namespace
+}  // namespace weft::conv
