@@ -29,6 +29,7 @@
 namespace weft::conv {
 
 using gemm::Alignment;
+using gemm::InTurns;
 using gemm::kMma128x128;
 using gemm::kMma128x32;
 using gemm::kMma128x64;
@@ -43,8 +44,8 @@ using gemm::kWgmma112x64;
 using gemm::kWgmma128x128;
 using gemm::kWgmma128x256;
 using gemm::kWgmma128x64Turns;
-using gemm::kWgmma160x64Stacked;
 using gemm::kWgmma160x128Turns;
+using gemm::kWgmma160x64Stacked;
 using gemm::kWgmma192x128;
 using gemm::kWgmma192x64;
 using gemm::kWgmma208x128;
@@ -66,7 +67,6 @@ using gemm::MmaSm80Config;
 using gemm::SimtConfig;
 using gemm::TileDescription;
 using gemm::WgmmaSm90Config;
-using gemm::InTurns;
 using gemm::WithDstAlignment;
 using gemm::WithRegisters;
 using gemm::WithSplit;

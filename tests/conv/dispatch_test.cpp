@@ -195,7 +195,7 @@ TEST(Dispatch, OlderGpusAreServed) {
   const auto nc32 = Nc32::Create(p, Turing());
   ASSERT_TRUE(nc32.ok()) << nc32.status();
   EXPECT_EQ(nc32->config().mainloop, gemm::Mainloop::kMmaSm75);
-  EXPECT_THAT(nc32->Describe(), HasSubstr("; 36 refused"));
+  EXPECT_THAT(nc32->Describe(), HasSubstr("; 40 refused"));
   // Where there is a choice of mainloop it is the newer one.
   EXPECT_EQ(Nc32::Create(p, GpuFacts())->config().mainloop, gemm::Mainloop::kWgmmaSm90);
 
@@ -236,8 +236,8 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
     EXPECT_EQ(nc32->config().mainloop, gemm::Mainloop::kMmaSm80);
     EXPECT_EQ(nhwc->config().mainloop, gemm::Mainloop::kMmaSm80);
     EXPECT_EQ(nc4->config().mainloop, gemm::Mainloop::kSimt);
-    EXPECT_EQ(WgmmaCandidates(*nc32), std::pair(26, 26));
-    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(26, 26));
+    EXPECT_EQ(WgmmaCandidates(*nc32), std::pair(30, 30));
+    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(30, 30));
     EXPECT_EQ(WgmmaCandidates(*nc4), std::pair(4, 4));
     EXPECT_THAT(nc32->Describe(), Not(HasSubstr("wgmma")));
     EXPECT_THAT(nhwc->Describe(), HasSubstr(" refused"));
@@ -247,9 +247,9 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
   EXPECT_TRUE(IsWgmma(nc32.config())) << nc32.Describe();
   EXPECT_TRUE(IsWgmma(Nhwc::Create(p, hopper)->config()));
   EXPECT_TRUE(IsWgmma(First::Create(first, hopper)->config()));
-  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(26, 2));  // config.stack has few channels
+  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(30, 3));  // config.stack has few channels
   EXPECT_THAT(nc32.Describe(),
-              MatchesRegex("wgmma_sm90 .*; chosen of 36 tiles for a GPU of 132 multiprocessors: "
+              MatchesRegex("wgmma_sm90 .*; chosen of 39 tiles for a GPU of 132 multiprocessors: "
                            "predicted .*; next .*; addresses that it refuses go to mma_sm80 .*"));
 }
 
@@ -259,14 +259,14 @@ TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   strides.stride_h = strides.stride_w = 9;
   const Nc32 nc32 = *Nc32::Create(strides, GpuFacts());
   EXPECT_EQ(nc32.config().mainloop, gemm::Mainloop::kMmaSm80);
-  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(26, 26));
-  EXPECT_THAT(nc32.Describe(), HasSubstr("; 26 refused"));
+  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(30, 30));
+  EXPECT_THAT(nc32.Describe(), HasSubstr("; 30 refused"));
   EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
   ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
 
   // Channels of NHWC that 16-byte rows do not fit.
   const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 24, 12, 40, 3, 1, 1), GpuFacts());
-  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(26, 26));
+  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(30, 30));
   ExpectExact<NHWC, KRSC, NHWC>(nhwc, reference::ReluActivation());
 
   Problem dilated = SquareProblem(2, 3, 20, 32, 3, 2, 1);
