@@ -98,10 +98,11 @@ struct Joined<Family<P...>> {
 template <class... P, class... Q, class... Others>
 struct Joined<Family<P...>, Family<Q...>, Others...> : Joined<Family<P..., Q...>, Others...> {};
 
+// Whether blocks share P's tiles, or warpgroups take them in turn.
 template <class P>
-inline constexpr bool kSplits = [] {
+inline constexpr bool kDividesTiles = [] {
   if constexpr (requires { P::config.split; }) {
-    return P::config.split > 1;
+    return P::config.split > 1 || P::config.turns > 1;
   } else {
     return false;
   }
@@ -112,17 +113,17 @@ inline constexpr bool kOfProducts = false;
 template <MatrixPolicy... Policies>
 inline constexpr bool kOfProducts<Family<Policies...>> = true;
 
-// With<P> for each policy P of a family whose clusters share no tile.
+// With<P> for each policy P of a family whose blocks have tiles of their own, one after the other.
 template <template <class> class With, class F>
-struct UnsplitOf;
+struct UndividedOf;
 template <template <class> class With, class... Policies>
-struct UnsplitOf<With, Family<Policies...>>
-    : Joined<std::conditional_t<kSplits<Policies>, Family<>, Family<With<Policies>>>...> {};
+struct UndividedOf<With, Family<Policies...>>
+    : Joined<std::conditional_t<kDividesTiles<Policies>, Family<>, Family<With<Policies>>>...> {};
 
 template <class P>
 inline constexpr bool kMayStream = [] {
   if constexpr (requires { P::config.stream; }) {
-    return !kSplits<P>;
+    return !kDividesTiles<P>;
   } else {
     return false;
   }
@@ -150,14 +151,14 @@ using JoinFamilies = typename internal::Joined<Families...>::type;
 template <class F>
 concept FamilyOfProducts = internal::kOfProducts<F>;
 
-// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those whose
-// clusters share a tile.
+// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those with a
+// config.split or config.turns.
 template <FamilyOfProducts F>
-using GroupedFamily = typename internal::UnsplitOf<Grouped, F>::type;
+using GroupedFamily = typename internal::UndividedOf<Grouped, F>::type;
 template <FamilyOfProducts F>
-using ListedFamily = typename internal::UnsplitOf<Listed, F>::type;
+using ListedFamily = typename internal::UndividedOf<Listed, F>::type;
 
-// The policies of a family of products, and behind them those of wgmma_sm90 without a split once more with
+// The policies of a family of products, and behind them those of wgmma_sm90 without a split or turns once more with
 // config.stream, which take the runs whose args.workspace is not null. The model's prediction of these has
 // not been compared with a GPU.
 template <class F>

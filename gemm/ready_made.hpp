@@ -49,6 +49,14 @@ struct WgmmaTileOf {
                      split);
   }
 };
+// Two warpgroups that take tiles of m x n in turn.
+template <int m, int n, int k>
+struct TurnsTileOf {
+  template <class Element, class Output, class C>
+  static constexpr auto Config() {
+    return InTurns(WgmmaTileOf<m, n, k, m, n>::template Config<Element, Output, C>());
+  }
+};
 // Of fma; kMost: bytes of the widest store, of a thread's sums side by side. One stage that is copied
 // while another is multiplied (simt, narrow), or a ring of them (simt_async). warp_k as above.
 template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages = 2,
@@ -127,11 +135,13 @@ struct GemmFamilies {
   using Mma = Of<MmaTileOf<128, 128, 64, 64, 32, 3>, MmaTileOf<128, 64, 64, 64, 32, 4>,
                  MmaTileOf<64, 64, 64, 32, 32, 4>>;
   using Sliced = Of<SlicedRowsTile, SlicedColumnsTile>;
-  using Wgmma = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
-                   WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
-                   WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
-                   WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
-                   WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>;
+  using Wgmma =
+      Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
+         WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
+         WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
+         WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
+         WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>,
+         TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>, TurnsTileOf<176, 128, 128>>;
   // Of the types that wgmma_sm90 alone multiplies: loads are of 16 bytes always.
   using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
@@ -209,14 +219,14 @@ struct DoubleFamily {
 // row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 of a row-major A and a
 // column-major B only.
 //
-// int8, any GPU from sm_75: 19 policies for a row-major A and a column-major B, else 7. Epilogue may
+// int8, any GPU from sm_75: 22 policies for a row-major A and a column-major B, else 7. Epilogue may
 // end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using S8GemmFamily = typename internal::GemmFamilies<std::int8_t, Epilogue, A, B, C>::All;
 
-// 16-bit floats, sums in float, any GPU from sm_80: 18 policies for a row-major A and a column-major
-// B, else 14. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats, sums in float, any GPU from sm_80: 21 policies for a row-major A and a column-major
+// B, else 17. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
@@ -264,7 +274,7 @@ template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using ComplexGemmFamily = typename internal::ComplexFamily<E, Epilogue, A, B, C>::All;
 
-// Hopper alone: 11 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
+// Hopper alone: 14 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
 // Epilogue as above.
 //
 // 8-bit floats; sums have about 14 significant bits (arch/wgmma.hpp).

@@ -163,13 +163,16 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   constexpr double kLaunch = 1.4, kCrowded = 0.54;
   constexpr double kCopy = 150.0;        // clocks of a thread for a copy
   constexpr double kSlice = 250.0;       // clocks of a slice that a warpgroup waits for itself
+  constexpr double kTurnSlice = 60.0;    // ... and where sets of warpgroups take turns
   constexpr double kRoundTrip = 1500.0;  // clocks from a stage's copies to its use, its own aside
   constexpr double kFixed = 880.0;       // clocks of an epilogue ...
   constexpr double kOutput = 2.6;        // ... and its instructions for an output
-  constexpr double kMeet = 810.0;        // clocks of a cluster's blocks for one exchange ...
-  constexpr double kExchanged = 16.0;    // ... and bytes a clock that each of them gets
-  constexpr double kMemory = 1.2;        // of bytes_per_us: the L2 still holds some of the bytes
-  constexpr double kNext = 0.58;  // of the lesser of computing and memory, which comes on top
+  constexpr double kWideBytes =
+      17.0;  // of outputs of several bytes, that all blocks store at once, a clock
+  constexpr double kMeet = 810.0;      // clocks of a cluster's blocks for one exchange ...
+  constexpr double kExchanged = 16.0;  // ... and bytes a clock that each of them gets
+  constexpr double kMemory = 1.2;      // of bytes_per_us: the L2 still holds some of the bytes
+  constexpr double kNext = 0.58;       // of the lesser of computing and memory, which comes on top
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
   const EngineCounts& e = counts.engine;
@@ -196,13 +199,16 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double threads = std::clamp<double>(e.copies, 1, MbarRingParams::kMostRowThreads);
   const double feed = copies * (e.copy_clocks + kCopy / threads) +
                       steps * e.column_clocks / (e.b_stays ? std::max(1.0, turns) : 1.0);
-  const double stores = kOutput * outputs / split / kLanesPerClock;
+  const double bytes = outputs * tile.dst_element_bits / 8.0;
+  const double stores =
+      bytes > outputs ? bytes / split / kWideBytes : kOutput * outputs / split / kLanesPerClock;
   const double epilogue = kFixed + stores;
 
   // Clocks of a block. Of its first tile the first slice comes and the epilogue goes by themselves,
   // else the ring goes on behind them.
   const double groups = outputs / (double(config.warp.m) * config.warp.n);
-  const double multiply = std::max(products, products / groups + slices * kSlice);
+  const double alone_in_slice = config.turns > 1 ? kTurnSlice : kSlice;
+  const double multiply = std::max(products, products / groups + slices * alone_in_slice);
   const double ring = (products + feed + slices * kRoundTrip) / e.stages;
   const double first = feed / slices;
   const double alone = first + Overlapped({multiply, feed - first, ring}) + epilogue;
