@@ -20,6 +20,10 @@ template <class TileT>
 struct Stacked {
   static constexpr auto config = WithStack(TileT::config, 2);
 };
+template <class TileT>
+struct Turns {
+  static constexpr auto config = InTurns(TileT::config);
+};
 using Stacked32 = Stacked<WgmmaTile<32, 64, 64, 32, 64, 2>>;
 
 template <class Dst, class EpilogueT, class TileT, class PrologueT = prologues::SharedFilter>

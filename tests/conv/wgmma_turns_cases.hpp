@@ -17,11 +17,6 @@ using epilogues::Chain;
 using epilogues::Scale;
 using epilogues::ToFloat;
 
-template <class TileT>
-struct Turns {
-  static constexpr auto config = InTurns(TileT::config);
-};
-
 // One tile, two, and more than blocks (three on the CPU), odd and even numbers of them; slices by taps and
 // by patches, one and several; filters that stay and others.
 template <class P>
@@ -78,9 +73,6 @@ TEST(WgmmaTurns, Epilogues) {
 }
 
 // A warp writes padding into slices, too.
-struct ZeroTurns : ZeroWgmma {
-  static constexpr auto config = InTurns(ZeroWgmma::config);
-};
 TEST(WgmmaTurns, SourceZeroPoint) {
   RunBorders<ZeroTurns>();
   RunAsymmetric<ZeroTurns>(10, 1);

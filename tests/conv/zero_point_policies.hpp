@@ -54,6 +54,9 @@ using ZeroWgmmaFirst = UnsignedSource<
 struct ZeroWgmmaStacked : UnsignedSource<WithEpilogue<QLinear<>>> {
   static constexpr auto config = WithStack(WithEpilogue<QLinear<>>::config, 2);
 };
+struct ZeroTurns : ZeroWgmma {
+  static constexpr auto config = InTurns(ZeroWgmma::config);
+};
 struct ZeroFilterWgmmaStacked : WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4> {
   static constexpr auto config = WithStack(WithEpilogue<QLinear<>, NHWC, 4>::config, 2);
 };

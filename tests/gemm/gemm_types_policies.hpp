@@ -77,6 +77,10 @@ struct WgmmaTile {
       WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst),
       split);
 };
+template <class TileT>
+struct Turns {
+  static constexpr auto config = InTurns(TileT::config);
+};
 
 template <class ElementT, class A, class B, class C, class EpilogueT, class TileT>
 struct TypedGemm {

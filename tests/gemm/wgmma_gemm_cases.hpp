@@ -60,10 +60,6 @@ TEST(GemmWgmma, HalfOfRaggedTiles) {
   ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, WgmmaTile<48, 64, 32, 24, 64, 4>>(610,
                                                                                              true);
 }
-template <class Tile>
-struct Turns {
-  static constexpr auto config = InTurns(Tile::config);
-};
 // Sets of warpgroups that take tiles in turn, of one and of two.
 TEST(GemmWgmma, Turns) {
   using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
