@@ -26,9 +26,10 @@
 ABSL_FLAG(std::vector<std::string>, sizes, {"4096"},
           "products: m, n and k in one number, or <m>x<n>x<k>, or <m>x<n>x<k>x<batch>; such as "
           "4096,8192,10240x4096x4096,128x128x64x960");
-ABSL_FLAG(std::string, only, "",
-          "measure the tiles whose type, name and layouts (s8 wgmma_sm90_128x256x128... row-major "
-          "A, column-major B) contain this");
+ABSL_FLAG(
+    std::vector<std::string>, only, {},
+    "measure the tiles whose type, name and layouts (s8 wgmma_sm90_128x256x128... row-major A; "
+    "column-major B) contain one of these");
 ABSL_FLAG(std::string, sweep, "",
           "tuning table of gemm::Dispatch that the best tiles are added to, such as "
           "weft_tuning.txt");
@@ -40,6 +41,13 @@ ABSL_FLAG(int, rounds, 15, "samples of each contestant, at most");
 
 namespace weft::perf {
 namespace {
+
+bool IsWanted(const std::string& tile) {
+  const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& part) {
+           return absl::StrContains(tile, part);
+         });
+}
 
 // Buffers of A, B and C, so many sets that a round over them reaches past the L2.
 constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
@@ -92,7 +100,7 @@ class Bench {
       const std::string name =
           gemm::PolicyName(gemm::Dispatch<gemm::Family<Policies...>>::Configs()[i]);
       const std::string full = absl::StrCat(type, " ", name, " ", layout);
-      if (!has_code[i] || !absl::StrContains(full, absl::GetFlag(FLAGS_only))) continue;
+      if (!has_code[i] || !IsWanted(full)) continue;
       tiles.push_back({i,
                        {{"layer", absl::StrCat("gemm_", type, "_", SizeName(problem))},
                         {"batch", problem.batch},
