@@ -45,7 +45,7 @@ struct EachPolicy<Family<Policies...>> {
 };
 
 // Those with two output rows to a row of the product, for at most 32 output channels.
-constexpr int kStacked = 2;
+constexpr int kStacked = 3;
 
 Problem Channels(std::int64_t c, std::int64_t k) {
   return SquareProblem(2, c, 9, k, 3, 1, 1);

@@ -103,7 +103,7 @@ TEST(TileLists, HaveTheWgmmaTilesOfTheReadyMadeFamilies) {
       EXPECT_EQ(measured.count({op, policy}), 1u) << op << " " << policy;
     }
   }
-  EXPECT_EQ(count, 26 + 26 + 4);
+  EXPECT_EQ(count, 30 + 30 + 4);
 }
 #undef BASIC
 #undef NETWORK
