@@ -28,6 +28,7 @@ enum class HopperBug {
   kMisalignedBox,
   kMissingProxyFence,
   kTakesEveryOtherPhase,
+  kPassesPhases,
   kMissingDependencyWait,
   kReadOnlyLoad,
   kMissingFirstClusterSync,
@@ -208,10 +209,12 @@ struct PhaseKernel {
   };
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, Thread t) const {
+    constexpr bool kInTurn =
+        kBug == HopperBug::kTakesEveryOtherPhase || kBug == HopperBug::kPassesPhases;
     const uint32_t full = t.SharedAddress(&shared.full), empty = t.SharedAddress(&shared.empty);
     if (t.tid() == 0) {
       t.MbarInit(full, 1);
-      t.MbarInit(empty, kBug == HopperBug::kTakesEveryOtherPhase ? 1 : 2);
+      t.MbarInit(empty, kInTurn ? 1 : 2);
     }
     t.SyncThreads();
     if (t.lane() != 0) return;
@@ -221,10 +224,12 @@ struct PhaseKernel {
         t.MbarWait(empty, round % 2 ^ 1);
         t.StoreShared(&shared.value, static_cast<uint32_t>(round + 1));
         t.MbarArrive(full);
-      } else if (mine || kBug != HopperBug::kTakesEveryOtherPhase) {
+      } else if (mine || !kInTurn) {
         t.MbarWait(full, round % 2);
         if (mine) p.dst[round] = t.LoadShared(&shared.value);
         t.MbarArrive(empty);
+      } else if (kBug == HopperBug::kPassesPhases) {
+        t.MbarPassed(full);  // which nothing makes sure of
       }
     }
   }
