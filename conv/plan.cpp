@@ -258,13 +258,15 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
                                                         : "a copy for each tap";
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const char* stacked = c.stack > 1 ? " of two output rows" : "";
+  const char* turns = c.turns > 1 ? "two sets of warpgroups in turn, " : "";
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d %s, %s%s, %s%d x %d %sblocks of %d threads, %d bytes shared, %s%s -> "
+      "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, %d bytes shared, %s%s "
+      "-> "
       "%s",
       gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, thread, path, stacked, batches, g.counts.tiles_m, g.counts.tiles_n, clusters,
+      c.warp.n, thread, path, stacked, turns, batches, g.counts.tiles_m, g.counts.tiles_n, clusters,
       f.threads, f.shared_bytes, f.src_layout, f.filter_bits == 4 ? " by int4" : "", f.dst_layout);
 }
 

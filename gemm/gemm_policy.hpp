@@ -117,7 +117,7 @@ inline constexpr bool kSumFits<P> =
 
 // The products of P in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
 // group g multiplies its rows by the g-th of problem.batch matrices B. How many rows each has is known
-// when the kernel runs: GemmArguments::ends. A is row-major. For wgmma_sm90 without a split.
+// when the kernel runs: GemmArguments::ends. A is row-major. For wgmma_sm90 without a split or turns.
 template <class P>
 struct Grouped : P {};
 template <class P>
@@ -126,7 +126,7 @@ template <class P>
 inline constexpr bool kGrouped<Grouped<P>> = true;
 
 // The products of P as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
-// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without a split.
+// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without a split or turns.
 template <class P>
 struct Listed : P {
   static_assert(!kGrouped<P>, "weft: Listed takes a policy of products, not a Grouped one");

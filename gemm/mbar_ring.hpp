@@ -3,7 +3,7 @@
 // multiply them.
 //
 // Each stage has two mbarriers: `full` ends a phase when the bytes of both slices have come, `empty`
-// when every warp has multiplied them. The ring goes on from tile to tile, so that the next tile's
+// when every warp of the tile has multiplied them. The ring goes on from tile to tile, so that the next tile's
 // first slices arrive during this one's epilogue.
 //
 // Where what has come of operand A is changed before it is multiplied (M::kFills), the last warp of the

@@ -26,10 +26,9 @@
 ABSL_FLAG(std::vector<std::string>, sizes, {"4096"},
           "products: m, n and k in one number, or <m>x<n>x<k>, or <m>x<n>x<k>x<batch>; such as "
           "4096,8192,10240x4096x4096,128x128x64x960");
-ABSL_FLAG(
-    std::vector<std::string>, only, {},
-    "measure the tiles whose type, name and layouts (s8 wgmma_sm90_128x256x128... row-major A; "
-    "column-major B) contain one of these");
+ABSL_FLAG(std::vector<std::string>, only, {},
+          "measure the tiles whose type, name and layout of A (s8 wgmma_sm90_128x256x128... "
+          "row-major A) contain one of these parts, which commas separate");
 ABSL_FLAG(std::string, sweep, "",
           "tuning table of gemm::Dispatch that the best tiles are added to, such as "
           "weft_tuning.txt");

@@ -107,6 +107,7 @@ TEST(WgmmaStack, Tiles) {
         SquareProblem(1, 32, 17, 20, TileT::config.blocks_per_sm == 1 ? 7 : 4, 3, 1), relu);
   };
   run.template operator()<Wgmma160x64Stacked>();
+  run.template operator()<Wgmma256x64Stacked>();
   run.template operator()<Wgmma64x64Stacked>();
   run.template operator()<Stacked<WgmmaTile<256, 64, 128, 64, 64>>>();
   run.template operator()<Stacked<Split<WgmmaTile<64, 64, 64, 32, 64>, 2>>>();

@@ -45,6 +45,14 @@ TEST(WgmmaTurns, SetsOfTwo) {
   RunTurns<WgmmaNhwcPolicy<NHWC, BiasRelu<>, Turns<WgmmaTile<48, 128, 128, 48, 64>>>>();
 }
 
+// Each tile holds two output rows, too.
+TEST(WgmmaTurns, Stacked) {
+  using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Turns<Stacked<WgmmaTile<32, 64, 64, 32, 64>>>>;
+  for (const std::int64_t n : {1, 2, 7}) {
+    ExpectMatchesReference<P>(SquareProblem(n, 96, 13, 32, 3, 1, 1), reference::ReluActivation());
+  }
+}
+
 TEST(WgmmaTurns, Nhwc) {
   RunTurns<WgmmaNhwcPolicy<NHWC, BiasRelu<>, Turns<WgmmaTile<128, 128, 128, 128, 128>>>>();
   RunTurns<WgmmaNhwcPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<24, 64, 32, 24, 64, 2>>>>();

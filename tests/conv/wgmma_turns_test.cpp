@@ -20,6 +20,9 @@ TEST(WgmmaTurns, Schedules) {
 TEST(WgmmaTurns, TheNameSaysSo) {
   constexpr auto config = Turns<WgmmaTile<128, 128, 128, 128, 128>>::config;
   EXPECT_EQ(gemm::PolicyName(config), "wgmma_sm90_128x128x128_w128x128x128_b1_p2_a16_d16");
+  using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<64, 64, 64, 64, 64>>>;
+  EXPECT_THAT(Convolution<P>::Create(SquareProblem(1, 32, 5, 64, 3, 1, 1))->Describe(),
+              testing::HasSubstr("two sets of warpgroups in turn"));
 }
 
 }  // namespace
