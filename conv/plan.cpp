@@ -262,9 +262,8 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
   const std::string batches =
       f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, %d bytes shared, %s%s "
-      "-> "
-      "%s",
+      "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, "
+      "%d bytes shared, %s%s -> %s",
       gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
       c.warp.n, thread, path, stacked, turns, batches, g.counts.tiles_m, g.counts.tiles_n, clusters,
       f.threads, f.shared_bytes, f.src_layout, f.filter_bits == 4 ? " by int4" : "", f.dst_layout);

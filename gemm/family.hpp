@@ -151,16 +151,16 @@ using JoinFamilies = typename internal::Joined<Families...>::type;
 template <class F>
 concept FamilyOfProducts = internal::kOfProducts<F>;
 
-// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those with a
-// config.split or config.turns.
+// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those
+// with a config.split or config.turns.
 template <FamilyOfProducts F>
 using GroupedFamily = typename internal::UndividedOf<Grouped, F>::type;
 template <FamilyOfProducts F>
 using ListedFamily = typename internal::UndividedOf<Listed, F>::type;
 
-// The policies of a family of products, and behind them those of wgmma_sm90 without a split or turns once more with
-// config.stream, which take the runs whose args.workspace is not null. The model's prediction of these has
-// not been compared with a GPU.
+// The policies of a family of products, and behind them those of wgmma_sm90 without a split or turns once
+// more with config.stream, which take the runs whose args.workspace is not null. The model's prediction of
+// these has not been compared with a GPU.
 template <class F>
 using StreamedFamily = typename internal::StreamedOf<F>::type;
 

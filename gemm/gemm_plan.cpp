@@ -209,9 +209,8 @@ std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
                                                  : "";
   const char* turns = c.turns > 1 ? "two sets of warpgroups in turn, " : "";
   return absl::StrFormat(
-      "%s %dx%dx%d warp %dx%d, %d stages, %s%s%d x %d %sblocks of %d threads, %d bytes shared, %s "
-      "-> "
-      "%s",
+      "%s %dx%dx%d warp %dx%d, %d stages, %s%s%d x %d %sblocks of %d threads, "
+      "%d bytes shared, %s -> %s",
       MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
       c.warp.n, f.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, turns, batch,
       counts.tiles_m, counts.tiles_n, clusters, f.threads, f.shared_bytes, f.src_layout,

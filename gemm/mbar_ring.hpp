@@ -109,6 +109,14 @@ struct MbarRing {
 
   // Warps that multiply a tile: all, or with config.turns those of one set.
   static constexpr int kTileWarps = M::kThreads / 32 / M::kTurns;
+  // The set of a thread that multiplies.
+  WEFT_DEVICE static int SetOf(arch::Thread t) {
+    if constexpr (M::kTurns == 1) {
+      return 0;
+    } else {
+      return t.WarpUniform(t.warp()) / kTileWarps;
+    }
+  }
 
   // Where a thread stands in the ring.
   struct Turn {
@@ -127,7 +135,7 @@ struct MbarRing {
   // may ask for slices before those of the tile before have come.
   WEFT_DEVICE static void AwaitTurn(arch::Thread t, Stages& shared, const Turn& turn) {
     if constexpr (M::kTurns > 1) {
-      const int set = t.WarpUniform(t.warp()) / kTileWarps;
+      const int set = SetOf(t);
       t.MbarWait(t.SharedAddress(&shared.order[set]), turn.tile ^ (set == 0 ? 1 : 0));
     }
   }
@@ -145,7 +153,7 @@ struct MbarRing {
   }
   WEFT_DEVICE static void EndTurn(arch::Thread t, Stages& shared, Turn& turn) {
     if constexpr (M::kTurns > 1) {
-      const int set = t.WarpUniform(t.warp()) / kTileWarps;
+      const int set = SetOf(t);
       t.SyncWarp();
       if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.order[1 - set]));
       turn.tile ^= 1;

@@ -335,7 +335,7 @@ struct TileKernel {
     [[maybe_unused]] int round = 0;
     typename Parts::Epilogue::Kept kept;
     // Of the sets of warpgroups that take tiles in turn, this thread's.
-    const int set = kTurns == 1 ? 0 : t.WarpUniform(t.warp()) / (Mainloop::kThreads / 32 / kTurns);
+    const int set = Pipeline::SetOf(t);
     const int own_first = first + set * step;
     if constexpr (kTurns > 1) {
       if (set > 0) Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Fills(p), turn);

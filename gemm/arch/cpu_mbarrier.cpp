@@ -147,9 +147,8 @@ void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at) {
   int32_t& last = LastSeen(lane, barrier);
   if (seen < last) {
     FailF(lane, at,
-          "mbarrier at shared offset %u: this lane takes phase %lld for one after phase %d, which "
-          "it said "
-          "has ended; who skips phases can take one parity for the other",
+          "mbarrier at shared offset %u: this lane takes phase %lld for one after phase %d, "
+          "which it said has ended; who skips phases can take one parity for the other",
           barrier.offset, static_cast<long long>(seen), last);
   }
   if (last != kNeverSeen && seen > last + 1) {
