@@ -169,7 +169,7 @@ class Convolution {
     if constexpr (CheckedPolicy<P>::kDepthwise) {
       return StartDepthwise(args, start);
     } else if constexpr (CheckedPolicy<P>::kStrips) {
-      return StartStrips(args, start);
+      return StartStrips(args, make, start);
     } else if constexpr (CheckedPolicy<P>::kWgmma) {
       return StartEngine(args, make, start);
     } else {
@@ -223,9 +223,18 @@ class Convolution {
   }
 
   template <class StartFunction>
-  absl::Status StartStrips(const Arguments& args, const StartFunction& start) const {
+  absl::Status StartStrips(const Arguments& args, gemm::MakeTensorMap make,
+                           const StartFunction& start) const {
     StripParams<P> params = MakeStripParams<P>(geometry_, args.prologue);
     params.a.src = args.src;
+    if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
+      if (absl::Status s = gemm::MakeMap("conv", make, geometry_.engine.source_spec, params.a.src,
+                                         &params.a.boxes);
+          !s.ok()) {
+        return s;
+      }
+      params.ring.engine_tiles = params.tiles;
+    }
     const auto address = reinterpret_cast<std::uintptr_t>(params.a.src) | params.a.widest;
     params.a.widest = static_cast<std::int32_t>(address & -address);
     params.b.filter = args.filter.data();

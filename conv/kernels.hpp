@@ -147,7 +147,9 @@ struct WgmmaParts {
     static constexpr arch::WgmmaType kType =
         Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
     static constexpr bool kRowsAcross = false, kColumnsAcross = false;
-    static constexpr bool kPermuted = !Checked::kNhwc && !kStrips;
+    static constexpr gemm::ColumnOrder kOrder = kStrips          ? gemm::ColumnOrder::kPaired
+                                                : Checked::kNhwc ? gemm::ColumnOrder::kPlain
+                                                                 : gemm::ColumnOrder::kPermuted;
     static constexpr bool kResident = kStrips;
     static constexpr bool kFills = !kStrips && kFillsPadding<P>;
     static constexpr bool kStacks = !kStrips;

@@ -170,7 +170,7 @@ template <class P>
 StripParams<P> MakeStripParams(const Geometry& g, const typename P::Prologue& prologue) {
   StripParams<P> params;
   FillParams<P>(g, prologue, &params);
-  params.a = g.engine.source_strips;
+  static_cast<SourceStrips&>(params.a) = g.engine.source_strips;
   static_cast<FilterParams&>(params.b) = g.filter;
   static_cast<FilterChunks&>(params.b) = g.engine.filter_chunks;
   static_cast<StripRows&>(params.output.rows) = g.engine.source_strips.rows;

@@ -151,8 +151,8 @@ using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) == 1 && !k
 
 template <class E, class Dst>
 using WgmmaFirst =
-    IfStaged<E, Dst, S8Conv4<E, Dst, WgmmaFirst448x64>, S8Conv4<E, Dst, WgmmaFirst192x64>,
-             S8Conv4<E, Dst, WgmmaFirst128x64>, S8Conv4<E, Dst, WgmmaFirst64x64>>;
+    IfStaged<E, Dst, S8Conv4<E, Dst, WgmmaFirst512x64>, S8Conv4<E, Dst, WgmmaFirst448x64>,
+             S8Conv4<E, Dst, WgmmaFirst112x64>, S8Conv4<E, Dst, WgmmaFirst64x64>>;
 
 // Of S8Conv32 and S8ConvNhwc.
 template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>

@@ -199,14 +199,14 @@ struct Wgmma256x64Turns {
   static constexpr auto config = kWgmma256x64Turns;
 };
 // The same for a first layer, over NCxHWx<4>.
+struct WgmmaFirst512x64 {
+  static constexpr auto config = kWgmmaFirst512x64;
+};
 struct WgmmaFirst448x64 {
   static constexpr auto config = kWgmmaFirst448x64;
 };
-struct WgmmaFirst192x64 {
-  static constexpr auto config = kWgmmaFirst192x64;
-};
-struct WgmmaFirst128x64 {
-  static constexpr auto config = kWgmmaFirst128x64;
+struct WgmmaFirst112x64 {
+  static constexpr auto config = kWgmmaFirst112x64;
 };
 struct WgmmaFirst64x64 {
   static constexpr auto config = kWgmmaFirst64x64;

@@ -10,12 +10,17 @@
 //
 // A strip is what 8 output columns of one parity and some output rows need. The strips of a batch
 // are a list: parity, columns, rows, images; a tile is as many in a row as warpgroups share its rows.
+//
+// Where a tile has all parities of its columns, and rows of the source are multiples of 16 bytes, the copy
+// engine brings lines that hold the windows of all of them. The strip whose windows begin at multiples of
+// 16 bytes there lies in place; the others are copied, so many bytes on, by warps.
 #pragma once
 
 #include <cstdint>
 
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/kernel_params.hpp"
+#include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/resident_ring.hpp"
 
 namespace weft::conv {
@@ -71,7 +76,21 @@ struct SourceStrips {
   std::int32_t blocks = 0;  // of channels, of a product
   std::int32_t image_blocks = 0;  // of an image
   std::int32_t lines = 0;         // of a strip and block of channels
-  std::int32_t line_bytes = 0;    // in shared memory
+  std::int32_t line_bytes = 0;    // of a strip's line
+  std::int32_t line_pitch = 0;    // in shared memory, from a line to the next
+  std::int32_t start[4] = {};     // of a tile's strips in their stage, in bytes
+  // What the engine brings, or 0 places: of a tile, how many, and from one to the next in a stage; where
+  // a place's lines begin, in pixels before its columns times stride.
+  std::int32_t places = 0, place_bytes = 0, place_left = 0;
+  std::int32_t place_lines = 0;  // of all blocks of channels
+  // Copies that warps make of a tile's places: from where in the stage, and where to; and lines that they
+  // copy at once.
+  struct ShiftedStrip {
+    std::int32_t from = 0, to = 0;
+  };
+  static constexpr int kShiftThreads = 96;
+  std::int32_t shifts = 0, shift_lines = 0;
+  ShiftedStrip shift[4] = {};
   std::int32_t widest = 0;        // bytes of a copy, 4, 8 or 16, that lines of the source allow
   gemm::FastDivmod pieces[3];     // of 4, 8, 16 bytes, of a line
   std::int32_t together[3] = {};  // lines that a team brings at once
@@ -94,12 +113,16 @@ struct FilterChunks {
   FilterChunk chunk[kMost] = {};
 };
 
+struct StripSourceParams : SourceStrips {
+  arch::TensorMap boxes;
+};
+
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 template <class P>
 struct StripParams {
   typename BatchGrid<typename P::Prologue>::Params schedule;
-  SourceStrips a;
+  StripSourceParams a;
   ResidentFilterParams b;
   gemm::OutputParams<P, RowsFor<typename P::Prologue, StripMap<P::config.warp.m / 8>>> output;
   gemm::MbarRingParams ring;
@@ -118,14 +141,13 @@ class StripSource {
   static constexpr int kTeam = SourceStrips::Team(kStrips);
 
  public:
-  WEFT_DEVICE StripSource(const SourceStrips& p, const Tile& tile) : p_(p), tile_(tile) {}
+  WEFT_DEVICE StripSource(const StripSourceParams& p, const Tile& tile) : p_(p), tile_(tile) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
     const std::int64_t plane = std::int64_t{p_.h} * p_.w * 4;
     // Also where it is 0: ptxas then keeps all of this in uniform registers.
     const int team = t.WarpUniform((t.tid() - M::kThreads) / kTeam);
-    const auto block_bytes = static_cast<std::uint32_t>(p_.lines * p_.line_bytes);
-    to += static_cast<std::uint32_t>(team * p_.blocks) * block_bytes;
+    const auto block_bytes = static_cast<std::uint32_t>(p_.lines * p_.line_pitch);
     WEFT_NO_UNROLL
     for (int i = team; i < kStrips; i += 128 / kTeam) {
       const PixelPlace at = p_.rows.Strip<kRows>(tile_, tile_.m * kStrips + i);
@@ -135,23 +157,80 @@ class StripSource {
       std::int64_t first = std::int64_t{at.n} * p_.image_blocks;
       if constexpr (kDependsOf<Tile>.group) first += tile_.batch.g * p_.blocks;
       const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * plane;
+      std::uint32_t at_block = to + static_cast<std::uint32_t>(p_.start[i]);
       WEFT_NO_UNROLL
       for (int c = 0; c < p_.blocks; ++c) {
         if ((bits & 4) != 0) {
-          CopyLines<4>(t, to, block, h, w);
+          CopyLines<4>(t, at_block, block, h, w);
         } else if ((bits & 8) != 0) {
-          CopyLines<8>(t, to, block, h, w);
+          CopyLines<8>(t, at_block, block, h, w);
         } else {
-          CopyLines<16>(t, to, block, h, w);
+          CopyLines<16>(t, at_block, block, h, w);
         }
-        to += block_bytes;
+        at_block += block_bytes;
         block += plane;
       }
-      to += static_cast<std::uint32_t>((128 / kTeam - 1) * p_.blocks) * block_bytes;
+    }
+  }
+
+  WEFT_DEVICE void PrefetchMap(arch::Thread t) const { t.PrefetchTensorMap(p_.boxes); }
+  WEFT_DEVICE int EngineBytes() const { return p_.places * p_.blocks * p_.lines * p_.line_pitch; }
+  WEFT_DEVICE void Load(arch::Thread t, std::uint32_t to, std::uint32_t bar) const {
+    const int strips = kStrips / p_.places;  // of a place
+    WEFT_NO_UNROLL
+    for (int i = 0; i < p_.places; ++i) {
+      const PixelPlace at = p_.rows.Strip<kRows>(tile_, tile_.m * kStrips + i * strips);
+      std::int32_t first = at.n * p_.image_blocks;
+      if constexpr (kDependsOf<Tile>.group)
+        first += static_cast<std::int32_t>(tile_.batch.g) * p_.blocks;
+      t.TmaLoad(to, p_.boxes, bar,
+                {at.q * p_.stride_w - p_.place_left,
+                 at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h, first});
+      to += static_cast<std::uint32_t>(p_.place_bytes);
+    }
+  }
+  // thread: of SourceStrips::kShiftThreads, which take as many lines at once as they have pieces of.
+  WEFT_DEVICE void Shift(arch::Thread t, std::uint32_t stage, int thread) const {
+    std::int32_t piece;
+    const std::int32_t first = p_.pieces[2].Divmod(thread, piece);
+    if (first >= p_.shift_lines) return;
+    const auto pitch = static_cast<std::uint32_t>(p_.line_pitch);
+    const std::uint32_t step = static_cast<std::uint32_t>(p_.shift_lines) * pitch;
+    stage += static_cast<std::uint32_t>(first) * pitch + static_cast<std::uint32_t>(piece * 16);
+    WEFT_NO_UNROLL
+    for (int i = 0; i < p_.shifts; ++i) {
+      std::uint32_t from = stage + static_cast<std::uint32_t>(p_.shift[i].from);
+      std::uint32_t to = stage + static_cast<std::uint32_t>(p_.shift[i].to);
+      const bool by_eights = p_.shift[i].from % 8 == 0;
+      WEFT_NO_UNROLL
+      for (std::int32_t line = first; line < p_.place_lines; line += p_.shift_lines) {
+        Piece piece16;
+        if (by_eights) {
+          WEFT_UNROLL
+          for (std::uint32_t k = 0; k < 2; ++k) {
+            piece16.half[k] = t.template LoadSharedAt<Half>(from + 8 * k);
+          }
+        } else {
+          WEFT_UNROLL
+          for (std::uint32_t k = 0; k < 4; ++k) {
+            piece16.half[k / 2].word[k % 2] = t.template LoadSharedAt<std::uint32_t>(from + 4 * k);
+          }
+        }
+        t.StoreSharedAt(to, piece16);
+        from += step;
+        to += step;
+      }
     }
   }
 
  private:
+  struct alignas(8) Half {
+    std::uint32_t word[2];
+  };
+  struct alignas(16) Piece {
+    Half half[2];
+  };
+
   // A team brings as many lines at once as it has threads for their pieces.
   template <int kBytes>
   WEFT_DEVICE void CopyLines(arch::Thread t, std::uint32_t to, const std::uint8_t* block,
@@ -168,18 +247,18 @@ class StripSource {
     const std::int32_t end = h + p_.lines;
     h += line;
     auto pixel = static_cast<std::uint32_t>(h) * wide + static_cast<std::uint32_t>(w);
-    to += static_cast<std::uint32_t>(line * p_.line_bytes + piece * kBytes);
+    to += static_cast<std::uint32_t>(line * p_.line_pitch + piece * kBytes);
     WEFT_NO_UNROLL
     for (; h < end; h += step) {
       const std::int64_t from = std::int64_t{4} * static_cast<std::int32_t>(pixel);
       t.template CpAsync<kBytes>(to, block + from,
                                  static_cast<std::uint32_t>(h) < rows ? kBytes : 0);
       pixel += static_cast<std::uint32_t>(step) * wide;
-      to += static_cast<std::uint32_t>(step * p_.line_bytes);
+      to += static_cast<std::uint32_t>(step * p_.line_pitch);
     }
   }
 
-  const SourceStrips& p_;
+  const StripSourceParams& p_;
   const Tile& tile_;
 };
 
@@ -197,32 +276,48 @@ class ResidentFilter {
 
   WEFT_DEVICE std::int64_t Key() const { return key_; }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
-    constexpr int kN = M::kBlockN;
+  // By all threads that multiply. A thread has some chunks under way at once: this is what a short
+  // kernel waits for.
+  WEFT_DEVICE void Store(arch::Thread t, std::uint32_t to) const {
+    constexpr int kN = M::kBlockN, kThreads = M::kThreads, kAtOnce = kThreads > 128 ? 4 : 8;
     const std::int64_t unit = std::int64_t{p_.padded_k} * 4;
-    // A chunk of a channel, of the two that a step has.
     WEFT_NO_UNROLL
-    for (int item = t.tid() - M::kThreads; item < 2 * kN; item += 128) {
-      const int half = item / kN, k = item % kN;
-      const bool exists = k_ + k < p_.padded_k;
-      const std::uint8_t* const column = filter_ + std::int64_t{k_ + k} * 4;
-      std::uint32_t place = to + static_cast<std::uint32_t>(k / 8 * 256 + half * 128 + k % 8 * 16);
-      WEFT_NO_UNROLL
-      for (int i = half; i < p_.chunks; i += 2) {
-        const FilterChunk chunk = p_.chunk[i];
-        const std::uint8_t* from = column + chunk.first_unit * unit;
+    for (int first = t.tid(); first < p_.chunks * kN; first += kAtOnce * kThreads) {
+      Chunk chunks[kAtOnce];
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int item = first + j * kThreads;
+        FilterChunk chunk;
+        if (item < p_.chunks * kN) chunk = p_.chunk[item / kN];
+        const std::int32_t k = k_ + item % kN;
+        if (k >= p_.padded_k) chunk.taps = 0;
+        const std::uint8_t* from = filter_ + std::int64_t{k} * 4 + chunk.first_unit * unit;
         WEFT_UNROLL
         for (int tap = 0; tap < 4; ++tap) {
-          const bool wanted = exists && (chunk.taps >> tap & 1) != 0;
-          t.template CpAsync<4>(place + 4 * tap, from, wanted ? 4 : 0);
+          chunks[j].word[tap] =
+              (chunk.taps >> tap & 1) != 0
+                  ? t.LoadGlobalCoherent(reinterpret_cast<const std::uint32_t*>(from))
+                  : 0;
           from += p_.step * unit;
         }
-        place += kN * 32;
+      }
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int item = first + j * kThreads;
+        if (item >= p_.chunks * kN) break;
+        const int i = item / kN, row = gemm::PairedColumn(item % kN);
+        t.StoreSharedAt(to + static_cast<std::uint32_t>(i / 2 * (kN * 32) + row / 8 * 256 +
+                                                        i % 2 * 128 + row % 8 * 16),
+                        chunks[j]);
       }
     }
   }
 
  private:
+  struct alignas(16) Chunk {
+    std::uint32_t word[4];
+  };
+
   const ResidentFilterParams& p_;
   const std::uint8_t* filter_;
   std::int32_t k_;

@@ -25,11 +25,56 @@ struct Shape {
   std::int64_t lead = 0;        // taps of zeros before a row's first
   std::int64_t row_chunks = 0;  // of a row of taps
   std::int64_t blocks = 0;      // of channels
-  std::int64_t lines = 0, line_bytes = 0;
+  std::int64_t lines = 0, line_bytes = 0, pitch = 0;
 
-  std::int64_t block_bytes() const { return lines * line_bytes; }
+  std::int64_t block_bytes() const { return lines * pitch; }
   std::int64_t strip_bytes() const { return blocks * block_bytes(); }
 };
+
+// How a tile's strips lie in a stage, where the engine brings them, and how many bytes that takes: each
+// place has lines with the windows of all parities, and behind them copies of those that begin elsewhere
+// than at multiples of 16 bytes.
+std::int64_t PlaceStrips(const Problem& p, std::int64_t strips, Shape* s, SourceStrips* a) {
+  const std::int64_t left = p.pad_left + s->lead, place_left = RoundUp<std::int64_t>(left, 4);
+  // Where the windows of a parity begin in a line, in bytes.
+  const auto begin = [&](std::int64_t parity) {
+    return 4 * (parity * p.stride_w - left + place_left);
+  };
+  s->pitch = s->line_bytes + RoundUp<std::int64_t>(begin(s->parities - 1), 16);
+  const std::int64_t area = RoundUp(s->strip_bytes(), 128);
+  a->places = Int32(strips / s->parities);
+  a->place_left = Int32(place_left);
+  std::int64_t bytes = area;
+  for (std::int64_t parity = 0; parity < s->parities; ++parity) {
+    std::int64_t start = begin(parity);
+    if (start % 16 != 0) {
+      a->shift[a->shifts++] = {Int32(start), Int32(bytes)};
+      start = bytes;
+      bytes += area;
+    }
+    a->start[parity] = Int32(start);
+  }
+  a->place_bytes = Int32(bytes);
+  for (std::int64_t i = s->parities; i < strips; ++i) {
+    a->start[i] = a->start[i - s->parities] + a->place_bytes;
+  }
+  const std::int32_t copies = a->shifts;
+  for (; a->shifts < copies * a->places; ++a->shifts) {
+    const SourceStrips::ShiftedStrip& before = a->shift[a->shifts - copies];
+    a->shift[a->shifts] = {before.from + a->place_bytes, before.to + a->place_bytes};
+  }
+  a->place_lines = Int32(s->blocks * s->lines);
+  a->shift_lines = SourceStrips::kShiftThreads / Int32(s->line_bytes / 16);
+  return a->places * bytes;
+}
+
+// The same where threads bring them: one behind the other.
+std::int64_t AppendStrips(std::int64_t strips, Shape* s, SourceStrips* a) {
+  *a = {};
+  s->pitch = s->line_bytes;
+  for (std::int64_t i = 0; i < strips; ++i) a->start[i] = Int32(i * s->strip_bytes());
+  return RoundUp(strips * s->strip_bytes(), 128);
+}
 
 // As many leading zeros as let strips begin at the widest copy, for no further chunk.
 std::int64_t LeadOf(const Problem& p, std::int64_t row_chunks) {
@@ -57,7 +102,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
     for (std::int64_t r = 0; r < p.r; ++r) {
       for (std::int64_t i = 0; i < s.row_chunks; ++i) {
         Chunk chunk;
-        chunk.offset = block * s.block_bytes() + r * p.dilation_h * s.line_bytes + i * 16;
+        chunk.offset = block * s.block_bytes() + r * p.dilation_h * s.pitch + i * 16;
         const std::int64_t tap = 4 * i - s.lead;  // the chunk's first, from -3 on
         const std::int64_t row = (block * p.r + (flip ? p.r - 1 - r : r)) * p.s;
         chunk.filter.first_unit = static_cast<std::int16_t>(row + (flip ? p.s - 1 - tap : tap));
@@ -105,8 +150,21 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   s.lines = (rows - 1) * p.stride_h + (p.r - 1) * (p.r == 1 ? 0 : p.dilation_h) + 1;
 
   const std::int64_t steps = CeilDiv<std::int64_t>(chunks, 2);
-  const std::int64_t stage = RoundUp(strips * s.strip_bytes(), 128);
   const std::int64_t filter = steps * tile.n * 32;
+  EnginePlan plan;
+  SourceStrips& a = plan.source_strips;
+  std::int64_t stage = 0;
+  const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
+  const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
+  const std::int64_t images = f.depends.image ? 1 : p.n;
+  plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
+  // What the engine takes: rows of multiples of 16 bytes, boxes of at most 256 lines and blocks.
+  bool by_engine = p.w % 4 == 0 && strips % s.parities == 0 && s.lines <= 256 && s.blocks <= 256;
+  if (by_engine) {
+    stage = PlaceStrips(p, strips, &s, &a);
+    by_engine = filter + 2 * stage <= f.stage_bytes;
+  }
+  if (!by_engine) stage = AppendStrips(strips, &s, &a);
   const std::int64_t stages = (f.stage_bytes - filter) / stage;
   if (filter > f.stage_bytes || stages < 2) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -116,7 +174,6 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
         "NCxHWx<32>"));
   }
 
-  EnginePlan plan;
   plan.strips = true;
   plan.slices = 1;
   plan.ring.stages = Int32(std::min<std::int64_t>(stages, gemm::MbarRingParams::kMostStages));
@@ -125,12 +182,6 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   // Blocks whose tiles have the same columns bring their filters once.
   plan.ring.b_stays = FilterMayStay(p, f);
 
-  const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
-  const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
-  const std::int64_t images = f.depends.image ? 1 : p.n;
-  plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
-
-  SourceStrips& a = plan.source_strips;
   a.rows.rows = Int32(plan.rows);
   a.rows.images = Int32(images);
   a.rows.image_pixels = gemm::FastDivmod(Int32(image_strips));
@@ -149,6 +200,19 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   a.image_blocks = Int32(CeilDiv<std::int64_t>(p.c, 4));
   a.lines = Int32(s.lines);
   a.line_bytes = Int32(s.line_bytes);
+  a.line_pitch = Int32(s.pitch);
+  if (by_engine) {
+    arch::TensorMapSpec& spec = plan.source_spec;
+    spec.rank = 3;
+    spec.element_bytes = 4;  // a pixel of a block of channels
+    spec.dim[0] = static_cast<std::uint32_t>(p.w), spec.dim[1] = static_cast<std::uint32_t>(p.h);
+    spec.dim[2] = static_cast<std::uint32_t>(p.n * a.image_blocks);
+    spec.stride[0] = static_cast<std::uint64_t>(4 * p.w);
+    spec.stride[1] = spec.stride[0] * spec.dim[1];
+    spec.box[0] = static_cast<std::uint16_t>(s.pitch / 4);
+    spec.box[1] = static_cast<std::uint16_t>(s.lines),
+    spec.box[2] = static_cast<std::uint16_t>(s.blocks);
+  }
   a.widest = p.w % 4 == 0 ? 16 : p.w % 2 == 0 ? 8 : 4;
   for (int i = 0; i < 3; ++i) {
     const std::int32_t pieces = a.line_bytes >> (2 + i);
@@ -164,9 +228,9 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
 
   WgmmaPlan& w = plan.plan;
   w.a = arch::WgmmaDescriptor(
-      0, {.leading = 0, .stride = static_cast<std::uint32_t>(s.line_bytes * p.stride_h)});
+      0, {.leading = 0, .stride = static_cast<std::uint32_t>(s.pitch * p.stride_h)});
   w.b = arch::WgmmaDescriptor(0, {.leading = 128, .stride = 256});
-  w.a_group = static_cast<std::uint32_t>(s.strip_bytes() / 16);
+  for (int i = 0; i < 4; ++i) w.group_rows[i] = static_cast<std::uint32_t>(a.start[i] / 16);
   w.b_block = 64 * 32 / 16;
   w.steps = w.last_steps = Int32(steps);
   for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) {

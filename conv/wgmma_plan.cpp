@@ -125,7 +125,7 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
   const auto row = static_cast<std::uint32_t>(s.span);
   plan->a = plan->b =
       arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
-  plan->a_group = static_cast<std::uint32_t>(f.config.warp.m) * row / 16;
+  plan->SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m) * row / 16);
   plan->b_block = 64 * row / 16;
   const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
   plan->steps = Int32(s.steps());
@@ -264,7 +264,8 @@ gemm::EngineCounts CountsOf(const EnginePlan& e) {
           .stages = e.ring.stages,
           .stage_bytes = e.ring.stage_bytes,
           .b_stays = e.ring.b_stays != 0,
-          .strips = e.strips};
+          .strips = e.strips,
+          .copied = e.strips && e.source_spec.rank == 0};
 }
 
 }  // namespace weft::conv

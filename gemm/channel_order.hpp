@@ -36,4 +36,16 @@ constexpr int RowChannel(int row) {
   return row / 32 * 32 + typename internal::ChannelOrder<kRun>::Inverse()(row % 32);
 }
 
+// Likewise among the columns of wgmma_sm90.
+enum class ColumnOrder {
+  kPlain,     // as they are
+  kPermuted,  // column c holds channel c ^ (c / 8 % 4)
+  // Of 16 columns the first eight hold the even channels, the others the odd ones: a thread's two are
+  // neighbours, and what is staged (staged_chunk.hpp) lies in order.
+  kPaired,
+};
+constexpr int PairedColumn(int channel) {
+  return channel / 16 * 16 + channel % 2 * 8 + channel % 16 / 2;
+}
+
 }  // namespace weft::gemm

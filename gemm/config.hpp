@@ -260,12 +260,12 @@ inline constexpr WgmmaSm90Config kWgmma64x64Split4 =
 inline constexpr WgmmaSm90Config kWgmma32x64Split4 =
     WithSplit(WgmmaSm90Config({32, 64, 256}, {32, 64, 256}), 4);
 // For a network's first layer, over NCxHWx<4>.
+inline constexpr WgmmaSm90Config kWgmmaFirst512x64 =
+    WithSrcAlignment(WgmmaSm90Config({512, 64, 32}, {128, 64, 32}), 4);
 inline constexpr WgmmaSm90Config kWgmmaFirst448x64 =
-    WithSrcAlignment(WgmmaSm90Config({448, 64, 32}, {112, 64, 32}), 4);
-inline constexpr WgmmaSm90Config kWgmmaFirst192x64 =
-    WithSrcAlignment(WgmmaSm90Config({192, 64, 32}, {96, 64, 32}, 2), 4);
-inline constexpr WgmmaSm90Config kWgmmaFirst128x64 =
-    WithSrcAlignment(WgmmaSm90Config({128, 64, 32}, {64, 64, 32}, 2), 4);
+    WithSrcAlignment(WgmmaSm90Config({448, 64, 32}, {224, 64, 32}), 4);
+inline constexpr WgmmaSm90Config kWgmmaFirst112x64 =
+    WithSrcAlignment(WgmmaSm90Config({112, 64, 32}, {112, 64, 32}, 2), 4);
 inline constexpr WgmmaSm90Config kWgmmaFirst64x64 =
     WithSrcAlignment(WgmmaSm90Config({64, 64, 32}, {32, 64, 32}, 2), 4);
 

@@ -84,7 +84,8 @@ struct EngineCounts {
   double column_clocks = 0.0;  // and for operand B, a step of it
   std::int32_t stages = 0, stage_bytes = 0;
   bool b_stays = false;  // MbarRingParams::b_stays
-  bool strips = false;   // threads bring operand A, and a tile is one slice (resident_ring.hpp)
+  bool strips = false;   // a tile is one slice (resident_ring.hpp)
+  bool copied = false;   // its operand A by threads, not by the copy engine
 };
 
 // Of a plan: how the work is cut into blocks.

@@ -169,7 +169,7 @@ struct WgmmaGemmParts {
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<P>, kColumnsAcross = !kLinesOfB<P>;
-    static constexpr bool kPermuted = false;
+    static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
   };
   using Mainloop = WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;

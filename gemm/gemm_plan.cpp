@@ -88,7 +88,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   WgmmaPlan& plan = g.plan;
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, f.lines_a));
   plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, f.lines_b));
-  plan.a_group = RowsOffset(g.a, f.config.warp.m, f.lines_a);
+  plan.SpreadGroups(RowsOffset(g.a, f.config.warp.m, f.lines_a));
   plan.b_block = RowsOffset(g.b, 64, f.lines_b);
   plan.steps = tile.k * element_bytes / 32;
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;

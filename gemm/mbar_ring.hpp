@@ -7,7 +7,7 @@
 // first slices arrive during this one's epilogue.
 //
 // Where what has come of operand A is changed before it is multiplied (M::kFills), the last warp of the
-// copying warpgroup does that, and a third mbarrier, `filled`, ends a phase when it has.
+// copying warpgroup does that, and a third mbarrier, `changed`, ends a phase when it has.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +64,8 @@ struct MbarRingParams {
   // Whether all slices of B stay, brought with a block's first tile: they lie behind the stages, and
   // all tiles of a block have the same columns. Otherwise each slice lies in its stage.
   std::int32_t b_stays = 0;
+  // ResidentRing: where the copy engine can bring operand A, the launch's tiles; otherwise 0.
+  std::int32_t engine_tiles = 0;
 };
 
 // Of the `rows` that a tile has along one side, those brought where the product has `all` there: what only
@@ -84,14 +86,14 @@ template <class M, bool kFills>
 struct RingStages {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
-  std::uint64_t order[2];
+  std::uint64_t changed[MbarRingParams::kMostStages];  // on the way to what is multiplied
+  std::uint64_t order[4];                              // of warpgroups
 };
 template <class M>
 struct RingStages<M, true> {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
-  std::uint64_t order[2];
-  std::uint64_t filled[MbarRingParams::kMostStages];
+  std::uint64_t changed[MbarRingParams::kMostStages], order[4];
   alignas(16) FillWords words;
 };
 
@@ -146,7 +148,7 @@ struct MbarRing {
     for (int i = 0; i < slices; ++i) {
       t.MbarPassed(t.SharedAddress(&shared.full[turn.slot]));
       if constexpr (M::kFills) {
-        if (fills) t.MbarPassed(t.SharedAddress(&shared.filled[turn.slot]));
+        if (fills) t.MbarPassed(t.SharedAddress(&shared.changed[turn.slot]));
       }
       turn.Next(p.stages);
     }
@@ -166,15 +168,22 @@ struct MbarRing {
   }
   // arrivals: that end a phase of `full`.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p, int arrivals) {
-    // A thread each: one for all of them would take as long as a small tile's products.
-    if (t.tid() < p.stages) {
-      t.MbarInit(t.SharedAddress(&shared.full[t.tid()]), arrivals);
-      t.MbarInit(t.SharedAddress(&shared.empty[t.tid()]), kTileWarps);
-      if constexpr (M::kTurns > 1) {
-        if (t.tid() < M::kTurns) t.MbarInit(t.SharedAddress(&shared.order[t.tid()]), kTileWarps);
+    // A warp each: one for all of them, or the threads of one (whom ptxas lets go one by one), would
+    // take as long as a small tile's products.
+    WEFT_NO_UNROLL
+    for (int i = t.WarpUniform(t.warp()); i < p.stages;
+         i += (M::kThreads + kProducerThreads) / 32) {
+      if (t.ElectOne()) {
+        t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
+        t.MbarInit(t.SharedAddress(&shared.empty[i]), kTileWarps);
+        if constexpr (M::kTurns > 1) {
+          if (i < M::kTurns) t.MbarInit(t.SharedAddress(&shared.order[i]), kTileWarps);
+        }
+        if constexpr (M::kFills || M::kResident) {
+          t.MbarInit(t.SharedAddress(&shared.changed[i]), 1);
+        }
+        t.FenceMbarInit();
       }
-      if constexpr (M::kFills) t.MbarInit(t.SharedAddress(&shared.filled[t.tid()]), 1);
-      t.FenceMbarInit();
     }
     t.SyncThreads();
   }
@@ -250,7 +259,7 @@ struct MbarRing {
       fill(Stage(t, shared, p, turn.slot), slice);
       t.FenceProxyAsync();
       t.SyncWarp();
-      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.filled[turn.slot]));
+      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.changed[turn.slot]));
       turn.Next(p.stages);
     }
   }
@@ -269,7 +278,7 @@ struct MbarRing {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
       if constexpr (M::kFills) {
-        if (fills) t.MbarWait(t.SharedAddress(&shared.filled[turn.slot]), turn.parity);
+        if (fills) t.MbarWait(t.SharedAddress(&shared.changed[turn.slot]), turn.parity);
       }
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc,
                         [&] {

@@ -1,12 +1,16 @@
 // The pipeline whose stages the threads of a warpgroup fill by copies of their own, for rows that the
 // copy engine of sm_90 cannot bring: it begins at multiples of 16 bytes only.
 //
-// A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
-// tile wants another one; it comes when the ring is empty, so tiles in a row should share it.
+// Where what the rows are cut from begins there (Params::engine_tiles), one thread has the engine bring
+// that, and the other three warps make the rows that begin elsewhere of it, in shared memory. Not where a
+// block has one tile, whose rows come sooner by copies.
 //
-// A stage's barrier counts the copies as they land, so that nobody who copies waits for them. Tensor
-// cores see what threads have copied only after a fence: of those that multiply, when they have waited
-// for the stage. By those that copy it would wait for the copies that are under way, too.
+// A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
+// tile wants another one; it is brought by the threads that multiply, so tiles in a row should share it.
+//
+// Of copies by threads a stage's barrier counts those that have landed, so that nobody who copies waits
+// for them. Tensor cores see what threads have copied only after a fence: of those that multiply, when
+// they have waited for the stage. By those that copy it would wait for the copies that are under way, too.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +26,22 @@ template <class T>
 concept ThreadCopiedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
   op.Copy(t, to);
 };
-// Key() is equal for tiles that share the operand, and not negative.
+// With Params::engine_tiles: Load has the engine bring EngineBytes() to `to`, Shift is the share of a thread
+// of those that make the other rows of it.
 template <class T>
-concept ResidentOperand = ThreadCopiedOperand<T> && requires(T op) {
+concept ShiftedOperand = ThreadCopiedOperand<T> &&
+    requires(T op, arch::Thread t, std::uint32_t to) {
+  op.PrefetchMap(t);
+  { op.EngineBytes() } -> std::convertible_to<int>;
+  op.Load(t, to, to);
+  op.Shift(t, to, 0);
+};
+// Key() is equal for tiles that share the operand, and not negative. Store is a thread's share of it, of
+// all that multiply.
+template <class T>
+concept ResidentOperand = requires(T op, arch::Thread t, std::uint32_t to) {
   { op.Key() } -> std::convertible_to<std::int64_t>;
+  op.Store(t, to);
 };
 
 inline namespace WEFT_BACKEND {
@@ -37,40 +53,62 @@ struct ResidentRing : MbarRing<M> {
   using Base = MbarRing<M>;
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
-  static constexpr int kCopyThreads = Base::kProducerThreads;
+  static constexpr int kCopyThreads = Base::kProducerThreads, kShiftThreads = kCopyThreads - 32;
   // Of each, where all threads have `start` at first.
   static constexpr int ProducerRegisters(int start) { return start >= 128 ? 40 : 32; }
+  static_assert(
+      M::kTurns == 1,
+      "weft: config.turns of wgmma_sm90 over NCxHWx<4> is 1: warpgroups go through a tile "
+      "one after the other already");
 
   struct Turn : Base::Turn {
     std::int64_t resident = -1;  // the Key of operand B that is there
+    bool started = false;        // whether its warpgroup has multiplied a tile
   };
 
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
-    Base::Begin(t, shared, p, kCopyThreads);
+    const int group = t.WarpUniform(t.warp()) / 4;
+    if (group < M::kGroups - 1 && t.warp() % 4 == 0 && t.ElectOne()) {
+      t.MbarInit(t.SharedAddress(&shared.order[group]), 4);
+      t.FenceMbarInit();
+    }
+    Base::Begin(t, shared, p, ByEngine(t, p) ? kShiftThreads / 32 : kCopyThreads);
   }
   WEFT_DEVICE static bool Copies(arch::Thread, int /*producer*/, const Params&) { return true; }
 
-  // By all threads that copy. early > 0 in the first tile: operand B is fetched before earlier
-  // kernels are waited for.
-  template <ThreadCopiedOperand A, ResidentOperand B>
-  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
-                                  const A& a, const B& b, const SliceRange&, int early,
-                                  Turn& turn) {
-    if (early == 0) t.WaitForEarlierGrids();
-    if (turn.resident != b.Key()) {
-      typename Base::Turn all = turn;
-      WEFT_NO_UNROLL
-      for (int i = 0; i < p.stages; ++i) {  // until nobody reads the one that is there
-        t.MbarWait(t.SharedAddress(&shared.empty[all.slot]), all.parity ^ 1);
-        all.Next(p.stages);
-      }
-      b.Copy(t, Base::Stage(t, shared, p, 0) + p.b_offset);
-      turn.resident = b.Key();
+  WEFT_DEVICE static bool ByEngine(arch::Thread t, const Params& p) {
+    return p.engine_tiles > t.grid_x();
+  }
+
+  // By all threads that copy.
+  template <ShiftedOperand A, class B>
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
+                                  const A& a, const B&, const SliceRange&, int early, Turn& turn) {
+    if (early >= 0) {
+      if (ByEngine(t, p) && producer == 0 && t.ElectOne()) a.PrefetchMap(t);
+      t.WaitForEarlierGrids();
     }
-    if (early > 0) t.WaitForEarlierGrids();
-    t.MbarWait(t.SharedAddress(&shared.empty[turn.slot]), turn.parity ^ 1);
-    a.Copy(t, Base::Stage(t, shared, p, turn.slot));
-    t.CpAsyncMbarArrive(t.SharedAddress(&shared.full[turn.slot]));  // operand B's too
+    const std::uint32_t stage = Base::Stage(t, shared, p, turn.slot);
+    const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
+    const std::uint32_t landed = t.SharedAddress(&shared.changed[turn.slot]);
+    if (!ByEngine(t, p)) {
+      Base::Free(t, shared, turn);
+      a.Copy(t, stage);
+      t.CpAsyncMbarArrive(full);
+    } else if (producer == 0) {
+      if (t.ElectOne()) {
+        Base::Free(t, shared, turn);
+        t.MbarArriveTx(landed, a.EngineBytes());
+        a.Load(t, stage, landed);
+      }
+      t.SyncWarp();
+    } else {
+      t.MbarWait(landed, turn.parity);
+      a.Shift(t, stage, t.tid() - M::kThreads - 32);
+      t.FenceProxyAsync();
+      t.SyncWarp();
+      if (t.ElectOne()) t.MbarArrive(full);
+    }
     turn.Next(p.stages);
   }
 
@@ -80,24 +118,47 @@ struct ResidentRing : MbarRing<M> {
     t.template CpAsyncWait<0>();
   }
 
+  // By the threads that multiply, before a tile: sees to it that its operand B is there.
+  template <ResidentOperand B>
+  WEFT_DEVICE static void Bring(arch::Thread t, Stages& shared, const Params& p, const B& b,
+                                Turn& turn) {
+    if (turn.resident == b.Key()) return;
+    if (turn.resident >= 0) t.BarSync(kBarrier, M::kThreads);  // until nobody reads the one that is
+    turn.resident = b.Key();
+    b.Store(t, Base::Stage(t, shared, p, 0) + p.b_offset);
+    t.FenceProxyAsync();
+    t.BarSync(kBarrier, M::kThreads);
+  }
+
   // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
+  //
+  // In its first tile a warpgroup lets the one before it end its products first, so that from then on
+  // one's epilogue takes the time of another's products; else all would multiply, then all store.
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const M& mainloop, const SliceRange& slices,
                                   typename M::Accumulators& acc, Turn& turn, bool /*fills*/,
                                   const Meanwhile& meanwhile) {
-    Base::AwaitTurn(t, shared, turn);
+    const int group = t.WarpUniform(t.warp()) / 4;
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-    t.FenceProxyAsync();
+    if (!turn.started && group > 0) t.MbarWait(t.SharedAddress(&shared.order[group - 1]), 0);
+    if (!ByEngine(t, p)) t.FenceProxyAsync();
     mainloop.Multiply(t, Base::Stage(t, shared, p, turn.slot),
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc, [] {});
-    Base::EndTurn(t, shared, turn);
     meanwhile();
     t.template WgmmaWait<0>();
     M::Keep(t, acc);
     Base::Release(t, shared, turn.slot);
+    if (!turn.started && group < M::kGroups - 1) {
+      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.order[group]));
+    }
+    turn.started = true;
     turn.Next(p.stages);
   }
+
+ private:
+  static constexpr int kBarrier =
+      8;  // of the threads that multiply; each warpgroup has one of 1 to 4
 };
 
 }  // namespace WEFT_BACKEND

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
@@ -45,9 +46,11 @@ struct StagedPixels {
   }
 };
 
-// kChunks: of a row, of a warpgroup. kPermuted: the mainloop's.
-template <int kChunks, bool kPermuted>
+// kChunks: of a row, of a warpgroup. kOrder: the mainloop's.
+template <int kChunks, ColumnOrder kOrder>
 struct StagedChunks {
+  static constexpr bool kPermuted = kOrder == ColumnOrder::kPermuted;
+  static constexpr bool kInOrder = kOrder == ColumnOrder::kPaired;
   struct alignas(16) Chunk {
     std::uint32_t word[4];
   };
@@ -62,6 +65,7 @@ struct StagedChunks {
 
   // Selectors of BytePermute. Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last
   // eight; order[0] picks four channels of the former, order[1] of the latter.
+  // Not called where chunks are in order.
   WEFT_DEVICE static void InOrder(int chunk, std::uint32_t (&order)[2]) {
     order[0] = 0x6420, order[1] = 0x7531;
     if constexpr (kPermuted) {  // column i of eights number e holds channel i ^ e % 4
@@ -71,12 +75,14 @@ struct StagedChunks {
   }
   // Of byte b of a chunk, as InOrder reads them.
   WEFT_DEVICE static int ChannelOf(int chunk, int b) {
+    if constexpr (kInOrder) return b;
     const int eight = b & 1;
     return 8 * eight + ((b >> 1) ^ (kPermuted ? (2 * chunk + eight) % 4 : 0));
   }
 
   // A chunk of a residual as fragments want it.
   WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
+    if constexpr (kInOrder) return;
     std::uint32_t first = 0x5140, second = 0x7362;
     if constexpr (kPermuted) {
       first = chunk % 2 == 0 ? 0x4150 : 0x6372;

@@ -34,7 +34,7 @@ class StagedStore {
   using Pixels = StagedPixels<M>;
   static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
   static constexpr int kChunks = 4 * M::kBlocks;                         // of a row, likewise
-  using Chunks = StagedChunks<kChunks, M::kPermuted>;
+  using Chunks = StagedChunks<kChunks, M::kOrder>;
   using Chunk = typename Chunks::Chunk;
   static constexpr int kRun = P::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.
@@ -371,21 +371,26 @@ class StagedStore {
     const std::int32_t k = first_k + Pixels::ChannelOf(mine.chunk);
     if (kMasked && k >= padded_end) return;
     const Chunk keep = Chunks::Mask(end - k);
-    std::uint32_t order[2];
-    Chunks::InOrder(mine.chunk, order);
+    [[maybe_unused]] std::uint32_t order[2];
+    if constexpr (!Chunks::kInOrder) Chunks::InOrder(mine.chunk, order);
     Element* to[16 / kRun];  // the first pixel's of all, for each of the chunk's runs
     WEFT_UNROLL
     for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
     ForEachRow(mine, [&](int row) {
       const std::int64_t offset = t.LoadShared(&offsets[row]);
-      const Chunk from =
+      Chunk words =
           t.LoadShared(reinterpret_cast<const Chunk*>(staged[Chunks::Place(row, mine.chunk)]));
-      Chunk words;
-      WEFT_UNROLL
-      for (int w = 0; w < 4; ++w) {
-        const int half = w % 2 * 2;  // of the chunk's words, that hold 4 of its lower 8 channels
-        words.word[w] = t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]);
-        if constexpr (kMasked) words.word[w] &= keep.word[w];
+      if constexpr (!Chunks::kInOrder) {
+        const Chunk from = words;
+        WEFT_UNROLL
+        for (int w = 0; w < 4; ++w) {
+          const int half = w % 2 * 2;  // of the chunk's words, that hold 4 of its lower 8 channels
+          words.word[w] = t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]);
+        }
+      }
+      if constexpr (kMasked) {
+        WEFT_UNROLL
+        for (int w = 0; w < 4; ++w) words.word[w] &= keep.word[w];
       }
       t.KeepInPlace(words.word);  // or all of this would wait behind the next line's branch
       if (offset < 0) return;

@@ -329,6 +329,11 @@ struct TileKernel {
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
+    if constexpr (kBrings) {
+      // The first tile's before earlier kernels have ended, if they do not write it.
+      if (!kSparse && p.early > 0 && first < turns())
+        Bring(p, shared, t, TileAt(p, slices, first), turn);
+    }
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
@@ -348,6 +353,7 @@ struct TileKernel {
       }
       const auto& own = OwnOf(p, tile);
       const auto& output = own.output;
+      if constexpr (kBrings) Bring(p, shared, t, tile, turn);
       // Of another product, maybe; or no registers are left for it beside those that complete a tile.
       if constexpr (kListed || kStreamed) kept = {};
       const int m = FirstRow(output, tile), n = tile.n * (Mainloop::kBlockN / kStack);
@@ -395,6 +401,14 @@ struct TileKernel {
         }
       }
     }
+  }
+
+  // Whether the threads that multiply bring operand B (ResidentRing).
+  static constexpr bool kBrings = requires { Pipeline::kShiftThreads; };
+  template <class Tile, class Turn>
+  WEFT_DEVICE static void Bring(const Params& p, SharedStorage& shared, arch::Thread t,
+                                const Tile& tile, Turn& turn) {
+    Pipeline::Bring(t, shared.stages, p.ring, typename Parts::OperandB(p.b, tile), turn);
   }
 
   // Of a turn of a block: its tile, and its slices of that. slices: a SliceRange, or a StreamShare.

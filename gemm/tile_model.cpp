@@ -125,21 +125,17 @@ Prediction Spread(const PlanCounts& counts, int split, int processors, int toget
   return result;
 }
 
-// Microseconds of a wgmma_sm90 kernel whose threads bring strips (conv/strip_plan.hpp); their filters
-// stay. Instructions are counted in the SASS; the rates are fitted to an H200.
+// Microseconds of a wgmma_sm90 kernel of strips (conv/strip_plan.hpp); their filters stay. Clocks are
+// fitted to an H200: of an output, of a strip, and of a byte of one that threads copy.
 double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
                          const GpuFacts& gpu, Prediction* result) {
-  constexpr double kLaunch = 1.9;
-  constexpr double kStrip = 6400.0, kStripByte = 1.2, kOutput = 4.6;  // instructions
-  // Of the lanes, while threads wait for one another: with 24 warps to a multiprocessor, or fewer.
-  constexpr double kIssued = 0.285, kIssuedByFew = 0.24;
+  constexpr double kLaunch = 2.2;
+  constexpr double kOutput = 0.122, kStrip = 190.0, kCopiedByte = 0.08;
   const TileShape& t = tile.config.threadblock;
   const double products = counts.engine.last_steps * t.m * t.n / 128.0;
-  const double instructions = kOutput * t.m * t.n + kStrip * t.m / tile.config.warp.m +
-                              kStripByte * counts.engine.stage_bytes;
-  const bool many = tile.config.blocks_per_sm * tile.threads >= 24 * 32;
-  const double issue = instructions / kLanesPerClock / (many ? kIssued : kIssuedByFew);
-  const double compute = per_sm * std::max(products, issue) / gpu.clock_mhz;
+  const double others = kOutput * t.m * t.n + kStrip * t.m / tile.config.warp.m +
+                        (counts.engine.copied ? kCopiedByte * counts.engine.stage_bytes : 0.0);
+  const double compute = per_sm * std::max(products, others) / gpu.clock_mhz;
   const double memory = counts.bytes / gpu.bytes_per_us;
   result->memory_bound = memory > compute;
   return kLaunch + std::max(compute, memory);

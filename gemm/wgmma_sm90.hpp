@@ -16,6 +16,7 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/arch/wgmma.hpp"
+#include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
@@ -26,14 +27,19 @@ namespace weft::gemm {
 struct WgmmaPlan {
   static constexpr int kMostSteps = 64;
 
-  std::uint64_t a = 0, b = 0;   // descriptors of what lies at address 0
-  std::uint32_t a_group = 0;    // from a warpgroup's rows to the next one's
-  std::uint32_t b_block = 0;    // from 64 columns to the next
-  std::int32_t steps = 0;       // of a slice
-  std::int32_t last_steps = 0;  // of the last slice
+  std::uint64_t a = 0, b = 0;        // descriptors of what lies at address 0
+  std::uint32_t group_rows[4] = {};  // where the rows of each warpgroup of a tile begin
+  std::uint32_t b_block = 0;         // from 64 columns to the next
+  std::int32_t steps = 0;            // of a slice
+  std::int32_t last_steps = 0;       // of the last slice
   // Where a step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
   // 16 on, how far the second 16 bytes of k lie from the first.
   std::uint32_t step_a[kMostSteps] = {}, step_b[kMostSteps] = {};
+
+  // `step` from one warpgroup's rows to the next one's.
+  constexpr void SpreadGroups(std::uint32_t step) {
+    for (std::uint32_t i = 0; i < 4; ++i) group_rows[i] = i * step;
+  }
 };
 
 inline namespace WEFT_BACKEND {
@@ -45,9 +51,9 @@ inline namespace WEFT_BACKEND {
 // Spec states
 //     kType        of the elements, an arch::WgmmaType; kS8U8: the rows are the unsigned ones
 //     kRowsAcross, kColumnsAcross    16-bit elements: rows (columns), not k, run along memory
-//     kPermuted    where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes), the
-//                  swizzle of 128 bytes also exchanges the channels of a line; column c then holds
-//                  channel c ^ (c / 8 % 4)
+//     kOrder       of the columns, a ColumnOrder; kPermuted where filters arrive as lines of four
+//                  channels (CxRSKx<32>, 128 bytes): the swizzle of 128 bytes also exchanges the
+//                  channels of a line
 //     kResident    optional: the pipeline is a ResidentRing
 //     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
 //                  column c then is channel c % (64 / stack) of row c / (64 / stack)
@@ -59,14 +65,14 @@ class WgmmaSm90Mainloop {
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
-  static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr auto kConfig = P::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
                 "multiple of 16 up to 256, n a multiple of 64");
   static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 &&
-                    kTile.m <= (kResident ? 1024 : 256) && kTile.n <= 256,
+                    kTile.m <= (requires { requires Spec::kResident; } ? 1024 : 256) &&
+                    kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
@@ -79,6 +85,7 @@ class WgmmaSm90Mainloop {
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
+  static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr bool kStreamed = kConfig.stream;
   static constexpr bool kFills = requires { requires Spec::kFills; };
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
@@ -107,7 +114,7 @@ class WgmmaSm90Mainloop {
   static constexpr int kTileGroups = kTile.m / kWarp.m * kGroupsN;  // that share a tile
   static constexpr int kGroups = kTurns * kTileGroups;
   static_assert(kGroups <= 4, "weft: a block of wgmma_sm90 has at most 4 warpgroups that multiply");
-  static constexpr bool kPermuted = Spec::kPermuted;
+  static constexpr ColumnOrder kOrder = Spec::kOrder;
   static_assert(!Spec::kRowsAcross || kTile.m == kWarp.m || kWarp.m % 64 == 0,
                 "weft: where the rows of A run along memory, config.warp.m of wgmma_sm90 is a "
                 "multiple of 64, or all of config.threadblock.m");
@@ -137,7 +144,7 @@ class WgmmaSm90Mainloop {
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
-  static_assert(kBlocks * kN / 2 + 56 <= kRegisters && kN / 2 + 24 < kStartRegisters,
+  static_assert(kBlocks * kN / 2 + 48 <= kRegisters && kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
                 "1");
@@ -196,8 +203,14 @@ class WgmmaSm90Mainloop {
     }
     WEFT_DEVICE static int Channel(arch::Thread t, int g) {
       const int warp = t.warp() % (4 / kStack);  // of those that hold the same pixels
-      const int column = g / 2 * 64 + warp * 16 + g % 2 * 8 + t.lane() / 4;
-      return FirstChannel(t) + (kPermuted ? column ^ (column / 8 % 4) : column);
+      const int first = FirstChannel(t) + g / 2 * 64 + warp * 16, eight = g % 2, i = t.lane() / 4;
+      if constexpr (kOrder == ColumnOrder::kPaired) {
+        return first + 2 * i + eight;
+      } else if constexpr (kOrder == ColumnOrder::kPermuted) {
+        return first + 8 * eight + (i ^ (2 * warp + eight) % 4);
+      } else {
+        return first + 8 * eight + i;
+      }
     }
     WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int g, int) {
       return acc[g / 2][i / 2 * 4 + g % 2 * 2 + i % 2];
@@ -206,7 +219,7 @@ class WgmmaSm90Mainloop {
 
   WEFT_DEVICE WgmmaSm90Mainloop(arch::Thread t, const WgmmaPlan& plan) : plan_(plan) {
     const int group = t.WarpUniform(t.warp() / 4) % kTileGroups;
-    a_ = Low(plan.a) + static_cast<std::uint32_t>(group / kGroupsN) * plan.a_group;
+    a_ = Low(plan.a) + plan.group_rows[group / kGroupsN];
     b_ = Low(plan.b) + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
   }
 

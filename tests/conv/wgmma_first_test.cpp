@@ -78,8 +78,8 @@ TEST(WgmmaFirst, StepsStayInTheStrip) {
         const auto start = static_cast<int>(plan.step_a[i] & 0xFFFF);
         const auto leading = static_cast<int>(plan.step_a[i] >> 16);
         const int rows = 96 / 8 - 1;  // the last one's first pixel
-        EXPECT_LE((start + leading) * 16 + rows * 2 * a.line_bytes + 8 * 16,
-                  a.blocks * a.lines * a.line_bytes);
+        EXPECT_LE((start + leading) * 16 + rows * 2 * a.line_pitch + 8 * 16,
+                  a.blocks * a.lines * a.line_pitch);
       }
     }
   }
