@@ -229,7 +229,7 @@ class Convolution {
     params.a.src = args.src;
     if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
       if (absl::Status s = gemm::MakeMap("conv", make, geometry_.engine.source_spec, params.a.src,
-                                         &params.a.boxes);
+                                         &params.a.map);
           !s.ok()) {
         return s;
       }

@@ -129,15 +129,16 @@ inline constexpr bool kFillsPadding = P::Epilogue::kSourceZeroPoint;
 // The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
 template <class P>
 struct WgmmaParams : WithPadding<kFillsPadding<P>> {
+  // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.
+  gemm::MbarRingParams ring;
+  std::int32_t slices = 0;
+  std::int32_t tiles = 0;
+  std::int32_t early = 0;  // slices of filters that are fetched before earlier kernels have ended
   typename BatchGrid<typename P::Prologue>::Params schedule;
   CopiedSourceParams a;
   CopiedFilterParams b;
   gemm::OutputParams<P, RowsFor<typename P::Prologue, WalkOf<P>>> output;
-  gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
-  std::int32_t slices = 0;
-  std::int32_t tiles = 0;
-  std::int32_t early = 0;  // slices of filters that are fetched before earlier kernels have ended
 };
 
 inline namespace WEFT_BACKEND {

@@ -114,22 +114,23 @@ struct FilterChunks {
 };
 
 struct StripSourceParams : SourceStrips {
-  arch::TensorMap boxes;
+  arch::TensorMap map;  // of what the engine brings
 };
 
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 template <class P>
 struct StripParams {
+  // What all threads read first, as in WgmmaParams.
+  gemm::MbarRingParams ring;
+  std::int32_t slices = 0;
+  std::int32_t tiles = 0;
+  std::int32_t early = 0;  // not 0: the filter is fetched before earlier kernels have ended
   typename BatchGrid<typename P::Prologue>::Params schedule;
   StripSourceParams a;
   ResidentFilterParams b;
   gemm::OutputParams<P, RowsFor<typename P::Prologue, StripMap<P::config.warp.m / 8>>> output;
-  gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
-  std::int32_t slices = 0;
-  std::int32_t tiles = 0;
-  std::int32_t early = 0;  // not 0: the filter is fetched before earlier kernels have ended
 };
 
 inline namespace WEFT_BACKEND {
@@ -141,6 +142,8 @@ class StripSource {
   static constexpr int kTeam = SourceStrips::Team(kStrips);
 
  public:
+  static constexpr int kShiftThreads = SourceStrips::kShiftThreads;
+
   WEFT_DEVICE StripSource(const StripSourceParams& p, const Tile& tile) : p_(p), tile_(tile) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
@@ -173,7 +176,6 @@ class StripSource {
     }
   }
 
-  WEFT_DEVICE void PrefetchMap(arch::Thread t) const { t.PrefetchTensorMap(p_.boxes); }
   WEFT_DEVICE int EngineBytes() const { return p_.places * p_.blocks * p_.lines * p_.line_pitch; }
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t to, std::uint32_t bar) const {
     const int strips = kStrips / p_.places;  // of a place
@@ -183,7 +185,7 @@ class StripSource {
       std::int32_t first = at.n * p_.image_blocks;
       if constexpr (kDependsOf<Tile>.group)
         first += static_cast<std::int32_t>(tile_.batch.g) * p_.blocks;
-      t.TmaLoad(to, p_.boxes, bar,
+      t.TmaLoad(to, p_.map, bar,
                 {at.q * p_.stride_w - p_.place_left,
                  at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h, first});
       to += static_cast<std::uint32_t>(p_.place_bytes);

@@ -1,6 +1,7 @@
 #include "weft/conv/strip_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -159,7 +160,10 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   const std::int64_t images = f.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
   // What the engine takes: rows of multiples of 16 bytes, boxes of at most 256 lines and blocks.
-  bool by_engine = p.w % 4 == 0 && strips % s.parities == 0 && s.lines <= 256 && s.blocks <= 256;
+  const std::int64_t all_blocks =
+      (p.n + strips) * CeilDiv<std::int64_t>(p.c, 4);  // counted in 32 bits
+  bool by_engine = p.w % 4 == 0 && strips % s.parities == 0 && s.lines <= 256 && s.blocks <= 256 &&
+                   all_blocks <= std::numeric_limits<std::int32_t>::max();
   if (by_engine) {
     stage = PlaceStrips(p, strips, &s, &a);
     by_engine = filter + 2 * stage <= f.stage_bytes;
@@ -210,7 +214,7 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
     spec.stride[0] = static_cast<std::uint64_t>(4 * p.w);
     spec.stride[1] = spec.stride[0] * spec.dim[1];
     spec.box[0] = static_cast<std::uint16_t>(s.pitch / 4);
-    spec.box[1] = static_cast<std::uint16_t>(s.lines),
+    spec.box[1] = static_cast<std::uint16_t>(s.lines);
     spec.box[2] = static_cast<std::uint16_t>(s.blocks);
   }
   a.widest = p.w % 4 == 0 ? 16 : p.w % 2 == 0 ? 8 : 4;

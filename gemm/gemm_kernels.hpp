@@ -40,14 +40,15 @@ struct GemmParams {
 // The same with the wgmma_sm90 mainloop.
 template <class P>
 struct WgmmaGemmParams {
-  typename GemmGrid<P, BandedTileGrid>::Params schedule;
-  CopiedMatrixParams a, b;
-  OutputParams<P, MatrixRows> output;
+  // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.
   MbarRingParams ring;
-  WgmmaPlan plan;
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;
+  typename GemmGrid<P, BandedTileGrid>::Params schedule;
+  CopiedMatrixParams a, b;
+  OutputParams<P, MatrixRows> output;
+  WgmmaPlan plan;
 };
 
 // What a kernel of Listed<P> reads of one product. Made on the host, the same bytes for both back ends, but
@@ -80,11 +81,11 @@ struct GemmParams<Listed<P>> {
 };
 template <class P>
 struct WgmmaGemmParams<Listed<P>> {
-  typename ListOf<P>::Params schedule;
   MbarRingParams ring;
-  WgmmaPlan plan;
   std::int32_t tiles = 0;
   std::int32_t early = 0;
+  typename ListOf<P>::Params schedule;
+  WgmmaPlan plan;
 };
 
 // The same with config.stream.

@@ -20,21 +20,17 @@
 
 namespace weft::gemm {
 
-// Brought by the threads of a warpgroup together: each starts its share of the CpAsyncs of a tile's
-// operand to the shared address `to`.
+// Brought by the threads of a warpgroup together: Copy is each one's share of the CpAsyncs of a tile's operand
+// to the shared address `to`. Or, with Params::engine_tiles: Load has the engine bring EngineBytes() there, and
+// Shift is the share of a thread, of kShiftThreads, that make the other rows of it.
 template <class T>
-concept ThreadCopiedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
+concept ShiftedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
   op.Copy(t, to);
-};
-// With Params::engine_tiles: Load has the engine bring EngineBytes() to `to`, Shift is the share of a thread
-// of those that make the other rows of it.
-template <class T>
-concept ShiftedOperand = ThreadCopiedOperand<T> &&
-    requires(T op, arch::Thread t, std::uint32_t to) {
-  op.PrefetchMap(t);
   { op.EngineBytes() } -> std::convertible_to<int>;
   op.Load(t, to, to);
   op.Shift(t, to, 0);
+  requires T::kShiftThreads >
+  0;
 };
 // Key() is equal for tiles that share the operand, and not negative. Store is a thread's share of it, of
 // all that multiply.
@@ -84,10 +80,8 @@ struct ResidentRing : MbarRing<M> {
   template <ShiftedOperand A, class B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
                                   const A& a, const B&, const SliceRange&, int early, Turn& turn) {
-    if (early >= 0) {
-      if (ByEngine(t, p) && producer == 0 && t.ElectOne()) a.PrefetchMap(t);
-      t.WaitForEarlierGrids();
-    }
+    static_assert(A::kShiftThreads == kShiftThreads);
+    if (early >= 0) t.WaitForEarlierGrids();
     const std::uint32_t stage = Base::Stage(t, shared, p, turn.slot);
     const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
     const std::uint32_t landed = t.SharedAddress(&shared.changed[turn.slot]);

@@ -155,13 +155,15 @@ class StagedStore {
     auto& staged = shared.chunk[group];
     if constexpr (kStagesResidual) {
       t.template CpAsyncWait<0>();
-      const Mine mine = MineOf(t);
-      ForEachRow(mine, [&](int row) {  // those that the thread has brought
-        auto* const place = reinterpret_cast<Chunk*>(staged[Chunks::Place(row, mine.chunk)]);
-        Chunk words = t.LoadShared(place);
-        Chunks::ToFragments(t, mine.chunk, words);
-        t.StoreShared(place, words);
-      });
+      if constexpr (!Chunks::kInOrder) {
+        const Mine mine = MineOf(t);
+        ForEachRow(mine, [&](int row) {  // those that the thread has brought
+          auto* const place = reinterpret_cast<Chunk*>(staged[Chunks::Place(row, mine.chunk)]);
+          Chunk words = t.LoadShared(place);
+          Chunks::ToFragments(t, mine.chunk, words);
+          t.StoreShared(place, words);
+        });
+      }
       t.BarSync(1 + group, 128);
     } else if constexpr (Math::kTerms || kReadsPlaces) {
       t.BarSync(1 + group, 128);  // the terms are there, and where pixels begin

@@ -144,7 +144,8 @@ class WgmmaSm90Mainloop {
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
-  static_assert(kBlocks * kN / 2 + 48 <= kRegisters && kN / 2 + 24 < kStartRegisters,
+  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) <= kRegisters &&
+                    kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
                 "1");

@@ -35,6 +35,26 @@ TEST(WgmmaFirst, Tiles) {
   RunFirstLayers<WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 128, 32, 64, 128>>>();
 }
 
+// Lines that the copy engine brings, where widths are multiples of 4 and there are more tiles than the CPU has
+// blocks: of one, two and four strips to a tile, several places and channel blocks.
+TEST(WgmmaFirst, ByTheCopyEngine) {
+  using Four = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 64, 32, 16, 64>>;
+  using Two = WgmmaFirstPolicy<NHWC, BiasRelu<>, WgmmaTile<16, 128, 32, 8, 64>>;
+  using One = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<16, 64, 32, 16, 64, 2>>;
+  const reference::ReluActivation relu;
+  for (const std::int64_t stride : {1, 2, 4}) {
+    for (std::int64_t left = 0; left < 4; ++left) {
+      Problem p = SquareProblem(2, 4 + 3 * left, 20, 48 + 32 * left, 3, 1, 1);
+      p.w = 24 + 4 * left, p.s = 2 + left, p.pad_left = left, p.pad_right = 3;
+      p.stride_w = stride, p.stride_h = 1 + left % 3, p.dilation_h = 1 + left % 2;
+      p.mode = left == 2 ? Mode::kConvolution : Mode::kCrossCorrelation;
+      ExpectMatchesReference<Four>(p, relu);
+      ExpectMatchesReference<Two>(p, relu);
+      ExpectMatchesReference<One>(p, relu);
+    }
+  }
+}
+
 TEST(WgmmaFirst, OtherDestinations) {
   RunFirstLayers<WgmmaFirstPolicy<NCxHWx<4>, BiasRelu<>, WgmmaTile<64, 64, 32, 32, 64, 2, 4>>>();
   RunFirstLayers<WgmmaFirstPolicy<NHWC, BiasRelu<>, WgmmaTile<64, 64, 32, 64, 64, 1, 2>>>();
@@ -111,7 +131,7 @@ TYPED_TEST_SUITE(WgmmaFirstPrologues, FirstPrologues);
 TYPED_TEST(WgmmaFirstPrologues, Filters) {
   constexpr prologues::Depends kDepends = TypeParam::Prologue::kDepends;
   for (const std::int64_t r : {3, 7}) {
-    Problem p = SquareProblem(3, 8, 22, 192, r, r / 2, 2);
+    Problem p = SquareProblem(3, 8, r == 3 ? 22 : 24, 192, r, r / 2, 2);
     if (kDepends.group) p.groups = 2;
     ExpectMatchesReference<TypeParam>(p, reference::ReluActivation{});
   }

@@ -20,6 +20,10 @@ TEST(WgmmaFirst, Schedules) {
        {SquareProblem(1, 3, 24, 40, 7, 3, 2), SquareProblem(1, 4, 9, 130, 3, 1, 1)}) {
     RunSchedules<P>(p, 2, {arch::Copies::kDeferred, arch::Copies::kEager});
   }
+  using Four = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<32, 64, 32, 8, 64>>;
+  const Problem p = SquareProblem(1, 4, 24, 80, 3, 1, 2);
+  EXPECT_GT(MakeGeometry(p, FactsOf<Four>())->engine.source_spec.rank, 0);
+  RunSchedules<Four>(p, 2, {arch::Copies::kDeferred, arch::Copies::kEager});
 }
 
 Geometry GeometryOf(const Problem& p) {

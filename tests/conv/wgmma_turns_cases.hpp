@@ -58,14 +58,6 @@ TEST(WgmmaTurns, Nhwc) {
   RunTurns<WgmmaNhwcPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<24, 64, 32, 24, 64, 2>>>>();
 }
 
-TEST(WgmmaTurns, FirstLayers) {
-  using P = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<64, 64, 32, 64, 64>>>;
-  const reference::ReluActivation relu;
-  ExpectMatchesReference<P>(SquareProblem(1, 3, 23, 64, 7, 3, 2), relu);
-  ExpectMatchesReference<P>(SquareProblem(3, 4, 31, 80, 3, 1, 2), relu);
-  ExpectMatchesReference<P>(SquareProblem(2, 7, 18, 24, 5, 2, 1), relu);
-}
-
 TEST(WgmmaTurns, Epilogues) {
   using TileT = Turns<WgmmaTile<32, 64, 64, 32, 64>>;
   const Problem p = SquareProblem(5, 64, 9, 96, 3, 1, 1);

@@ -11,10 +11,8 @@ namespace {
 
 TEST(WgmmaTurns, Schedules) {
   using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<16, 64, 64, 16, 64, 2>>>;
-  using First = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, Turns<WgmmaTile<16, 64, 32, 16, 64>>>;
   RunSchedules<P>(SquareProblem(2, 96, 9, 20, 3, 1, 1), 2,
                   {arch::Copies::kDeferred, arch::Copies::kEager});
-  RunSchedules<First>(SquareProblem(1, 4, 23, 32, 7, 3, 2), 2, {arch::Copies::kDeferred});
 }
 
 TEST(WgmmaTurns, TheNameSaysSo) {
