@@ -278,29 +278,48 @@ class ResidentFilter {
 
   WEFT_DEVICE std::int64_t Key() const { return key_; }
 
-  // thread: of `threads`.
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int thread, int threads) const {
-    constexpr int kN = M::kBlockN;
+  // By all threads that multiply. A thread has some chunks under way at once: this is what a short
+  // kernel waits for.
+  WEFT_DEVICE void Store(arch::Thread t, std::uint32_t to) const {
+    constexpr int kN = M::kBlockN, kThreads = M::kThreads, kAtOnce = kThreads > 128 ? 4 : 8;
     const std::int64_t unit = std::int64_t{p_.padded_k} * 4;
     WEFT_NO_UNROLL
-    for (int item = thread; item < p_.chunks * kN; item += threads) {
-      const int i = item / kN, k = item % kN, row = gemm::PairedColumn(k);
-      const FilterChunk chunk = p_.chunk[i];
-      const bool exists = k_ + k < p_.padded_k;
-      const std::uint8_t* from = filter_ + std::int64_t{k_ + k} * 4 + chunk.first_unit * unit;
-      const std::uint32_t place =
-          to + static_cast<std::uint32_t>(i / 2 * (kN * 32) + row / 8 * 256 + i % 2 * 128 +
-                                          row % 8 * 16);
+    for (int first = t.tid(); first < p_.chunks * kN; first += kAtOnce * kThreads) {
+      Chunk chunks[kAtOnce];
       WEFT_UNROLL
-      for (int tap = 0; tap < 4; ++tap) {
-        const bool wanted = exists && (chunk.taps >> tap & 1) != 0;
-        t.template CpAsync<4>(place + 4 * tap, from, wanted ? 4 : 0);
-        from += p_.step * unit;
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int item = first + j * kThreads;
+        FilterChunk chunk;
+        if (item < p_.chunks * kN) chunk = p_.chunk[item / kN];
+        const std::int32_t k = k_ + item % kN;
+        if (k >= p_.padded_k) chunk.taps = 0;
+        const std::uint8_t* from = filter_ + std::int64_t{k} * 4 + chunk.first_unit * unit;
+        WEFT_UNROLL
+        for (int tap = 0; tap < 4; ++tap) {
+          chunks[j].word[tap] =
+              (chunk.taps >> tap & 1) != 0
+                  ? t.LoadGlobalCoherent(reinterpret_cast<const std::uint32_t*>(from))
+                  : 0;
+          from += p_.step * unit;
+        }
+      }
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int item = first + j * kThreads;
+        if (item >= p_.chunks * kN) break;
+        const int i = item / kN, row = gemm::PairedColumn(item % kN);
+        t.StoreSharedAt(to + static_cast<std::uint32_t>(i / 2 * (kN * 32) + row / 8 * 256 +
+                                                        i % 2 * 128 + row % 8 * 16),
+                        chunks[j]);
       }
     }
   }
 
  private:
+  struct alignas(16) Chunk {
+    std::uint32_t word[4];
+  };
+
   const ResidentFilterParams& p_;
   const std::uint8_t* filter_;
   std::int32_t k_;

@@ -5,8 +5,8 @@
 // that, and the other three warps make the rows that begin elsewhere of it, in shared memory. Not where a
 // block has one tile, whose rows come sooner by copies.
 //
-// A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a tile wants
-// another one, so tiles in a row should share it: it comes when nobody multiplies.
+// A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
+// tile wants another one; it is brought by the threads that multiply, so tiles in a row should share it.
 //
 // Of copies by threads a stage's barrier counts those that have landed, so that nobody who copies waits
 // for them. Tensor cores see what threads have copied only after a fence: of those that multiply, when
@@ -32,11 +32,12 @@ concept ShiftedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
   requires T::kShiftThreads >
   0;
 };
-// Key() is equal for tiles that share the operand, and not negative. Copy is the share of a thread of so many.
+// Key() is equal for tiles that share the operand, and not negative. Store is a thread's share of it, of
+// all that multiply.
 template <class T>
 concept ResidentOperand = requires(T op, arch::Thread t, std::uint32_t to) {
   { op.Key() } -> std::convertible_to<std::int64_t>;
-  op.Copy(t, to, 0, 128);
+  op.Store(t, to);
 };
 
 inline namespace WEFT_BACKEND {
@@ -49,8 +50,8 @@ struct ResidentRing : MbarRing<M> {
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
   static constexpr int kCopyThreads = Base::kProducerThreads, kShiftThreads = kCopyThreads - 32;
-  // Of each; four warpgroups that multiply leave fewer.
-  static constexpr int ProducerRegisters(int /*start*/) { return M::kGroups == 4 ? 32 : 40; }
+  // Of each, where all threads have `start` at first.
+  static constexpr int ProducerRegisters(int start) { return start >= 128 ? 40 : 32; }
   static_assert(
       M::kTurns == 1,
       "weft: config.turns of wgmma_sm90 over NCxHWx<4> is 1: warpgroups go through a tile "
@@ -75,57 +76,32 @@ struct ResidentRing : MbarRing<M> {
     return p.engine_tiles > t.grid_x();
   }
 
-  // By all threads that copy. early > 0 in the first tile: operand B is fetched before earlier kernels are
-  // waited for.
-  template <ShiftedOperand A, ResidentOperand B>
+  // By all threads that copy.
+  template <ShiftedOperand A, class B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
-                                  const A& a, const B& b, const SliceRange&, int early,
-                                  Turn& turn) {
+                                  const A& a, const B&, const SliceRange&, int early, Turn& turn) {
     static_assert(A::kShiftThreads == kShiftThreads);
+    if (early >= 0) t.WaitForEarlierGrids();
     const std::uint32_t stage = Base::Stage(t, shared, p, turn.slot);
     const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
     const std::uint32_t landed = t.SharedAddress(&shared.changed[turn.slot]);
-    const bool by_engine = ByEngine(t, p);
-    if (by_engine && producer == 0) {
-      if (early >= 0) t.WaitForEarlierGrids();
+    if (!ByEngine(t, p)) {
+      Base::Free(t, shared, turn);
+      a.Copy(t, stage);
+      t.CpAsyncMbarArrive(full);
+    } else if (producer == 0) {
       if (t.ElectOne()) {
         Base::Free(t, shared, turn);
         t.MbarArriveTx(landed, a.EngineBytes());
         a.Load(t, stage, landed);
       }
       t.SyncWarp();
-      turn.Next(p.stages);
-      return;
-    }
-    if (early == 0) t.WaitForEarlierGrids();
-    const int thread = t.tid() - M::kThreads - (by_engine ? kCopyThreads - kShiftThreads : 0);
-    const bool brings = turn.resident != b.Key();
-    if (brings) {
-      typename Base::Turn all = turn;
-      WEFT_NO_UNROLL
-      for (int i = 0; i < p.stages; ++i) {  // until nobody reads the one that is there
-        t.MbarWait(t.SharedAddress(&shared.empty[all.slot]), all.parity ^ 1);
-        all.Next(p.stages);
-      }
-      b.Copy(t, Base::Stage(t, shared, p, 0) + p.b_offset, thread,
-             by_engine ? kShiftThreads : kCopyThreads);
-      turn.resident = b.Key();
-    }
-    if (early > 0) t.WaitForEarlierGrids();
-    if (by_engine) {
+    } else {
       t.MbarWait(landed, turn.parity);
-      a.Shift(t, stage, thread);
-      if (brings) {
-        t.CpAsyncCommit();
-        t.template CpAsyncWait<0>();
-      }
+      a.Shift(t, stage, t.tid() - M::kThreads - 32);
       t.FenceProxyAsync();
       t.SyncWarp();
       if (t.ElectOne()) t.MbarArrive(full);
-    } else {
-      Base::Free(t, shared, turn);
-      a.Copy(t, stage);
-      t.CpAsyncMbarArrive(full);  // operand B's too
     }
     turn.Next(p.stages);
   }
@@ -134,6 +110,18 @@ struct ResidentRing : MbarRing<M> {
   WEFT_DEVICE static void End(arch::Thread t, Stages&, const Params&, Turn&) {
     t.CpAsyncCommit();
     t.template CpAsyncWait<0>();
+  }
+
+  // By the threads that multiply, before a tile: sees to it that its operand B is there.
+  template <ResidentOperand B>
+  WEFT_DEVICE static void Bring(arch::Thread t, Stages& shared, const Params& p, const B& b,
+                                Turn& turn) {
+    if (turn.resident == b.Key()) return;
+    if (turn.resident >= 0) t.BarSync(kBarrier, M::kThreads);  // until nobody reads the one that is
+    turn.resident = b.Key();
+    b.Store(t, Base::Stage(t, shared, p, 0) + p.b_offset);
+    t.FenceProxyAsync();
+    t.BarSync(kBarrier, M::kThreads);
   }
 
   // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
@@ -161,6 +149,10 @@ struct ResidentRing : MbarRing<M> {
     turn.started = true;
     turn.Next(p.stages);
   }
+
+ private:
+  static constexpr int kBarrier =
+      8;  // of the threads that multiply; each warpgroup has one of 1 to 4
 };
 
 }  // namespace WEFT_BACKEND

@@ -19,7 +19,8 @@
 //
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
-// takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
+// takes every grid-th tile of Params::tiles (an operand B that stays, ResidentRing's, is brought by those who
+// multiply), and Params also holds the ring and the plan of the
 // mainloop. Where Mainloop::kFills and Parts::Filler HasWork, one is made of Params and shared words, aimed
 // at each tile, and called for each of its slices that has come. Where the scheduler's tiles are those of a list
 // (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
@@ -142,8 +143,8 @@ struct TileKernel {
   static_assert(
       !kSparse || kTurns == 1,
       "weft: config.turns of a product of Grouped is 1: tiles that it lacks take no turn");
-  // Whether the pipeline is a ResidentRing, which brings operand A as a whole, and not always by the engine.
-  static constexpr bool kResident = requires { requires Mainloop::kResident; };
+  // Whether the threads that multiply bring operand B (ResidentRing).
+  static constexpr bool kBrings = requires { requires Mainloop::kResident; };
   // Whether the scheduler reads what earlier kernels may have written.
   static constexpr bool kReads = requires { requires Parts::Scheduler::kReads; };
 
@@ -253,7 +254,7 @@ struct TileKernel {
       p.a.map;
     };
     if constexpr (kMaps) {
-      const bool exists = !kResident || p.ring.engine_tiles > 0;
+      const bool exists = !kBrings || p.ring.engine_tiles > 0;
       if (exists && t.tid() == Mainloop::kThreads + 32) t.PrefetchTensorMap(p.a.map);
     }
     if constexpr (requires { p.b.map; }) {
@@ -305,7 +306,7 @@ struct TileKernel {
       }
       if (Pipeline::Copies(t, producer, p.ring)) {
         if constexpr (kReads) t.WaitForEarlierGrids();
-        if constexpr (kMaps && !kResident) {
+        if constexpr (kMaps && !kBrings) {
           if (producer > 0) {
             typename Parts::OperandA a(p.a, TileAt(p, slices, first));
             Pipeline::Prefetch(t, p.ring, producer, a, SlicesOf(t, slices, p, first));
@@ -335,6 +336,10 @@ struct TileKernel {
       return;
     }
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
+    if constexpr (kBrings && !kReads) {
+      // The first tile's before earlier kernels have ended, if they do not write it.
+      if (p.early > 0 && first < turns()) Bring(p, shared, t, TileAt(p, slices, first), turn);
+    }
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     if constexpr (kSplit > 1) t.ClusterWait();  // the others' barriers are ready
@@ -354,6 +359,7 @@ struct TileKernel {
       }
       const auto& own = OwnOf(p, tile);
       const auto& output = own.output;
+      if constexpr (kBrings) Bring(p, shared, t, tile, turn);
       // Of another product, maybe; or no registers are left for it beside those that complete a tile.
       if constexpr (kListed || kStreamed) kept = {};
       const int m = FirstRow(output, tile), n = tile.n * (Mainloop::kBlockN / kStack);
@@ -401,6 +407,12 @@ struct TileKernel {
         }
       }
     }
+  }
+
+  template <class Tile, class Turn>
+  WEFT_DEVICE static void Bring(const Params& p, SharedStorage& shared, arch::Thread t,
+                                const Tile& tile, Turn& turn) {
+    Pipeline::Bring(t, shared.stages, p.ring, typename Parts::OperandB(p.b, tile), turn);
   }
 
   // Of a turn of a block: its tile, and its slices of that. slices: a SliceRange, or a StreamShare.
