@@ -136,7 +136,7 @@ struct Parts {
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 
-// The same with the wgmma_sm90 mainloop; over NCxHWx<4>, strips that threads bring.
+// The same with the wgmma_sm90 mainloop; over NCxHWx<4>, of strips.
 template <class P>
 struct WgmmaParts {
   using Checked = CheckedPolicy<P>;

@@ -1,9 +1,9 @@
-// The pipeline whose stages the threads of a warpgroup fill by copies of their own, for rows that the
-// copy engine of sm_90 cannot bring: it begins at multiples of 16 bytes only.
+// The pipeline whose stages the threads of a warpgroup fill, for rows that begin elsewhere than at
+// multiples of 16 bytes, where the copy engine of sm_90 cannot begin.
 //
 // Where what the rows are cut from begins there (Params::engine_tiles), one thread has the engine bring
-// that, and the other three warps make the rows that begin elsewhere of it, in shared memory. Not where a
-// block has one tile, whose rows come sooner by copies.
+// that, and the other three warps make the rows that begin elsewhere of it, in shared memory. Otherwise, and
+// where a block has one tile, whose rows come sooner that way, all of them copy.
 //
 // A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
 // tile wants another one; it is brought by the threads that multiply, so tiles in a row should share it.

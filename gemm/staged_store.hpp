@@ -2,9 +2,10 @@
 // thread holds single channels of pairs of pixels there.
 //
 // A staged tile is a matrix of 16-byte chunks, pixels by chunks of 16 channels. stmatrix writes
-// them: a chunk holds channel 0 and 8 of its sixteen, then 1 and 9, and so on, as two channels of a
-// pixel make one of its 16-bit elements. Who reads a chunk puts the channels in order and stores
-// them, neighbouring threads neighbouring bytes of the destination. A residual of bytes takes the
+// them: a chunk holds column 0 and 8 of its sixteen, then 1 and 9, and so on, as two channels of a
+// pixel make one of its 16-bit elements. Who reads a chunk puts the channels in order, unless the columns
+// are such that they are (ColumnOrder::kPaired), and stores them, neighbouring threads neighbouring bytes of
+// the destination. A residual of bytes takes the
 // way back: asynchronous copies bring its chunks while the mainloop multiplies, and ldmatrix hands
 // them out.
 #pragma once
