@@ -50,8 +50,8 @@ struct ResidentRing : MbarRing<M> {
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
   static constexpr int kCopyThreads = Base::kProducerThreads, kShiftThreads = kCopyThreads - 32;
-  // Of each, where all threads have `start` at first.
-  static constexpr int ProducerRegisters(int start) { return start >= 128 ? 40 : 32; }
+  // Of each; four warpgroups that multiply leave fewer.
+  static constexpr int ProducerRegisters(int /*start*/) { return M::kGroups == 4 ? 32 : 40; }
   static_assert(
       M::kTurns == 1,
       "weft: config.turns of wgmma_sm90 over NCxHWx<4> is 1: warpgroups go through a tile "
