@@ -72,8 +72,9 @@ struct SourceStrips {
   std::int32_t h = 0, w = 0;
   std::int32_t stride_h = 0, stride_w = 0;
   std::int32_t pad_top = 0;
-  std::int32_t left = 0;    // from a window's first pixel to its output column's, times stride
-  std::int32_t blocks = 0;  // of channels, of a product
+  std::int32_t left = 0;      // from a window's first pixel to its output column's, times stride
+  std::int32_t blocks = 0;    // of channels, of a product
+  gemm::FastDivmod by_block;  // by blocks
   std::int32_t image_blocks = 0;  // of an image
   std::int32_t lines = 0;         // of a strip and block of channels
   std::int32_t line_bytes = 0;    // of a strip's line
@@ -147,31 +148,28 @@ class StripSource {
   WEFT_DEVICE StripSource(const StripSourceParams& p, const Tile& tile) : p_(p), tile_(tile) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
-    const std::int64_t plane = std::int64_t{p_.h} * p_.w * 4;
     // Also where it is 0: ptxas then keeps all of this in uniform registers.
     const int team = t.WarpUniform((t.tid() - M::kThreads) / kTeam);
-    const auto block_bytes = static_cast<std::uint32_t>(p_.lines * p_.line_pitch);
+    // Strips and blocks by one number: these threads have few registers.
     WEFT_NO_UNROLL
-    for (int i = team; i < kStrips; i += 128 / kTeam) {
-      const PixelPlace at = p_.rows.Strip<kRows>(tile_, tile_.m * kStrips + i);
+    for (int x = team; x < kStrips * p_.blocks; x += 128 / kTeam) {
+      std::int32_t c;
+      const std::int32_t i = p_.by_block.Divmod(x, c);
+      const PixelPlace at = p_.rows.template Strip<kRows>(tile_, tile_.m * kStrips + i);
       const std::int32_t w = at.q * p_.stride_w - p_.left;
       const std::int32_t h = at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h;
       const std::int32_t bits = 4 * w | p_.widest;  // the lowest is the widest copy that w allows
-      std::int64_t first = std::int64_t{at.n} * p_.image_blocks;
+      std::int64_t first = std::int64_t{at.n} * p_.image_blocks + c;
       if constexpr (kDependsOf<Tile>.group) first += tile_.batch.g * p_.blocks;
-      const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * plane;
-      std::uint32_t at_block = to + static_cast<std::uint32_t>(p_.start[i]);
-      WEFT_NO_UNROLL
-      for (int c = 0; c < p_.blocks; ++c) {
-        if ((bits & 4) != 0) {
-          CopyLines<4>(t, at_block, block, h, w);
-        } else if ((bits & 8) != 0) {
-          CopyLines<8>(t, at_block, block, h, w);
-        } else {
-          CopyLines<16>(t, at_block, block, h, w);
-        }
-        at_block += block_bytes;
-        block += plane;
+      const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * p_.h * p_.w * 4;
+      const std::uint32_t strip =
+          to + static_cast<std::uint32_t>(p_.start[i] + c * p_.lines * p_.line_pitch);
+      if ((bits & 4) != 0) {
+        CopyLines<4>(t, strip, block, h, w);
+      } else if ((bits & 8) != 0) {
+        CopyLines<8>(t, strip, block, h, w);
+      } else {
+        CopyLines<16>(t, strip, block, h, w);
       }
     }
   }

@@ -201,6 +201,7 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   a.pad_top = Int32(p.pad_top);
   a.left = Int32(p.pad_left + s.lead);
   a.blocks = Int32(s.blocks);
+  a.by_block = gemm::FastDivmod(a.blocks);
   a.image_blocks = Int32(CeilDiv<std::int64_t>(p.c, 4));
   a.lines = Int32(s.lines);
   a.line_bytes = Int32(s.line_bytes);
