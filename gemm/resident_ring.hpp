@@ -22,15 +22,13 @@ namespace weft::gemm {
 
 // Brought by the threads of a warpgroup together: Copy is each one's share of the CpAsyncs of a tile's operand
 // to the shared address `to`. Or, with Params::engine_tiles: Load has the engine bring EngineBytes() there, and
-// Shift is the share of a thread, of kShiftThreads, that make the other rows of it.
+// Shift is the share of a thread, of ResidentRing's kShiftThreads, that make the other rows of it.
 template <class T>
 concept ShiftedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
   op.Copy(t, to);
   { op.EngineBytes() } -> std::convertible_to<int>;
   op.Load(t, to, to);
   op.Shift(t, to, 0);
-  requires T::kShiftThreads >
-  0;
 };
 // Key() is equal for tiles that share the operand, and not negative. Store is a thread's share of it, of
 // all that multiply.
@@ -151,8 +149,8 @@ struct ResidentRing : MbarRing<M> {
   }
 
  private:
-  static constexpr int kBarrier =
-      8;  // of the threads that multiply; each warpgroup has one of 1 to 4
+  // Of all threads that multiply; each warpgroup has one of 1 to 4.
+  static constexpr int kBarrier = 8;
 };
 
 }  // namespace WEFT_BACKEND

@@ -80,9 +80,8 @@ struct StagedChunks {
     return 8 * eight + ((b >> 1) ^ (kPermuted ? (2 * chunk + eight) % 4 : 0));
   }
 
-  // A chunk of a residual as fragments want it.
+  // A chunk of a residual as fragments want it. Where chunks are in order it is that already.
   WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
-    if constexpr (kInOrder) return;
     std::uint32_t first = 0x5140, second = 0x7362;
     if constexpr (kPermuted) {
       first = chunk % 2 == 0 ? 0x4150 : 0x6372;

@@ -19,9 +19,9 @@
 //
 // All threads of a block bring operands, multiply and store, one tile to a block. Where the pipeline
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
-// takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the mainloop. (An
-// operand B that stays, ResidentRing's, is brought by those who multiply.) Where Mainloop::kFills and Parts::Filler HasWork, one is made of Params and shared words, aimed
-// at each tile, and called for each of its slices that has come. Where the scheduler's tiles are those of a list
+// takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
+// mainloop. (An operand B that stays, ResidentRing's, is brought by those who multiply.) Where
+// Mainloop::kFills and Parts::Filler HasWork, one is made of Params and shared words, aimed at each tile, and called for each of its slices that has come. Where the scheduler's tiles are those of a list
 // (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
 // the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).

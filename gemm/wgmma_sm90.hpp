@@ -60,6 +60,10 @@ inline namespace WEFT_BACKEND {
 //     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
+ public:
+  static constexpr bool kResident = requires { requires Spec::kResident; };
+
+ private:
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
@@ -71,8 +75,7 @@ class WgmmaSm90Mainloop {
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
                 "multiple of 16 up to 256, n a multiple of 64");
   static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 &&
-                    kTile.m <= (requires { requires Spec::kResident; } ? 1024 : 256) &&
-                    kTile.n <= 256,
+                    kTile.m <= (kResident ? 1024 : 256) && kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
@@ -85,7 +88,6 @@ class WgmmaSm90Mainloop {
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
-  static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr bool kStreamed = kConfig.stream;
   static constexpr bool kFills = requires { requires Spec::kFills; };
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
