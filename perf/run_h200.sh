@@ -12,6 +12,7 @@
 #   depthwise  weft_perf on the list `depthwise`; depthwise-n*.json
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #   network    weft_perf --network=resnet50, our tensors NCxHWx<32> and NHWC; resnet50[-nhwc]-network.json
+#   large      the same over NHWC, without peers, with batches of 32 to 2048; resnet50-nhwc-large.json
 #   condconv, deconv, fused, local, block, costs, gemm, ladder
 #              condconv_bench ... local_bench (local-filter.json), block_bench, epilogue_bench (epilogue-costs.json),
 #              gemm_bench on products of WEFT_GEMM_SIZES (4096), examples/ladder; <stage>.json
@@ -122,6 +123,14 @@ network() {
   done
   return $status
 }
+large() {
+  mkdir -p "$out/large"
+  WEFT_BATCH=${WEFT_BATCH:-32,128,256,512,1024,2048} weft --network=resnet50 --tensors=nhwc --peer=none \
+    --tile=wgmma --json="$out/large"
+  local status=$?
+  mv "$out/large/resnet50-nhwc-network.json" "$out/resnet50-nhwc-large.json" || status=$?
+  return $status
+}
 epilogues() {
   local status=0 epilogue
   for epilogue in residual hswish; do
@@ -205,7 +214,7 @@ pack() {
   cp "$out/summary.txt" "$OUT"
 }
 
-known=" tests cudnn demo nc4 perf depthwise epilogues network condconv deconv fused local block costs gemm ladder ab sanitizer ncu "
+known=" tests cudnn demo nc4 perf depthwise epilogues network large condconv deconv fused local block costs gemm ladder ab sanitizer ncu "
 for stage in "${stages[@]}"; do
   [[ $known = *" $stage "* ]] || { echo "run_h200.sh: no stage '$stage'; the stages are$known"; exit 2; }
 done

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
+#include <functional>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -117,6 +119,41 @@ absl::Status Machine::ReadClock(const Contestant& contestant, Json* row) {
   WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream()), "clock"));
   (*row)["clock_mhz"] = clock;
   (*row)["throttle_reasons"] = absl::StrFormat("0x%x", throttle);
+  return absl::OkStatus();
+}
+
+absl::Status Machine::ReadEnergy(const Contestant& contestant, const std::string& name, Json* row) {
+  const auto millijoules = [this] {
+    return Ask<unsigned long long>(nvml_, device_, "nvmlDeviceGetTotalEnergyConsumption");
+  };
+  if (millijoules() == 0) return absl::OkStatus();
+  // The counter moves every tenth of a second or so: begins and ends at such a moment, under load.
+  const auto launch_until = [&](const std::function<bool()>& done) -> absl::StatusOr<long long> {
+    long long runs = 0;
+    do {
+      WEFT_TRY(watch_.Launch(contestant));
+      WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream()), "energy"));
+      runs += contestant.runs;
+    } while (!done());
+    return runs;
+  };
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point give_up = Clock::now() + std::chrono::seconds(3);
+  const auto moved = [&](unsigned long long from) {
+    return [&, from] { return millijoules() != from || Clock::now() > give_up; };
+  };
+  WEFT_TRY(launch_until(moved(millijoules())).status());  // warms up
+  const unsigned long long first = millijoules();
+  const Clock::time_point start = Clock::now();
+  WEFT_LET(long long runs,
+           launch_until([&] { return Clock::now() > start + std::chrono::milliseconds(400); }));
+  WEFT_LET(const long long last, launch_until(moved(millijoules())));
+  runs += last;
+  const double joules = 1e-3 * static_cast<double>(millijoules() - first);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (Clock::now() > give_up) return absl::OkStatus();
+  (*row)[name + "_watts"] = Rounded(joules / seconds, 0);
+  (*row)[name + "_joules"] = joules / static_cast<double>(runs);
   return absl::OkStatus();
 }
 

@@ -32,6 +32,10 @@ class Machine {
   // their values into `row`.
   absl::Status ReadClock(const Contestant& contestant, Json* row);
 
+  // Runs `contestant` for about half a second; its watts by NVML's counter of energy, and the joules of a
+  // run, to row["<name>_watts"] and row["<name>_joules"]. Nothing where there is no such counter.
+  absl::Status ReadEnergy(const Contestant& contestant, const std::string& name, Json* row);
+
  private:
   Json environment_;
   Stopwatch watch_;
