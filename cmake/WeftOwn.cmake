@@ -31,7 +31,7 @@ function(weft_own target)
     # 20011 to 20014: host code called from device code, which nvcc only warns about.
     $<$<COMPILE_LANGUAGE:CUDA>:-diag-error=20011,20012,20013,20014>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills,-warn-lmem-usage>
     $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
   if(WEFT_STRICT_KERNELS)
     # The launcher refuses what ptxas only remarks on: a serialised wgmma.

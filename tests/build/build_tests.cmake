@@ -66,15 +66,16 @@ foreach(name accepted other_error)
   set_tests_properties(compile_fail_harness_${name} PROPERTIES WILL_FAIL TRUE)
 endforeach()
 
-# Kernels that spill or lose their wgmma pipeline are refused.
+# Kernels that spill, keep an array in local memory or lose their wgmma pipeline are refused.
 if(WEFT_HAVE_CUDA)
   set(says_spills "Registers are spilled")
+  set(says_uses_local_memory "Local memory used")
   set(says_serialises_wgmma "wgmma.mma_async instructions are serialized")
-  foreach(name spills serialises_wgmma)
+  foreach(name spills uses_local_memory serialises_wgmma)
     add_test(NAME kernel_${name}
              COMMAND sh -c "\"$@\" && echo accepted" -
                      ${PROJECT_SOURCE_DIR}/cmake/strict_ptxas ${CMAKE_CUDA_COMPILER} -cubin
-                     -gencode arch=compute_90a,code=sm_90a -Xptxas=-Werror,-warn-spills
+                     -gencode arch=compute_90a,code=sm_90a -Xptxas=-Werror,-warn-spills,-warn-lmem-usage
                      -o kernel_${name}.cubin ${CMAKE_CURRENT_SOURCE_DIR}/build/kernel_${name}.cu)
     set_tests_properties(kernel_${name} PROPERTIES
       PASS_REGULAR_EXPRESSION "${says_${name}}" FAIL_REGULAR_EXPRESSION "accepted")

@@ -1,10 +1,10 @@
 #!/bin/bash
 # check_kernels.sh <build folder>: every .cu of ours is compiled for those of sm_75, sm_80 and sm_90a that
-# cmake/gpu_architectures.txt names, with warnings and spills as errors. Reads the commands that ninja would
+# cmake/gpu_architectures.txt names, with warnings, spills and local memory as errors. Reads the commands that ninja would
 # run; they must have run already.
 set -euo pipefail
 build=$1
-wanted=('cmake/strict_ptxas' '-Werror all-warnings' '-Xptxas=-Werror' '-Xptxas=-warn-spills')
+wanted=('cmake/strict_ptxas' '-Werror all-warnings' '-Xptxas=-Werror' '-Xptxas=-warn-spills,-warn-lmem-usage')
 mapfile -t lines < <(grep '^[^#]' "$(dirname "$0")/../../cmake/gpu_architectures.txt")
 
 # flags_for <target>: of its architectures.
@@ -35,4 +35,4 @@ while IFS= read -r command; do
   [ -f "$build/$object" ] || { echo "$build/$object was not built"; exit 1; }
 done < <(ninja -C "$build" -t commands | grep -E ' -x cu ' | grep -E ' -c ')
 [ $count -gt 0 ] || { echo "no CUDA source at all"; exit 1; }
-echo "$count CUDA sources compiled for their GPUs among sm_75, sm_80 and sm_90a without a warning or a spill"
+echo "$count CUDA sources compiled for their GPUs among sm_75, sm_80 and sm_90a without a warning, a spill or local memory"
