@@ -12,7 +12,8 @@ A marked place looks like
     <!-- weft:perf NAME end -->
 
 where NAME is one of RENDERERS below. All come from perf/results/h200: <list>-n<batch>.json and
-resnet50-network.json of weft_perf, gemm.json of gemm_bench, and the log of run_h200.sh's stage `cudnn`.
+resnet50-network.json of weft_perf, gemm.json of gemm_bench, and the log of run_h200.sh's stage `cudnn`. Those whose
+name ends in -h100 come from perf/results/h100.
 """
 
 import argparse
@@ -37,6 +38,7 @@ PAGES = ("README.md", "docs/performance.md", "docs/cudnn_differences.md", "docs/
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 RESULTS = "perf/results/h200"
+H100 = "perf/results/h100"
 MARKED = re.compile(
     r"(<!-- weft:perf (?P<name>[a-z0-9-]+) begin -->\n)(?P<body>.*?)"
     r"(<!-- weft:perf (?P=name) end -->)", re.DOTALL)
@@ -69,15 +71,15 @@ def read_layers(files):
     return sorted((read(path, LAYER_FIELDS, wanted) for path in files), key=lambda r: r["environment"]["batch"])
 
 
-def load(root, name):
+def load(root, name, folder=RESULTS):
     """The result files <name>-n<batch>.json, by batch."""
-    return read_layers(path for path in sorted((root / RESULTS).glob(f"{name}-n*.json"))
+    return read_layers(path for path in sorted((root / folder).glob(f"{name}-n*.json"))
                        if re.fullmatch(r"\d+", path.stem[len(name) + 2:]))
 
 
-def load_one(root, name, fields, environment=("device", "commit", "method")):
+def load_one(root, name, fields, environment=("device", "commit", "method"), folder=RESULTS):
     """The file as a list of one, or an empty list."""
-    path = root / RESULTS / name
+    path = root / folder / name
     return [read(path, fields, environment)] if path.exists() else []
 
 
@@ -156,15 +158,38 @@ def lists(by_list):
     lines = []
     for name, results in by_list.items():
         for result in results:
-            rows = result["rows"]
-            ratios = ratios_of(rows)
+            e, rows = result["environment"], result["rows"]
+            n = report_page.numbers(rows)
+            plain = [r["peer_us"] / r["ours_plain_us"] for r in compared(rows) if r.get("ours_plain_us")]
             total = lambda field: sum(r[field] * r.get("count", 1) for r in compared(rows))  # noqa: E731,B023
-            lines.append((name, result["environment"]["batch"], f"{exact(rows)} of {len(rows)}", f"{geomean(ratios):.2f}",
-                          f"{sum(r >= 1 for r in ratios)} of {len(ratios)}", f"{total('ours_us'):.0f}",
-                          f"{total('peer_us'):.0f}"))
-    return table(("list", "batch:", "layers exact:", "best peer's time / ours, geometric mean:", "at least as fast:",
-                  "ours, all layers with their counts, us:", "peers, likewise:"), lines) + machine(
-                      next(iter(by_list.values())))
+            lines.append((name, e["batch"], n.exact, n.geomean, n.won, n.span, n.over_floor,
+                          f"{geomean(plain):.2f} of {len(plain)}" if plain else "-", f"{total('ours_us'):.0f}",
+                          f"{total('peer_us'):.0f}", e["commit"][:7]))
+    return table(("list", "batch:", "layers exact:", "best peer's time / ours, geometric mean:", "at least as fast:", "from, to:",
+                  "ours / floor:", "without dependent launch:", "ours, all layers with their counts, us:", "peers, likewise:",
+                  "commit"), lines) + machine(next(iter(by_list.values())))
+
+
+def energy(by_list):
+    """Where the clock was at the limit of power: joules of both sides, beside their times."""
+    lines = {}
+    for r in (row for results in by_list.values() for result in results for row in result["rows"]):
+        if good(r) and "ours_joules" in r and "peer_joules" in r:
+            of = lambda side: f"{1e12 * r[side + '_joules'] / r['operations']:.2f}"  # noqa: E731,B023
+            lines[r["layer"], r["batch"]] = (
+                r["layer"], r["batch"], number(r, "ours_us", 1), number(r, "ratio", 2), f"{r['peer_joules'] / r['ours_joules']:.2f}",
+                of("ours"), of("peer"), number(r, "ours_watts", 0), number(r, "peer_watts", 0), r["clock_mhz"])
+    return table(("layer", "batch:", "ours us:", "peer's time / ours:", "peer's energy / ours:", "ours, pJ an operation:", "peer:",
+                  "ours, W:", "peer:", "clock under ours, MHz:"), lines.values())
+
+
+def large(results):
+    """Images a second of larger batches."""
+    return table(("batch:", "ours ms:", "images/s:", "TOPS:", "wrong outputs:", "clock MHz:", "throttling"),
+                 [(r["batch"], number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "ours_tops", 0), r["mismatches"],
+                   r["clock_mhz"], r["throttle_reasons"]) for r in results[0]["rows"]]) + (
+        f"\n{results[0]['environment']['device']}, commit {results[0]['environment']['commit']}, "
+        f"{results[0]['environment']['date']}.\n")
 
 
 def cudnn_us(row):
@@ -301,6 +326,11 @@ RENDERERS = {
     "hswish": (lambda found, root: summary(found["resnet50-hswish"]), "resnet50-hswish"),
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "network": (lambda found, root: network(found["network"]), "network"),
+    "anchors-h100": (lambda found, root: summary(found["anchors-h100"]), "anchors-h100"),
+    "lists-h100": (lambda found, root: lists({k: found[f"{k}-h100"] for k in LISTS if found.get(f"{k}-h100")}), "resnet50-h100"),
+    "network-h100": (lambda found, root: network(found["network-h100"]), "network-h100"),
+    "large-h100": (lambda found, root: large(found["large-h100"]), "large-h100"),
+    "energy-h100": (lambda found, root: energy({k: found[f"{k}-h100"] for k in ("anchors", *LISTS)}), "anchors-h100"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
 }
 RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
@@ -309,13 +339,18 @@ RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0
               for name, render in report_ladder.TABLES.items()}
 RENDERERS |= {name: (lambda found, root, name=name: report_products.products(found[name][0], table), name)
               for name in report_products.FILES}
-NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn")
+NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn",
+             *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large")))
 
 
 def load_all(root):
     log = root / RESULTS / "cudnn.log"
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
-            "network": [x for name in ("", "-nhwc") for x in load_one(root, f"resnet50{name}-network.json", NETWORK_FIELDS)],
+            **{name: [x for format in ("", "-nhwc") for x in load_one(root, f"resnet50{format}-network.json", NETWORK_FIELDS,
+                                                                      folder=folder)]
+               for name, folder in (("network", RESULTS), ("network-h100", H100))},
+            **{f"{name}-h100": load(root, name, H100) for name in ("anchors", *LISTS)},
+            "large-h100": load_one(root, "resnet50-nhwc-large.json", NETWORK_FIELDS, folder=H100),
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
             **{name: load_one(root, f"{name}.json", report_products.FIELDS) for name in report_products.FILES},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
@@ -371,7 +406,7 @@ def main(arguments):
     for name in stale:
         print(f"{name}: " + ("stale; run perf/report.py" if options.check else "rewritten"))
     if not stale:
-        print(f"the tables agree with the {sum(map(len, results.values()))} files of {RESULTS}")
+        print(f"the tables agree with the {sum(map(len, results.values()))} files of {RESULTS} and {H100}")
     return 1 if stale and options.check else 0
 
 
