@@ -33,8 +33,9 @@ struct TileFacts {
   bool lines_a = true, lines_b = true;    // k runs along memory in A, in B
   bool row_major_c = true;
   bool int32_sums = true;
-  bool grouped = false;  // Grouped: the products of a batch share the rows
-  bool listed = false;   // Listed: products of all extents share a plan but for their matrices
+  std::int64_t largest_product = 128 * 128;  // of two elements, in magnitude, where sums are int32
+  bool grouped = false;                      // Grouped: the products of a batch share the rows
+  bool listed = false;  // Listed: products of all extents share a plan but for their matrices
   // Convolutions.
   int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes, ...
   int unit_channels = 4;         // ... kUnitChannels
@@ -46,10 +47,9 @@ struct TileFacts {
   int dst_channel_run = 0;       // TensorFormat::kChannelRun
   int residual_channel_run = 0;  // of the residual's, 0 if there is none
   prologues::Depends depends;
-  std::int64_t largest_product = 128 * 128;  // of one source and one filter value, in magnitude
-  bool converts_source = false;              // conv/source_functor.hpp
-  bool image_sums = false;                   // the epilogue adds up outputs of a byte
-  bool batched = false;                      // the prologue is not SharedFilter
+  bool converts_source = false;  // conv/source_functor.hpp
+  bool image_sums = false;       // the epilogue adds up outputs of a byte
+  bool batched = false;          // the prologue is not SharedFilter
   const char* prologue = "";
   const char* src_layout = "";
   const char* filter_layout = "";

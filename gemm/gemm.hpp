@@ -58,6 +58,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.grouped = kGrouped<P>;
   facts.listed = kListed<P>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
+  if (std::is_same_v<typename P::Element, std::uint8_t>) facts.largest_product = 255 * 128;
   facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
                                   : (kLinesOfB<P> ? "column x column" : "column x row");
   facts.dst_layout = facts.row_major_c ? "row" : "column";
@@ -74,8 +75,8 @@ struct GemmArguments {
 
   // Of a batch: those of the first product; the others' follow as GemmProblem says.
   // Elements; the Source of LoadA and LoadB, bytes of two for Int4.
-  SourcePointer<OperandElement<Element, LoadA>> a = nullptr;  // m x k
-  SourcePointer<OperandElement<Element, LoadB>> b = nullptr;  // k x n
+  SourcePointer<OperandElement<Element, LoadA>> a = nullptr;              // m x k
+  SourcePointer<OperandElement<ElementOfB<Element>, LoadB>> b = nullptr;  // k x n
   // n values, with a Bias or SumBias stage; with problem.own_bias n for each product.
   BiasPointer<BiasElement> bias = nullptr;
   // With a Residual stage only: m x n in C's layout, leading dimension and stride. If its elements
@@ -301,8 +302,8 @@ class Gemm {
       static_cast<MatrixCopies&>(p->a) = plan.a.params;
       static_cast<MatrixCopies&>(p->b) = plan.b.params;
       for (const auto& [spec, base, map] :
-           {std::tuple(&plan.a.spec, static_cast<const StoredElement<Element>*>(args.a), &p->a.map),
-            {&plan.b.spec, static_cast<const StoredElement<Element>*>(args.b), &p->b.map}}) {
+           {std::tuple(&plan.a.spec, static_cast<const void*>(args.a), &p->a.map),
+            {&plan.b.spec, static_cast<const void*>(args.b), &p->b.map}}) {
         if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
       }
     } else {

@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t kTileOvershoot = 1024;  // tiles may reach past the last row by less
 constexpr std::int64_t kMaxExtent = kInt32Max - kTileOvershoot;
 constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLargestProduct = 128 * 128;
 
 absl::Status CheckExtent(const char* field, std::int64_t value) {
   if (value < 1) {
@@ -170,11 +169,10 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                                               " exceeds ", kMaxExtent,
                                               ", the most biases of own_bias; split the batch"));
   }
-  if (facts.int32_sums && p.k * kLargestProduct > kInt32Max) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("gemm: k=", p.k,
-                     " products of two int8 values can overflow the int32 accumulator; at most ",
-                     kInt32Max / kLargestProduct, " are accepted, so split the product"));
+  if (facts.int32_sums && p.k * facts.largest_product > kInt32Max) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "gemm: k=", p.k, " products of two bytes can overflow the int32 accumulator; ", "at most ",
+        kInt32Max / facts.largest_product, " are accepted, so split the product"));
   }
   if (p.k * facts.element_bytes > kMaxExtent) {
     return absl::OutOfRangeError(absl::StrCat(

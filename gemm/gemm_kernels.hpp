@@ -156,12 +156,13 @@ struct GemmParts {
 
 template <class Element>
 inline constexpr arch::WgmmaType kWgmmaTypeOf =
-    std::is_same_v<Element, std::int8_t>  ? arch::WgmmaType::kS8
-    : std::is_same_v<Element, Half>       ? arch::WgmmaType::kF16
-    : std::is_same_v<Element, Bfloat16>   ? arch::WgmmaType::kBf16
-    : std::is_same_v<Element, Float8E4m3> ? arch::WgmmaType::kE4m3
-    : std::is_same_v<Element, Float8E5m2> ? arch::WgmmaType::kE5m2
-                                          : arch::WgmmaType::kTf32;
+    std::is_same_v<Element, std::int8_t>    ? arch::WgmmaType::kS8
+    : std::is_same_v<Element, std::uint8_t> ? arch::WgmmaType::kS8U8  // its first operand is B
+    : std::is_same_v<Element, Half>         ? arch::WgmmaType::kF16
+    : std::is_same_v<Element, Bfloat16>     ? arch::WgmmaType::kBf16
+    : std::is_same_v<Element, Float8E4m3>   ? arch::WgmmaType::kE4m3
+    : std::is_same_v<Element, Float8E5m2>   ? arch::WgmmaType::kE5m2
+                                            : arch::WgmmaType::kTf32;
 
 template <class P>
 struct WgmmaGemmParts {

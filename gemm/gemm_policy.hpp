@@ -1,7 +1,7 @@
 // What a user writes to define a matrix product: a policy struct.
 //
 //     struct MyGemm {
-//       using Element = std::int8_t;                   // of A and B
+//       using Element = std::int8_t;                   // of A and B (of A alone: std::uint8_t)
 //       using LayoutA = weft::layouts::RowMajor;       // m x k; each RowMajor or ColumnMajor
 //       using LayoutB = weft::layouts::ColumnMajor;    // k x n
 //       using LayoutC = weft::layouts::RowMajor;       // m x n
@@ -12,6 +12,7 @@
 //     Element         sums    config                        result
 //     std::int8_t     int32   SimtConfig, MmaSm80Config,    exact
 //                             WgmmaSm90Config
+//     std::uint8_t    int32   the same                      exact; B is of std::int8_t
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
 //     double          same    MmaSm80Config                 rounded within sums as the GPU does
 //     Complex<float>, same    SimtConfig, SimtAsyncConfig   one weft::MulAdd for each k, ascending
@@ -56,15 +57,22 @@ inline constexpr bool kWgmmaOnly =
     std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2> ||
     std::is_same_v<Element, Tf32>;
 
+template <class Element>
+inline constexpr bool kByte =
+    std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, std::uint8_t>;
+
 // What A and B hold in memory.
 template <class Element>
 using StoredElement = std::conditional_t<std::is_same_v<Element, Tf32>, float, Element>;
+// B's elements, which the tensor cores take as signed where A's bytes are unsigned.
+template <class Element>
+using ElementOfB = std::conditional_t<std::is_same_v<Element, std::uint8_t>, std::int8_t, Element>;
 
 // The type that products of Elements are summed in; void for types that are not multiplied.
 template <class Element>
 struct SumOf {
   using type = std::conditional_t<
-      std::is_same_v<Element, std::int8_t>, std::int32_t,
+      kByte<Element>, std::int32_t,
       std::conditional_t<kOwnArithmetic<Element>, Element,
                          std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
                                                 kWgmmaOnly<Element>,
@@ -172,9 +180,10 @@ struct CheckedGemmPolicy {
   static_assert(kSimt || kWgmma || kMainloop == Mainloop::kMmaSm80,
                 "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig, MmaSm80Config or "
                 "WgmmaSm90Config");
-  static_assert(!kWgmma || !std::is_same_v<Element, std::int8_t> || (kLinesOfA<P> && kLinesOfB<P>),
-                "weft: the wgmma_sm90 GEMM of int8 takes a row-major A and a column-major B, since "
-                "the tensor cores want their k side by side; others take an MmaSm80Config");
+  static_assert(
+      !kWgmma || !kByte<Element> || (kLinesOfA<P> && kLinesOfB<P>),
+      "weft: the wgmma_sm90 GEMM of bytes takes a row-major A and a column-major B, since "
+      "the tensor cores want their k side by side; others take an MmaSm80Config");
   static_assert(!kWgmmaOnly<Element> || kWgmma,
                 "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes a "
                 "WgmmaSm90Config");
@@ -197,18 +206,19 @@ struct CheckedGemmPolicy {
                 "list, knows how many slices there are");
   static_assert(!kWgmma || P::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
-  static_assert(!std::is_void_v<Sum>,
-                "weft: a GEMM multiplies Element = std::int8_t, weft::Half, weft::Bfloat16, "
-                "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
-                "weft::Complex<float> or weft::Complex<double>");
-  static_assert(!kSimt || !kFloat16<Element>,
-                "weft: the simt GEMM multiplies Element = std::int8_t, float, double or "
-                "weft::Complex; 16-bit "
-                "floats take the mma_sm80 mainloop");
+  static_assert(
+      !std::is_void_v<Sum>,
+      "weft: a GEMM multiplies Element = std::int8_t, std::uint8_t, weft::Half, weft::Bfloat16, "
+      "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
+      "weft::Complex<float> or weft::Complex<double>");
+  static_assert(
+      !kSimt || !kFloat16<Element>,
+      "weft: the simt GEMM multiplies Element = std::int8_t, std::uint8_t, float, double or "
+      "weft::Complex; 16-bit floats take the mma_sm80 mainloop");
   static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
                 "weft: the simt_async GEMM multiplies Element = float, double or weft::Complex");
   static_assert(kSimt || !kFma || (kMmaDouble && !kWgmma),
-                "weft: tensor-core GEMMs multiply Element = std::int8_t, weft::Half, "
+                "weft: tensor-core GEMMs multiply Element = std::int8_t, std::uint8_t, weft::Half, "
                 "weft::Bfloat16 or, by mma_sm80, double or weft::Complex<double>; float and "
                 "weft::Complex<float> take the simt mainloop, floats that may be read in part are "
                 "weft::Tf32");

@@ -124,7 +124,7 @@ template <class E, class Epilogue, class A, class B, class C>
 struct GemmFamilies {
   template <class... Tiles>
   using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
-  static constexpr bool kInt8 = std::is_same_v<E, std::int8_t>;
+  static constexpr bool kInt8 = kByte<E>;
   static constexpr bool kLines =
       std::is_same_v<A, layouts::RowMajor> && std::is_same_v<B, layouts::ColumnMajor>;
 
@@ -224,6 +224,11 @@ struct DoubleFamily {
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using S8GemmFamily = typename internal::GemmFamilies<std::int8_t, Epilogue, A, B, C>::All;
+
+// The same of uint8 A and int8 B.
+template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
+          class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using U8GemmFamily = typename internal::GemmFamilies<std::uint8_t, Epilogue, A, B, C>::All;
 
 // 16-bit floats, sums in float, any GPU from sm_80: 21 policies for a row-major A and a column-major
 // B, else 17. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...

@@ -41,7 +41,11 @@ struct BadInputPolicy {
 };
 namespace {
 
-using SumsOp = Gemm<BadInputPolicy<Chain<ToAccumulator>, BadInputTile<4, 4>>>;
+using SumsPolicy = BadInputPolicy<Chain<ToAccumulator>, BadInputTile<4, 4>>;
+using SumsOp = Gemm<SumsPolicy>;
+struct UnsignedPolicy : SumsPolicy {
+  using Element = std::uint8_t;
+};
 
 std::string Message(const GemmProblem& p) {
   return std::string(SumsOp::Create(p).status().message());
@@ -50,6 +54,10 @@ std::string Message(const GemmProblem& p) {
 TEST(GemmBadInput, Extents) {
   EXPECT_EQ(Message({.m = 0, .n = 1, .k = 4}), "gemm: m=0 is not positive; give 1 or more");
   EXPECT_THAT(Message({.m = 8, .n = 8, .k = 131072}), HasSubstr("at most 131071 are accepted"));
+  using Unsigned = Gemm<UnsignedPolicy>;
+  EXPECT_THAT(Unsigned::Create({.m = 8, .n = 8, .k = 65796}).status().message(),
+              HasSubstr("k=65796 products of two bytes can overflow the int32 accumulator; at most "
+                        "65793 are accepted"));
   EXPECT_THAT(Message({.m = std::int64_t{1} << 40, .n = 8, .k = 8}),
               HasSubstr("split the product"));
   using Narrow = Gemm<BadInputPolicy<Chain<ToAccumulator>, BadInputTile<4, 16>>>;

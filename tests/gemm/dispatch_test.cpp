@@ -66,6 +66,15 @@ TEST(GemmDispatch, EveryPolicyIsExact) {
   }
 }
 
+TEST(GemmDispatch, UnsignedA) {
+  using Op = Dispatch<U8GemmFamily<ToInt8>>;
+  static_assert(Op::kPolicies == S8::kPolicies);
+  for (const int i : {0, 1, 3, 8, Op::kPolicies - 1}) {
+    ExpectExact<std::uint8_t, ToInt8>(*Op::CreateAt({.m = 70, .n = 144, .k = 208}, i),
+                                      {true, true, true}, 70 + i);
+  }
+}
+
 // Batches, whose tiles are counted together, and groups.
 TEST(GemmDispatch, BatchesAndGroups) {
   const GemmProblem one = {.m = 128, .n = 128, .k = 128};

@@ -39,6 +39,21 @@ TEST(GemmInt8, Outputs) {
                          Chain<Residual<std::int8_t>, Scale, ClampTo<std::int8_t>>, Tile>>(5060);
 }
 
+// A of unsigned bytes, B of signed ones.
+TEST(GemmUint8, TensorCores) {
+  ExpectEachLayout<std::uint8_t, std::int32_t, MmaProductTile<16, 4>>(5100);
+  ExpectEachLayout<std::uint8_t, std::int32_t, MmaSlicedTile<16, 4>>(5200);
+}
+TEST(GemmUint8, Dp4a) {
+  ExpectEachLayout<std::uint8_t, std::int32_t, Dp4aTile<4, 4>>(5300);
+}
+TEST(GemmUint8, Outputs) {
+  using ToUint8 = Chain<Scale, Bias<>, Relu, ClampTo<std::uint8_t>>;
+  ExpectRandom<
+      TypedGemm<std::uint8_t, RowMajor, ColumnMajor, RowMajor, ToUint8, MmaProductTile<16, 8>>>(
+      5400);
+}
+
 TEST(GemmHalf, ExactIntegersInAllLayouts) {
   ExpectAllLayouts<Half, float, HalfTile<16, 4>>(6000);
 }

@@ -1,6 +1,6 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
-// int8 is compared exactly, float and double bit for bit with one fma for each k in ascending
+// Bytes are compared exactly, float and double bit for bit with one fma for each k in ascending
 // order, of each part where warps share slices. The sums of other floats on tensor cores, and on a GPU's those of double, are not defined to the
 // bit: integers that every order sums exactly are compared exactly, other values within the bound that
 // follows from one truncation of each product and partial sum.
@@ -48,8 +48,8 @@ std::vector<StoredElement<T>> Values(std::mt19937& engine, std::int64_t count, b
   std::vector<StoredElement<T>> v(count);
   for (auto& x : v) {
     const auto byte = static_cast<std::int8_t>(engine() >> 24);
-    if constexpr (std::is_same_v<T, std::int8_t>) {
-      x = byte;
+    if constexpr (kByte<T>) {
+      x = static_cast<T>(byte);
     } else {
       // Of 8 bits those whose sums have few bits.
       float f = static_cast<float>(sizeof(T) == 1 ? byte % 5 : byte);
@@ -71,7 +71,7 @@ std::vector<StoredElement<T>> Values(std::mt19937& engine, std::int64_t count, b
 // Not a number where the type has one: what must not be read.
 template <class T>
 T Garbage() {
-  if constexpr (std::is_same_v<T, std::int8_t>) {
+  if constexpr (kByte<T>) {
     return 0x55;
   } else if constexpr (kSmallFloat<T>) {
     return T::FromFloat(std::numeric_limits<float>::quiet_NaN());
@@ -135,6 +135,7 @@ class Product {
  public:
   using Output = typename Epilogue::Output;
   using Stored = StoredElement<Element>;
+  using StoredB = StoredElement<ElementOfB<Element>>;
   using Sum = typename SumOf<Element>::type;
   using Value = typename Epilogue::Value;
   using ResidualElement = typename decltype([] {
@@ -160,13 +161,14 @@ class Product {
         ends_(ends),
         ordered_(ordered) {
     std::mt19937 engine(seed);
-    const auto matrix = [&](bool lines, std::int64_t extent, std::int64_t pitch,
-                            std::int64_t stride) {
-      return Padded<Element>(engine, lines ? extent : p_.k, lines ? p_.k : extent, pitch, p_.batch,
-                             stride, exact);
+    const auto matrix = [&]<class T>(std::type_identity<T>, bool lines, std::int64_t extent,
+                                     std::int64_t pitch, std::int64_t stride) {
+      return Padded<T>(engine, lines ? extent : p_.k, lines ? p_.k : extent, pitch, p_.batch,
+                       stride, exact);
     };
-    a_ = matrix(orders.lines_of_a, p_.m, p_.lda, p_.stride_a);
-    b_ = matrix(orders.lines_of_b, p_.n, p_.ldb, p_.stride_b);
+    a_ = matrix(std::type_identity<Element>(), orders.lines_of_a, p_.m, p_.lda, p_.stride_a);
+    b_ = matrix(std::type_identity<ElementOfB<Element>>(), orders.lines_of_b, p_.n, p_.ldb,
+                p_.stride_b);
     bias_.resize(p_.n * (p_.own_bias ? p_.batch : 1));
     for (float& x : bias_) x = static_cast<float>(engine() % 41) - 20.0f;
     alphas_.resize(bias_.size());
@@ -258,7 +260,7 @@ class Product {
     double exact, magnitude;  // of kSmallFloat and, the latter, of double
   };
   // The products behind output (i, j).
-  WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const Stored* b, std::int64_t i,
+  WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const StoredB* b, std::int64_t i,
                                        std::int64_t j) const {
     Sums s = {};
     for (std::int64_t first = 0; first < orders_.slice; first += orders_.part) {
@@ -266,8 +268,8 @@ class Product {
       for (std::int64_t begin = first; begin < p_.k; begin += orders_.slice) {
         for (std::int64_t k = begin; k < std::min(p_.k, begin + orders_.part); ++k) {
           const Stored x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
-          const Stored y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
-          if constexpr (std::is_same_v<Element, std::int8_t>) {
+          const StoredB y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
+          if constexpr (kByte<Element>) {
             sum += Sum{x} * y;
           } else if constexpr (kSmallFloat<Element>) {
             s.exact += ValueOf<Element>(x) * ValueOf<Element>(y);
@@ -289,14 +291,16 @@ class Product {
   GemmProblem p_;
   Orders orders_;
   bool exact_, in_place_;
-  std::vector<Stored> a_, b_;
+  std::vector<Stored> a_;
+  std::vector<StoredB> b_;
   std::vector<float> bias_;
   std::vector<Value> alphas_;
   std::vector<std::int32_t> ends_;
   bool ordered_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
-  std::optional<OperatorMemory<Stored>> a_memory_, b_memory_;
+  std::optional<OperatorMemory<Stored>> a_memory_;
+  std::optional<OperatorMemory<StoredB>> b_memory_;
   std::optional<OperatorMemory<float>> bias_memory_;
   std::optional<OperatorMemory<Value>> alphas_memory_;
   std::optional<OperatorMemory<std::int32_t>> ends_memory_;

@@ -33,6 +33,16 @@ TEST(GemmWgmma, Int8Outputs) {
   ExpectRandom<S8<ToInt8, WgmmaTile<64, 64, 128, 64, 64, 1>, ColumnMajor>>(260);
 }
 
+// A of unsigned bytes, B of signed ones.
+TEST(GemmWgmma, Uint8) {
+  using Sums = Chain<ToSums<std::int32_t>>;
+  using ToUint8 = Chain<Scale, Bias<>, Relu, ClampTo<std::uint8_t>>;
+  ExpectRandom<TypedGemm<std::uint8_t, RowMajor, ColumnMajor, RowMajor, Sums,
+                         WgmmaTile<64, 64, 128, 64, 64, 4>>>(280);
+  ExpectRandom<TypedGemm<std::uint8_t, RowMajor, ColumnMajor, ColumnMajor, ToUint8,
+                         WgmmaTile<64, 128, 128, 32, 64, 1>>>(290);
+}
+
 TEST(GemmWgmma, LargeTiles) {
   using Sums = Chain<ToSums<std::int32_t>>;
   const GemmProblem p = {.m = 300, .n = 516, .k = 400};
