@@ -113,9 +113,10 @@ inline constexpr bool kClampsToInt4<epilogues::ClampTo<T, kLow, kHigh, kRounding
                                                           static_cast<T>(kHigh));
 
 template <class ResidualStage>
-inline constexpr bool kSameAsDst = false;
-template <class T>
-inline constexpr bool kSameAsDst<epilogues::Residual<T, epilogues::SameAsDst>> = true;
+inline constexpr bool kSameAsDst =
+    std::is_same_v<typename ResidualStage::Layout, epilogues::SameAsDst>;
+template <>
+inline constexpr bool kSameAsDst<void> = false;
 
 }  // namespace internal
 

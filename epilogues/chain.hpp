@@ -22,6 +22,16 @@ namespace weft::epilogues {
 
 namespace internal {
 
+// A residual as its stage takes it.
+template <class Stage, class Value>
+constexpr Value ResidualOf(const Stage& stage, Value residual) {
+  if constexpr (requires { stage.zero_point; }) {
+    return Add(residual, -stage.zero_point);
+  } else {
+    return residual;
+  }
+}
+
 // Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
 // the stage Until, or to the end.
 template <class... Stages>
@@ -43,7 +53,8 @@ struct StageList<First, Rest...> {
     if constexpr (std::is_same_v<First, Until>) {
       return t;
     } else if constexpr (kIsResidual<First>) {
-      t = is_first ? Mul(in.gamma, in.residual) : Fma(in.gamma, in.residual, t);
+      const auto residual = ResidualOf(first, in.residual);
+      t = is_first ? Mul(in.gamma, residual) : Fma(in.gamma, residual, t);
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
     } else if constexpr (std::is_same_v<First, SumBias> || kIsZeroPoint<First>) {

@@ -100,6 +100,15 @@ struct Residual : internal::ResidualTag {
   using Layout = Format;
 };
 
+// The same for a residual whose bytes r stand for r - zero_point: r less zero_point in float, which is exact for
+// an integer of magnitude 2^15 or less, takes the place of float(residual).
+template <class T = std::int8_t, class Format = SameAsDst>
+struct ResidualWithZeroPoint : Residual<T, Format> {
+  static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
+                "weft: ResidualWithZeroPoint<T> takes T = std::int8_t or std::uint8_t");
+  float zero_point = 0.0f;
+};
+
 // Behind Scale and Bias: writes t as it is there, rounded to T (float, Half or Bfloat16), to a
 // second tensor of the output's extents, at `to`; t goes on unchanged. It has the output's format,
 // zeros for the channels that fill its last block included, or is NHWC or NCHW. Convolutions only.

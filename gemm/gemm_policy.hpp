@@ -107,10 +107,10 @@ inline constexpr bool kIsMatrixLayout =
 
 // A residual in C's layout, or none.
 template <class Stage>
-inline constexpr bool kResidualOfMatrix = true;
-template <class T, class Layout>
-inline constexpr bool kResidualOfMatrix<epilogues::Residual<T, Layout>> =
-    std::is_same_v<Layout, epilogues::SameAsDst>;
+inline constexpr bool kResidualOfMatrix =
+    std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>;
+template <>
+inline constexpr bool kResidualOfMatrix<void> = true;
 
 template <class P>
 inline constexpr bool kSumFits = true;

@@ -72,6 +72,7 @@ struct RunOptions {
   float gamma = 1.0f;
   float zero_point = 0.0f;
   bool late_residual = false;  // the epilogue's residual comes after its activation
+  float residual_zero_point = 0.0f;
 #if defined(WEFT_CPU_BACKEND)
   arch::CpuOptions cpu = arch::CpuOptions::FromEnvironment();
   arch::CpuStats* stats = nullptr;
@@ -174,6 +175,7 @@ class Results {
         alpha_(t.channel_alpha),
         bias_int32_(Epilogue::kBiasInSum ? t.sum_bias : t.bias_int32),
         residual_values_(ResidualOf<Residual>(t.residual)),
+        residual_zero_point_(options.residual_zero_point),
         residual_(Epilogue::kHasResidual ? ConvertTensor<NCHW, ResidualLayout, Residual>(
                                                problem.dst(), residual_values_)
                                                .value()
@@ -199,11 +201,12 @@ class Results {
       }
     }
     if constexpr (Epilogue::kHasResidual) {
-      if (std::is_same_v<Residual, std::int8_t> && !options.late_residual) {
+      if (std::is_same_v<Residual, std::int8_t> && !options.late_residual &&
+          options.residual_zero_point == 0.0f) {
         data_.residual = t.residual.data();
       } else {
         for (const Residual x : residual_values_) {
-          residual_floats_.push_back(static_cast<float>(Number(x)));
+          residual_floats_.push_back(static_cast<float>(Number(x)) - options.residual_zero_point);
         }
         (options.late_residual ? data_.late_residual : data_.float_residual) =
             residual_floats_.data();
@@ -216,7 +219,13 @@ class Results {
     FillScaleAndBias(args);
     args->dst = dst_.get();
     args->gamma = data_.gamma;
-    if constexpr (Epilogue::kHasResidual) args->residual = residual_.get();
+    if constexpr (Epilogue::kHasResidual) {
+      using Stage = typename Epilogue::ResidualStage;
+      args->residual = residual_.get();
+      if constexpr (requires(Stage s) { s.zero_point; }) {
+        args->epilogue.template Get<Stage>().zero_point = residual_zero_point_;
+      }
+    }
   }
   template <class Arguments>
   void FillScaleAndBias(Arguments* args) const {
@@ -289,6 +298,7 @@ class Results {
   const OperatorMemory<std::int32_t> bias_int32_;
   const std::vector<Residual> residual_values_;  // planar
   std::vector<float> residual_floats_;
+  const float residual_zero_point_;
   const OperatorMemory<Residual> residual_;
   const OperatorMemory<Output> dst_;
   reference::EpilogueData data_;
@@ -327,10 +337,10 @@ void ExpectMatchesReference(const Problem& problem, const Activation& activation
   const Results<typename P::Epilogue, typename P::DstLayout> results(problem, inputs.tensors,
                                                                      options);
   typename Convolution<P>::Arguments args;
+  args.epilogue = epilogue;
   inputs.Fill(&args);
   results.Fill(&args);
   args.filter_is_constant = options.seed % 2 == 0;
-  args.epilogue = epilogue;
   const absl::Status status = RunHere(*op, args, options);
   ASSERT_TRUE(status.ok()) << status;
   results.ExpectEqual(inputs.bank.which, activation, range);

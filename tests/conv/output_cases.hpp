@@ -109,6 +109,26 @@ TEST(ConvolutionOutputs, Residuals) {
   RunOutputs<S8Conv4<Sixteen, NCxHWx<4>, Tile32x32>>({.gamma = 1.5f});
 }
 
+// Before and after an activation, in a format of their own, through every way of loading one.
+TEST(ConvolutionOutputs, ResidualsWithZeroPoints) {
+  using First = Chain<ResidualWithZeroPoint<>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using Bytes =
+      Chain<ResidualWithZeroPoint<std::uint8_t>, Scale, Bias<>, Relu, ClampTo<std::uint8_t>>;
+  using Late =
+      Chain<Scale, Bias<>, Relu, ResidualWithZeroPoint<std::uint8_t, NCHW>, ClampTo<std::int8_t>>;
+  const auto range = FullRange<std::int8_t>();
+  const reference::ReluActivation relu;
+  const RunOptions s8{.gamma = 0.7f, .zero_point = 5.0f, .residual_zero_point = -17.0f};
+  const RunOptions late{.gamma = -0.3f, .late_residual = true, .residual_zero_point = 255.0f};
+  RunOutputs<S8Conv4<First, NCxHWx<32>, Tile32x32>>(s8, range, relu);
+  RunOutputs<S8Conv32<First, NCxHWx<32>, Mma64x32>>(s8, range, relu);
+  RunOutputs<S8Conv32<First, NCxHWx<32>, Wgmma32x64>>(s8, range, relu);
+  RunOutputs<S8Conv32<Bytes, NCxHWx<32>, Wgmma32x64>>(
+      {.gamma = 0.7f, .residual_zero_point = 128.0f}, FullRange<std::uint8_t>(), relu);
+  RunOutputs<S8Conv32<Late, NCxHWx<32>, Mma64x32>>(late, range, relu);
+  RunOutputs<S8Conv32<Late, NCxHWx<32>, Wgmma32x64>>(late, range, relu);
+}
+
 // Bytes through shared memory, others from where they are.
 template <class Residual, class Output = std::int8_t>
 void RunWgmmaResidual() {
