@@ -3,12 +3,30 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
+
+// Whether the copies of P's epilogue go through shared memory (staged_copy.hpp): those of 16 bits that lie as
+// the output does, unless the columns are such that a thread's two channels are neighbours.
+template <class P, ColumnOrder kOrder>
+inline constexpr bool kStagesCopy = [] {
+  using Epilogue = typename P::Epilogue;
+  if constexpr (Epilogue::kHasCopy && sizeof(typename Epilogue::Output) == 1) {
+    using Dst = typename P::DstLayout;
+    return sizeof(typename Epilogue::CopyStage::Element) == 2 && Dst::kChannelRun != 1 &&
+           kOrder != ColumnOrder::kPaired && !Epilogue::kNeedsCoordinate &&
+           std::is_same_v<typename Epilogue::template CopyLayout<Dst>, Dst>;
+  } else {
+    return false;
+  }
+}();
+inline constexpr int kStagedCopyBytes = 4 * 1024;  // for that, of a warpgroup
+
 inline namespace WEFT_BACKEND {
 
 // The pixels that a warpgroup's rows hold: one each, or with config.stack two, whose channels are the

@@ -18,6 +18,7 @@
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/image_sums.hpp"
 #include "weft/gemm/staged_chunk.hpp"
+#include "weft/gemm/staged_copy.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -54,6 +55,7 @@ class StagedStore {
   // What is written beside the output needs of a pixel only where it begins in the destination.
   static constexpr bool kReadsPlaces =
       Math::kWritesBeside && Math::kCopiesLieAsOutputs && !Epilogue::kNeedsCoordinate;
+  static constexpr bool kCopies = kStagesCopy<P, M::kOrder>;
   static constexpr bool kStagesResidual =
       Epilogue::kHasResidual && sizeof(typename Output::ResidualElement) == 1 && kResidualRun >= 4;
 
@@ -70,7 +72,13 @@ class StagedStore {
   struct WithImages : WithoutSums {
     std::int32_t image[M::kGroups][kPixels];  // of the pixel; negative if it is none
   };
-  using Shared = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
+  using WithoutCopies = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
+  template <class Base>
+  struct WithCopies : Base {
+    typename StagedCopy<P, Output, M>::Shared copies;
+  };
+  using Shared = typename std::conditional_t<kCopies, std::type_identity<WithCopies<WithoutCopies>>,
+                                             std::type_identity<WithoutCopies>>::type;
   // What a thread keeps from one tile to the next.
   struct Kept {
     // Whose channels these are: a group's columns reach past its last channel only where the
@@ -173,10 +181,11 @@ class StagedStore {
     typename Math::Range ranges[Map::kGroups];
     WEFT_UNROLL
     for (auto& range : ranges) range.Clear();
+    const ChannelSpan span = {first_k, end, padded_end};
     if (p.zero_point == 0.0f) {
-      Stage<false>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc, ranges);
+      Stage<false>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
     } else {
-      Stage<true>(t, shared, p, tile, first_m, padded_end - first_k, kept.channels, acc, ranges);
+      Stage<true>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
     }
     if constexpr (Epilogue::kHasRange) {
       const std::int32_t first = p.rows.FirstChannel(tile) + first_n;
@@ -219,10 +228,14 @@ class StagedStore {
     }
   }
 
-  // count: of the group's channels those that the destination has.
+  // The group's channels; from `end` on they are zeros, and from padded_end on there are none.
+  struct ChannelSpan {
+    std::int32_t first, end, padded_end;
+  };
+
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Stage(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t count,
+                                std::int32_t first_m, const ChannelSpan& span,
                                 typename Math::Channels (&channels)[Map::kGroups],
                                 const typename Map::Accumulators& acc,
                                 typename Math::Range (&ranges)[Map::kGroups]) {
@@ -248,18 +261,27 @@ class StagedStore {
       const std::uint32_t place = t.SharedAddress(staged[Chunks::Place(row, 4 * x + t.warp() % 4)]);
       std::uint32_t words[kMatrices] = {};
       if constexpr (kStagesResidual) t.template LdMatrixTrans<kMatrices>(words, place);
+      [[maybe_unused]] std::uint32_t copies[2][kMatrices];
       WEFT_UNROLL
       for (int j = 0; j < kMatrices; ++j) {
         const bool edge = (edges[(first + j) / 4] >> (first + j) % 4 * 8 & 0xff) != 0;
+        std::uint32_t copy[2];
         words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, edge, channels,
-                                    words[j], acc, ranges);
+                                    words[j], acc, ranges, copy);
+        if constexpr (kCopies) copies[0][j] = copy[0], copies[1][j] = copy[1];
       }
       t.template StMatrixTrans<kMatrices>(place, words);
+      if constexpr (kCopies) {
+        const int chunk = 4 * x + t.warp() % 4;
+        StagedCopy<P, Output, M>::Write(
+            t, shared.copies, p, shared.offset[Map::Group(t)] + Pixels::FirstOf(chunk) + 8 * first,
+            chunk, span.first + Pixels::ChannelOf(chunk), span.end, span.padded_end, copies);
+      }
     };
     constexpr int kAll = kRows / 8, kFours = kAll / 4 * 4;
     WEFT_UNROLL
     for (int x = 0; x < M::kBlocks; ++x) {
-      if (Pixels::ChannelOf(4 * x + t.warp() % 4) >= count) return;
+      if (Pixels::ChannelOf(4 * x + t.warp() % 4) >= span.padded_end - span.first) return;
       WEFT_UNROLL
       for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i, x);
       if constexpr (kAll % 4 >= 2) stage(std::integral_constant<int, 2>(), kFours, x);
@@ -268,22 +290,24 @@ class StagedStore {
   }
 
   // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
-  // if it is staged. edge: whether any of the warp's eight pixels is at the border.
+  // if it is staged. edge: whether any of the warp's eight pixels is at the border. copy: with kCopies
+  // those of either channel.
   template <bool kShift, class Tile>
-  WEFT_DEVICE static std::uint32_t PackPair(arch::Thread t, const Shared& shared, const Output& p,
-                                            const Tile& tile, std::int32_t first_m, int i, int x,
-                                            [[maybe_unused]] bool edge,
-                                            const typename Math::Channels (&c)[Map::kGroups],
-                                            std::uint32_t residual,
-                                            const typename Map::Accumulators& acc,
-                                            typename Math::Range (&ranges)[Map::kGroups]) {
+  WEFT_DEVICE static std::uint32_t PackPair(
+      arch::Thread t, const Shared& shared, const Output& p, const Tile& tile, std::int32_t first_m,
+      int i, int x, [[maybe_unused]] bool edge, const typename Math::Channels (&c)[Map::kGroups],
+      std::uint32_t residual, const typename Map::Accumulators& acc,
+      typename Math::Range (&ranges)[Map::kGroups], [[maybe_unused]] std::uint32_t (&copy)[2]) {
     float values[4];
+    [[maybe_unused]] float copied[4];
     Element bytes[4];
     constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
     constexpr bool kLooks =
         kLoads || Epilogue::kNeedsCoordinate || (Math::kWritesBeside && !kReadsPlaces);
-    [[maybe_unused]] PairPlaces places;
-    if constexpr (kReadsPlaces) {
+    [[maybe_unused]] PairPlaces places{};
+    if constexpr (kCopies && !Epilogue::kHasRange) {
+      // Nobody asks.
+    } else if constexpr (kReadsPlaces) {
       places = t.LoadShared(reinterpret_cast<const PairPlaces*>(
           &shared.offset[Map::Group(t)][Pixels::PixelOf(t, i)]));
     } else if constexpr (Math::kWritesBeside) {
@@ -348,12 +372,19 @@ class StagedStore {
       if constexpr (Math::kWritesBeside) {
         typename Math::template Seen<1> seen;
         Math::See(p, in, at, 0, seen);
-        if constexpr (kReadsPlaces) {
+        if constexpr (kCopies) {
+          copied[v] = seen.copy[0];
+          Math::TakeRange(places.begin[v / 2] >= 0, seen, ranges[g]);
+        } else if constexpr (kReadsPlaces) {
           Math::WriteSeen(t, p, places.begin[v / 2], c[g], seen, ranges[g]);
         } else {
           Math::WriteSeen(t, p, pixel, pixel.inside, c[g], seen, ranges[g]);
         }
       }
+    }
+    if constexpr (kCopies) {
+      using Copies = StagedCopy<P, Output, M>;
+      copy[0] = Copies::Pack(copied[0], copied[2]), copy[1] = Copies::Pack(copied[1], copied[3]);
     }
     std::uint32_t word;
     if constexpr (Epilogue::OutputStage::kSaturates) {

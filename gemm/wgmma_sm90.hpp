@@ -20,6 +20,7 @@
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
+#include "weft/gemm/staged_chunk.hpp"
 
 namespace weft::gemm {
 
@@ -162,7 +163,8 @@ class WgmmaSm90Mainloop {
                                      (P::Epilogue::kHasSums ? 4 : 0);
   static constexpr int kStagedBytes =
       sizeof(typename P::Epilogue::Output) == 1
-          ? kTurns * (kTile.m / kSplit * kTile.n) + kPlaceBytes * kStack * kGroups * kOwnN
+          ? kTurns * (kTile.m / kSplit * kTile.n) + kPlaceBytes * kStack * kGroups * kOwnN +
+                (kStagesCopy<P, kOrder> ? kGroups * kStagedCopyBytes : 0)
           : 0;
   static constexpr int kReceivedBytes =
       kSplit == 1 ? 0

@@ -77,9 +77,15 @@ struct WrittenBeside {
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, std::int64_t begin, const C& c,
                                     const Seen<kChannels>& seen, [[maybe_unused]] Range& range) {
     if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, begin, c, seen.copy);
+    TakeRange(begin >= 0, seen, range);
+  }
+  // Of WriteSeen what is not the copies.
+  WEFT_DEVICE static void TakeRange([[maybe_unused]] bool wanted,
+                                    [[maybe_unused]] const Seen<kChannels>& seen,
+                                    [[maybe_unused]] Range& range) {
     if constexpr (Epilogue::kHasRange) {
       WEFT_UNROLL
-      for (int j = 0; j < kChannels; ++j) range.Take(j, begin >= 0, seen.range[j]);
+      for (int j = 0; j < kChannels; ++j) range.Take(j, wanted, seen.range[j]);
     }
   }
 

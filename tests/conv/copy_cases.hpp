@@ -52,6 +52,7 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
       problem = SquareProblem(1 + i % 3, 40, 4 + i, 5 * i + 1, 3, 1, 1);
     }
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
+    if (P::SrcLayout::kChannelRun == 0) problem.c = RoundUp(problem.c, 16);
     if (P::Prologue::kDepends.group) problem.groups = 3, problem.c = 12, problem.k = 36;
     options.seed = static_cast<std::uint32_t>(engine());
     SCOPED_TRACE(ToString(problem));
@@ -149,6 +150,18 @@ TEST(ConvolutionCopy, WgmmaSm90) {
   using Planar = Chain<Scale, Bias<>, Copy<float, NCHW>, Relu, ToFloat>;
   RunCopy<S8Conv32<Planar, NHWC, Wgmma32x64>, EndingIn<float, Scale, Bias<>>>(kNone, kRelu);
   RunCopy<S8Conv32<Same, NCxHWx<32>, Wgmma64x64Stacked>, EndingIn<Half, Scale, Bias<>, Relu>>(
+      kRelu, kRelu);
+}
+
+// Of 16 bits: a warp's at a time where they lie as the output does, whatever the order of the columns.
+TEST(ConvolutionCopy, WgmmaSm90Sixteen) {
+  using Halves = Chain<Scale, Bias<>, Copy<Half>, Relu, ClampTo<std::int8_t>>;
+  using Single = EndingIn<Half, Scale, Bias<>>;
+  RunCopy<S8Conv32<Halves, NHWC, Wgmma32x64>, Single>(kNone, kRelu);
+  RunCopy<S8Conv32<Halves, NCxHWx<4>, Wgmma32x64>, Single>(kNone, kRelu);
+  RunCopy<S8ConvNhwc<Halves, NHWC, Wgmma64x128>, Single>(kNone, kRelu);
+  using Brain = Chain<Scale, Bias<>, Relu, Copy<Bfloat16>, ClampTo<std::int8_t>>;
+  RunCopy<S8ConvNhwc<Brain, NCxHWx<64>, Wgmma64x64>, EndingIn<Bfloat16, Scale, Bias<>, Relu>>(
       kRelu, kRelu);
 }
 
