@@ -11,8 +11,8 @@
 
 namespace weft::gemm {
 
-// Whether the copies of P's epilogue go through shared memory (staged_copy.hpp): those of 16 bits that lie as
-// the output does, unless the columns are such that a thread's two channels are neighbours.
+// Whether the copies of P's epilogue go through shared memory (staged_halves.hpp): those of 16 bits beside
+// bytes, which lie as the output does, unless the columns are such that a thread's two channels are neighbours.
 template <class P, ColumnOrder kOrder>
 inline constexpr bool kStagesCopy = [] {
   using Epilogue = typename P::Epilogue;
@@ -25,7 +25,11 @@ inline constexpr bool kStagesCopy = [] {
     return false;
   }
 }();
-inline constexpr int kStagedCopyBytes = 4 * 1024;  // for that, of a warpgroup
+// Whether outputs go that way. Where it is true but pixels lie side by side in memory, they do not.
+template <class P, ColumnOrder kOrder>
+inline constexpr bool kStagesHalves =
+    sizeof(typename P::Epilogue::Output) == 2 && kOrder != ColumnOrder::kPaired;
+inline constexpr int kStagedHalfBytes = 4 * 1024;  // for either, of a warpgroup
 
 inline namespace WEFT_BACKEND {
 

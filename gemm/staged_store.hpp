@@ -1,5 +1,6 @@
-// The second half of an epilogue for warpgroup products of bytes: through shared memory, since a
-// thread holds single channels of pairs of pixels there.
+// The second half of an epilogue for warpgroup products whose outputs are bytes or of 16 bits: through shared
+// memory, since a thread holds single channels of pairs of pixels there. Those of 16 bits a warp's at a time
+// (staged_halves.hpp); bytes a tile's:
 //
 // A staged tile is a matrix of 16-byte chunks, pixels by chunks of 16 channels. stmatrix writes
 // them: a chunk holds column 0 and 8 of its sixteen, then 1 and 9, and so on, as two channels of a
@@ -18,12 +19,12 @@
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/image_sums.hpp"
 #include "weft/gemm/staged_chunk.hpp"
-#include "weft/gemm/staged_copy.hpp"
+#include "weft/gemm/staged_halves.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// P: DstLayout, Epilogue (with outputs of one byte), config. Output: an OutputParams. M: the
+// P: DstLayout, Epilogue (with outputs of one or two bytes), config. Output: an OutputParams. M: the
 // WgmmaSm90Mainloop.
 template <class P, class Output, class M>
 class StagedStore {
@@ -32,7 +33,8 @@ class StagedStore {
   using Dst = typename P::DstLayout;
   using Epilogue = typename P::Epilogue;
   using Element = typename Epilogue::Output;
-  static_assert(sizeof(Element) == 1);
+  static constexpr bool kBytes = sizeof(Element) == 1;
+  static_assert(kBytes || M::kHalves);
   using Pixels = StagedPixels<M>;
   static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
   static constexpr int kChunks = 4 * M::kBlocks;                         // of a row, likewise
@@ -56,15 +58,32 @@ class StagedStore {
   static constexpr bool kReadsPlaces =
       Math::kWritesBeside && Math::kCopiesLieAsOutputs && !Epilogue::kNeedsCoordinate;
   static constexpr bool kCopies = kStagesCopy<P, M::kOrder>;
-  static constexpr bool kStagesResidual =
-      Epilogue::kHasResidual && sizeof(typename Output::ResidualElement) == 1 && kResidualRun >= 4;
+  static constexpr bool kHalves = kCopies || !kBytes;
+  using Halves = typename decltype([] {
+    constexpr int kDst = P::config.alignment.dst;
+    if constexpr (kCopies) {
+      using Copy = typename Epilogue::CopyStage::Element;
+      return std::type_identity < StagedHalves<Dst, Copy, kDst<8 ? kDst : 8, M>>();
+    } else if constexpr (!kBytes) {
+      return std::type_identity<StagedHalves<Dst, Element, kDst / 2, M>>();
+    } else {
+      return std::type_identity<void>();
+    }
+  }())::type;
+  static constexpr bool kStagesResidual = kBytes && Epilogue::kHasResidual &&
+                                          sizeof(typename Output::ResidualElement) == 1 &&
+                                          kResidualRun >= 4;
 
  public:
-  struct Plain {
-    alignas(128) std::uint8_t chunk[M::kGroups][kRows * kChunks][16];
+  struct Places {
     // Where the pixel begins in the destination, in elements; negative if it is none.
     alignas(16) std::int64_t offset[M::kGroups][kPixels];
   };
+  struct BytesAndPlaces {
+    alignas(128) std::uint8_t chunk[M::kGroups][kRows * kChunks][16];
+    alignas(16) std::int64_t offset[M::kGroups][kPixels];  // as above
+  };
+  using Plain = std::conditional_t<kBytes, BytesAndPlaces, Places>;
   struct WithTerms : Plain {
     alignas(16) typename Math::PixelTerms terms[M::kGroups][kPixels];
   };
@@ -72,13 +91,14 @@ class StagedStore {
   struct WithImages : WithoutSums {
     std::int32_t image[M::kGroups][kPixels];  // of the pixel; negative if it is none
   };
-  using WithoutCopies = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
-  template <class Base>
-  struct WithCopies : Base {
-    typename StagedCopy<P, Output, M>::Shared copies;
+  using WithoutHalves = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
+  template <class Base, class H>
+  struct WithHalves : Base {
+    typename H::Shared halves;
   };
-  using Shared = typename std::conditional_t<kCopies, std::type_identity<WithCopies<WithoutCopies>>,
-                                             std::type_identity<WithoutCopies>>::type;
+  template <class Base>
+  struct WithHalves<Base, void> : Base {};
+  using Shared = WithHalves<WithoutHalves, Halves>;
   // What a thread keeps from one tile to the next.
   struct Kept {
     // Whose channels these are: a group's columns reach past its last channel only where the
@@ -161,8 +181,8 @@ class StagedStore {
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const std::int32_t padded_end = end == p.k ? p.padded_k : end;
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t);
-    auto& staged = shared.chunk[group];
     if constexpr (kStagesResidual) {
+      auto& staged = shared.chunk[group];
       t.template CpAsyncWait<0>();
       if constexpr (!Chunks::kInOrder) {
         const Mine mine = MineOf(t);
@@ -174,7 +194,7 @@ class StagedStore {
         });
       }
       t.BarSync(1 + group, 128);
-    } else if constexpr (Math::kTerms || kReadsPlaces) {
+    } else if constexpr (Math::kTerms || kReadsPlaces || !kBytes) {
       t.BarSync(1 + group, 128);  // the terms are there, and where pixels begin
     }
     // Without a zero point ReLU, rounding and saturation are one instruction.
@@ -182,9 +202,9 @@ class StagedStore {
     WEFT_UNROLL
     for (auto& range : ranges) range.Clear();
     const ChannelSpan span = {first_k, end, padded_end};
-    if (p.zero_point == 0.0f) {
+    if (!kBytes || p.zero_point == 0.0f) {
       Stage<false>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
-    } else {
+    } else if constexpr (kBytes) {
       Stage<true>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
     }
     if constexpr (Epilogue::kHasRange) {
@@ -192,6 +212,16 @@ class StagedStore {
       WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
                                       [&](int g) { return first + Map::Channel(t, g); });
     }
+    if constexpr (kBytes) {
+      Deliver(t, shared, p, first_k, end, padded_end);
+    }
+  }
+
+ private:
+  // The staged bytes of a tile, by all threads of the group.
+  WEFT_DEVICE static void Deliver(arch::Thread t, const Shared& shared, const Output& p,
+                                  std::int32_t first_k, std::int32_t end, std::int32_t padded_end) {
+    const int group = Map::Group(t);
     t.BarSync(1 + group, 128);
     if constexpr (Epilogue::kHasSums) {
       AddUp(t, shared, p, first_k, end);
@@ -207,7 +237,6 @@ class StagedStore {
     }
   }
 
- private:
   // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th row from `row` on.
   // Neighbouring threads take what lies side by side in the destination, then neighbouring rows.
   static constexpr int kStep = 128 / kChunks;
@@ -228,6 +257,14 @@ class StagedStore {
     }
   }
 
+  // Where the values of 16 bits go.
+  WEFT_DEVICE static auto* HalvesTo(const Output& p) {
+    if constexpr (kCopies) {
+      return p.epilogue.template Get<typename Epilogue::CopyStage>().to;
+    } else {
+      return p.dst;
+    }
+  }
   // The group's channels; from `end` on they are zeros, and from padded_end on there are none.
   struct ChannelSpan {
     std::int32_t first, end, padded_end;
@@ -241,7 +278,6 @@ class StagedStore {
                                 typename Math::Range (&ranges)[Map::kGroups]) {
     WEFT_UNROLL
     for (auto& c : channels) Math::Finish(p, c);
-    auto& staged = shared.chunk[Map::Group(t)];
     // Which of the group's pixels are at the border.
     [[maybe_unused]] std::uint32_t edges[CeilDiv(kRows, 32)] = {};
     if constexpr (Math::kEdges) {
@@ -257,25 +293,28 @@ class StagedStore {
     // rows are no multiple of 32 end in two or one.
     const auto stage = [&](auto matrices, int first, int x) {
       constexpr int kMatrices = matrices();
-      const int row = 8 * first + t.lane() % (8 * kMatrices);
-      const std::uint32_t place = t.SharedAddress(staged[Chunks::Place(row, 4 * x + t.warp() % 4)]);
+      const int row = 8 * first + t.lane() % (8 * kMatrices), chunk = 4 * x + t.warp() % 4;
+      [[maybe_unused]] std::uint32_t place = 0;
+      if constexpr (kBytes) {
+        place = t.SharedAddress(shared.chunk[Map::Group(t)][Chunks::Place(row, chunk)]);
+      }
       std::uint32_t words[kMatrices] = {};
       if constexpr (kStagesResidual) t.template LdMatrixTrans<kMatrices>(words, place);
-      [[maybe_unused]] std::uint32_t copies[2][kMatrices];
+      [[maybe_unused]] std::uint32_t halves[2][kMatrices];
       WEFT_UNROLL
       for (int j = 0; j < kMatrices; ++j) {
         const bool edge = (edges[(first + j) / 4] >> (first + j) % 4 * 8 & 0xff) != 0;
-        std::uint32_t copy[2];
+        std::uint32_t half[2];
         words[j] = PackPair<kShift>(t, shared, p, tile, first_m, 2 * (first + j), x, edge, channels,
-                                    words[j], acc, ranges, copy);
-        if constexpr (kCopies) copies[0][j] = copy[0], copies[1][j] = copy[1];
+                                    words[j], acc, ranges, half);
+        if constexpr (kHalves) halves[0][j] = half[0], halves[1][j] = half[1];
       }
-      t.template StMatrixTrans<kMatrices>(place, words);
-      if constexpr (kCopies) {
-        const int chunk = 4 * x + t.warp() % 4;
-        StagedCopy<P, Output, M>::Write(
-            t, shared.copies, p, shared.offset[Map::Group(t)] + Pixels::FirstOf(chunk) + 8 * first,
-            chunk, span.first + Pixels::ChannelOf(chunk), span.end, span.padded_end, copies);
+      if constexpr (kBytes) t.template StMatrixTrans<kMatrices>(place, words);
+      if constexpr (kHalves) {
+        const std::int64_t* const offsets =
+            shared.offset[Map::Group(t)] + Pixels::FirstOf(chunk) + 8 * first;
+        Halves::Write(t, shared.halves, HalvesTo(p), p.extents, offsets, chunk,
+                      span.first + Pixels::ChannelOf(chunk), span.end, span.padded_end, halves);
       }
     };
     constexpr int kAll = kRows / 8, kFours = kAll / 4 * 4;
@@ -290,17 +329,17 @@ class StagedStore {
   }
 
   // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise,
-  // if it is staged. edge: whether any of the warp's eight pixels is at the border. copy: with kCopies
-  // those of either channel.
+  // if it is staged. edge: whether any of the warp's eight pixels is at the border. half: with kHalves the
+  // pixels' two values of either channel.
   template <bool kShift, class Tile>
   WEFT_DEVICE static std::uint32_t PackPair(
       arch::Thread t, const Shared& shared, const Output& p, const Tile& tile, std::int32_t first_m,
       int i, int x, [[maybe_unused]] bool edge, const typename Math::Channels (&c)[Map::kGroups],
       std::uint32_t residual, const typename Map::Accumulators& acc,
-      typename Math::Range (&ranges)[Map::kGroups], [[maybe_unused]] std::uint32_t (&copy)[2]) {
+      typename Math::Range (&ranges)[Map::kGroups], [[maybe_unused]] std::uint32_t (&half)[2]) {
     float values[4];
     [[maybe_unused]] float copied[4];
-    Element bytes[4];
+    Element outputs[4];
     constexpr bool kLoads = Epilogue::kHasResidual && !kStagesResidual;
     constexpr bool kLooks =
         kLoads || Epilogue::kNeedsCoordinate || (Math::kWritesBeside && !kReadsPlaces);
@@ -350,7 +389,7 @@ class StagedStore {
       const bool wanted = pixel.inside && c[g].count > 0;
       if (Epilogue::kNeedsCoordinate && !wanted) {
         values[v] = 0.0f;
-        bytes[v] = 0;
+        outputs[v] = Element{};
         if constexpr (Math::kWritesBeside) {
           Math::WriteSeen(t, p, pixel, pixel.inside, c[g], {}, ranges[g]);
         }
@@ -367,7 +406,7 @@ class StagedStore {
       if constexpr (Epilogue::OutputStage::kSaturates) {
         values[v] = p.epilogue.template Unrounded<kShift>(in, at);
       } else {
-        bytes[v] = p.epilogue(in, at);
+        outputs[v] = p.epilogue(in, at);
       }
       if constexpr (Math::kWritesBeside) {
         typename Math::template Seen<1> seen;
@@ -382,15 +421,20 @@ class StagedStore {
         }
       }
     }
-    if constexpr (kCopies) {
-      using Copies = StagedCopy<P, Output, M>;
-      copy[0] = Copies::Pack(copied[0], copied[2]), copy[1] = Copies::Pack(copied[1], copied[3]);
+    WEFT_UNROLL
+    for (int e = 0; e < 2; ++e) {
+      if constexpr (kCopies) {
+        using Copy = typename Epilogue::CopyStage;
+        half[e] = Halves::Pack(Copy::Convert(copied[e]), Copy::Convert(copied[2 + e]));
+      } else if constexpr (kHalves) {
+        half[e] = Halves::Pack(outputs[e], outputs[2 + e]);
+      }
     }
-    std::uint32_t word;
+    std::uint32_t word = 0;
     if constexpr (Epilogue::OutputStage::kSaturates) {
       word = t.template PackSaturated<Element>(values);
-    } else {
-      memcpy(&word, bytes, sizeof(word));
+    } else if constexpr (kBytes) {
+      memcpy(&word, outputs, sizeof(word));
     }
     return word;
   }

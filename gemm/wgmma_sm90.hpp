@@ -161,11 +161,12 @@ class WgmmaSm90Mainloop {
                                       : P::Epilogue::kFilterZeroPoint          ? 4
                                                                                : 0) +
                                      (P::Epilogue::kHasSums ? 4 : 0);
+  static constexpr bool kBytes = sizeof(typename P::Epilogue::Output) == 1;
+  static constexpr bool kHalves = kStagesHalves<P, kOrder>;
   static constexpr int kStagedBytes =
-      sizeof(typename P::Epilogue::Output) == 1
-          ? kTurns * (kTile.m / kSplit * kTile.n) + kPlaceBytes * kStack * kGroups * kOwnN +
-                (kStagesCopy<P, kOrder> ? kGroups * kStagedCopyBytes : 0)
-          : 0;
+      (kBytes ? kTurns * (kTile.m / kSplit * kTile.n) : 0) +
+      (kBytes || kHalves ? kPlaceBytes * kStack * kGroups * kOwnN : 0) +
+      (kHalves || kStagesCopy<P, kOrder> ? kGroups * kStagedHalfBytes : 0);
   static constexpr int kReceivedBytes =
       kSplit == 1 ? 0
                   : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +

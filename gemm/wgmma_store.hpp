@@ -10,8 +10,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// What a warpgroup product's outputs go through: bytes through shared memory; wider ones straight from
-// registers, each by itself.
+// What a warpgroup product's outputs go through: bytes through shared memory, and 16 bits where channels lie
+// side by side in memory; others straight from registers, each by itself.
 template <class P, class Output, class M>
 class WgmmaStoreOf {
   static constexpr int kBytes = sizeof(typename P::Epilogue::Output);
@@ -23,7 +23,8 @@ class WgmmaStoreOf {
 
  public:
   using type = typename std::conditional_t<
-      kBytes == 1, std::type_identity<StagedStore<P, Output, M>>,
+      kBytes == 1 || (M::kHalves && P::DstLayout::kChannelRun != 1),
+      std::type_identity<StagedStore<P, Output, M>>,
       std::type_identity<DirectStore<Narrow, Output, typename M::Map>>>::type;
 };
 template <class P, class Output, class M>

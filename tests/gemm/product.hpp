@@ -68,6 +68,15 @@ std::vector<StoredElement<T>> Values(std::mt19937& engine, std::int64_t count, b
   return v;
 }
 
+template <class T>
+T Whole(std::uint32_t x) {
+  if constexpr (kFloat16<T>) {
+    return T::FromFloat(static_cast<float>(x));
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
 // Not a number where the type has one: what must not be read.
 template <class T>
 T Garbage() {
@@ -176,7 +185,7 @@ class Product {
     const std::int64_t c_size =
         (p_.batch - 1) * p_.stride_c + (orders.row_major_c ? p_.m : p_.n) * p_.ldc;
     residual_.resize(c_size);
-    for (auto& x : residual_) x = static_cast<ResidualElement>(engine() % 100);
+    for (auto& x : residual_) x = Whole<ResidualElement>(engine() % 100);
     before_.resize(c_size);
     if constexpr (kSameElement) {
       if (in_place) before_ = residual_;
@@ -245,7 +254,7 @@ class Product {
     in.alpha = !Epilogue::kHasScale ? 1.0f : p_.own_bias ? alphas_[value] : kAlpha;
     in.beta = Epilogue::kHasBias ? kBeta : 1.0f;
     in.gamma = Epilogue::kHasResidual ? kGamma : 1.0f;
-    in.bias = bias_[value], in.residual = static_cast<Value>(residual_[at]);
+    in.bias = bias_[value], in.residual = ResidualOf(residual_[at]);
     want[at] = Epilogue{}(in, {});
     if constexpr (std::is_same_v<Element, double>) {
       if (exact_ || ordered_) return;
@@ -253,6 +262,13 @@ class Product {
       ASSERT_NEAR(got[at], want[at], ((p_.k + 1) * magnitude + std::abs(want[at])) * kStep)
           << "at " << i << ", " << j;
       want[at] = got[at];
+    }
+  }
+  static Value ResidualOf(ResidualElement x) {
+    if constexpr (kFloat16<ResidualElement>) {
+      return x.ToFloat();
+    } else {
+      return static_cast<Value>(x);
     }
   }
   struct Sums {

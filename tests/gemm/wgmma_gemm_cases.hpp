@@ -95,6 +95,31 @@ TEST(GemmWgmma, SixteenBitOutputs) {
   using Tile = WgmmaTile<64, 64, 64, 64, 64, 16>;
   ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf, Tile>>(700);
 }
+// Stores of 1 to 8 elements, rows that are no multiple of 32, sets in turn, parts of clusters; and, where C's rows
+// lie side by side, single elements.
+TEST(GemmWgmma, SixteenBitOutputsOfEveryTile) {
+  using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
+  using ToBfloat16 = Chain<Scale, RoundTo<Bfloat16>>;
+  ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf,
+                         WgmmaTile<24, 64, 64, 24, 64, 2, 2>>>(710);
+  ExpectRandom<TypedGemm<Bfloat16, ColumnMajor, RowMajor, RowMajor, ToBfloat16,
+                         WgmmaTile<80, 128, 64, 80, 64, 4, 1>>>(720);
+  ExpectRandom<TypedGemm<Half, RowMajor, RowMajor, RowMajor, ToHalf,
+                         Turns<WgmmaTile<64, 128, 32, 64, 64, 8>>>>(730);
+  ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf,
+                         WgmmaTile<64, 64, 32, 64, 64, 16, 1, 4>>>(740);
+  ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToHalf,
+                         WgmmaTile<128, 128, 128, 128, 128, 16>>>(750);
+  ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, ColumnMajor, ToHalf,
+                         WgmmaTile<64, 64, 64, 64, 64, 2>>>(760);
+}
+// C = alpha A B + gamma C.
+TEST(GemmWgmma, SixteenBitOutputsInPlace) {
+  using Update = Chain<Residual<Half>, Scale, RoundTo<Half>>;
+  using P =
+      TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, Update, WgmmaTile<64, 128, 64, 64, 64, 16>>;
+  ExpectProduct<P>({.m = 150, .n = 200, .k = 96}, 770, true, true);
+}
 
 TEST(GemmWgmma, BadInput) {
   using testing::HasSubstr;

@@ -1,5 +1,5 @@
-// Copies of 16 bits beside the staged bytes of a warpgroup product (staged_store.hpp): whole chunks of 8
-// channels, where each thread by itself would write single ones.
+// Values of 16 bits of a warpgroup product to global memory (staged_store.hpp), outputs and copies: whole chunks
+// of 8 channels, where each thread by itself would write single ones.
 //
 // A warp takes 16 channels of up to 32 pixels at a time through shared memory of its own: stmatrix makes a
 // pixel's channels neighbours there, and every lane stores chunks of 16 bytes.
@@ -12,42 +12,39 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/staged_chunk.hpp"
 #include "weft/gemm/tile.hpp"
-#include "weft/gemm/written_beside.hpp"
+#include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// P, Output, M: StagedStore's.
-template <class P, class Output, class M>
-struct StagedCopy {
-  static_assert(kStagesCopy<P, M::kOrder>);
-  using Dst = typename P::DstLayout;
-  using Pixels = StagedPixels<M>;
+// Layout, Element: of the tensor. kRun: channels of one store, at most 8. M: the WgmmaSm90Mainloop.
+template <class Layout, class Element, int kRun, class M>
+struct StagedHalves {
+  static_assert(sizeof(Element) == 2 && 8 % kRun == 0 && M::kOrder != ColumnOrder::kPaired);
   using Chunks = StagedChunks<4 * M::kBlocks, M::kOrder>;
   using Chunk = typename Chunks::Chunk;
-  using Stage = typename P::Epilogue::CopyStage;
-  using Element = typename Stage::Element;
   static constexpr int kPixels = 32, kPixelBytes = 32;
   struct Shared {
     alignas(128) std::uint8_t byte[M::kGroups][4][kPixels * kPixelBytes];  // of each warp
   };
-  static_assert(sizeof(Shared) == M::kGroups * kStagedCopyBytes);
+  static_assert(sizeof(Shared) == M::kGroups * kStagedHalfBytes);
 
-  // A thread's two channels of a pair of pixels, as stmatrix takes them.
-  WEFT_DEVICE static std::uint32_t Pack(float first, float second) {
-    const Element pair[2] = {Stage::Convert(first), Stage::Convert(second)};
+  // A thread's values of a channel of two pixels, as stmatrix takes them.
+  WEFT_DEVICE static std::uint32_t Pack(Element first, Element second) {
+    const Element pair[2] = {first, second};
     std::uint32_t word;
     memcpy(&word, pair, sizeof(word));
     return word;
   }
 
   // By a warp of the group: chunk number `chunk` of 8 kMatrices rows of it, whose pixels begin at offsets[0], ...
-  // words: of the chunk's first and last eight channels. k: its first channel; from `end` on they are
-  // zeros, and from padded_end on there are none.
+  // in `tensor`; words: of the chunk's first and last eight channels. k: its first channel; from `end` on
+  // they are zeros, and from padded_end on there are none.
   template <int kMatrices>
-  WEFT_DEVICE static void Write(arch::Thread t, Shared& shared, const Output& p,
-                                const std::int64_t* offsets, int chunk, std::int32_t k,
-                                std::int32_t end, std::int32_t padded_end,
+  WEFT_DEVICE static void Write(arch::Thread t, Shared& shared, Element* tensor,
+                                const TensorExtents& extents, const std::int64_t* offsets,
+                                int chunk, std::int32_t k, std::int32_t end,
+                                std::int32_t padded_end,
                                 const std::uint32_t (&words)[2][kMatrices]) {
     auto& staged = shared.byte[M::Map::Group(t)][t.warp() % 4];
     t.SyncWarp();  // what was here has been read
@@ -60,7 +57,6 @@ struct StagedCopy {
     const int half = t.lane() % 2;
     k += 8 * half;
     const Chunk keep = Keep(end - k);
-    Element* const copies = p.epilogue.template Get<Stage>().to;
     WEFT_UNROLL
     for (int i = 0; i < 8 * kMatrices; i += 16) {
       const int row = i + t.lane() / 2;
@@ -75,7 +71,7 @@ struct StagedCopy {
         Vector run;
         memcpy(&run, reinterpret_cast<const std::uint8_t*>(v.word) + 2 * j, sizeof(run));
         if (offset >= 0 && k + j < padded_end) {
-          Element* const to = copies + offset + Dst::ChannelOffset(p.extents, k + j);
+          Element* const to = tensor + offset + Layout::ChannelOffset(extents, k + j);
           t.StoreGlobal(reinterpret_cast<Vector*>(to), run);
         }
       }
@@ -83,8 +79,6 @@ struct StagedCopy {
   }
 
  private:
-  // Channels of one store: as many as of one of the output's, whose alignment in elements a copy has.
-  static constexpr int kRun = P::config.alignment.dst < 8 ? P::config.alignment.dst : 8;
   struct alignas(2 * kRun) Vector {
     unsigned char byte[2 * kRun];
   };
