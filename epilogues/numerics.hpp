@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "weft/layouts/complex.hpp"
 
@@ -38,7 +39,19 @@ constexpr float Clamp(float x, float low, float high) {
   return raised < high ? raised : high;
 }
 
-// The same for limits that the compiler does not know: Clamp makes four instructions of them, as one may
+// a * b + c with one rounding, limited to [0, 1]; NaN gives 0, and a zero is +0. One instruction of GPUs.
+constexpr float FmaSaturated(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  if (!std::is_constant_evaluated()) {
+    float limited;
+    asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(limited) : "f"(a), "f"(b), "f"(c));
+    return limited;
+  }
+#endif
+  return Clamp(Fma(a, b, c), 0.0f, 1.0f);
+}
+
+// Clamp for limits that the compiler does not know: Clamp makes four instructions of them, as one may
 // be NaN or -0. Here a NaN is no limit, and a zero +0. Nothing that is compared is -0 or a signaling NaN,
 // for which fmaxf differs between CPUs and GPUs: adding +0 leaves neither.
 constexpr float Limit(float x, float low, float high) {

@@ -1,5 +1,5 @@
-// The true functions behind the activations of exp_activations.hpp, in double, and how far each may
-// be from them: the numbers of epilogues/README.md. For both back ends.
+// The true functions behind the activations of exp_activations.hpp and the hard ones, in double, and how far each
+// may be from them: the numbers of epilogues/README.md. For both back ends.
 #pragma once
 
 #include <math.h>  // NOLINT: the functions of CUDA's device code are the global ones
@@ -19,6 +19,18 @@ struct Bound {
 
 inline namespace WEFT_BACKEND {
 
+struct TrueHSigmoid {
+  using Activation = HSigmoid;
+  static constexpr Bound kBound = {4.5e-8, 0.0};
+  WEFT_DEVICE static double At(double x) {
+    return x <= -3.0 ? 0.0 : x >= 3.0 ? 1.0 : (x + 3.0) / 6.0;
+  }
+};
+struct TrueHSwish {
+  using Activation = HSwish;
+  static constexpr Bound kBound = {1.6e-7, 0.0};
+  WEFT_DEVICE static double At(double x) { return x * TrueHSigmoid::At(x); }
+};
 struct TrueSigmoid {
   using Activation = Sigmoid;
   static constexpr Bound kBound = {1.1e-7, 5.5};

@@ -43,11 +43,12 @@ __global__ void Evaluate(Errors* errors, float* results) {
 }
 
 template <class True>
-class OfExponentials : public testing::Test {};
-using AllOfExponentials = testing::Types<TrueSigmoid, TrueSilu, TrueTanh, TrueGelu, TrueGeluTanh>;
-TYPED_TEST_SUITE(OfExponentials, AllOfExponentials);
+class WithBounds : public testing::Test {};
+using AllWithBounds = testing::Types<TrueHSigmoid, TrueHSwish, TrueSigmoid, TrueSilu, TrueTanh,
+                                     TrueGelu, TrueGeluTanh>;
+TYPED_TEST_SUITE(WithBounds, AllWithBounds);
 
-TYPED_TEST(OfExponentials, EveryFloat) {
+TYPED_TEST(WithBounds, EveryFloat) {
   const std::size_t count = 0xffffffffu / kStep + 1;
   Errors* errors;
   float* results;

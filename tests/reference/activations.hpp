@@ -64,9 +64,8 @@ struct ClampActivation {
 };
 struct HSigmoidActivation {
   float operator()(float x) const {
-    const float gate = Within(x + 3.0f, 0.0f, 6.0f);
     const float sixth = 1.0f / 6.0f;
-    return gate * sixth;
+    return Within(__builtin_fmaf(x, sixth, 0.5f), 0.0f, 1.0f);
   }
 };
 struct SigmoidActivation {

@@ -102,12 +102,11 @@ struct ReluActivation {
 };
 struct HSwishActivation {
   constexpr float operator()(float x) const {
-    float gate = x + 3.0f;
-    if (gate < 0.0f) gate = 0.0f;
-    if (gate > 6.0f) gate = 6.0f;
-    const float product = x * gate;
     const float sixth = 1.0f / 6.0f;
-    return product * sixth;
+    float gate = __builtin_fmaf(x, sixth, 0.5f);
+    if (!(gate > 0.0f)) gate = 0.0f;
+    if (gate > 1.0f) gate = 1.0f;
+    return x * gate;
   }
 };
 
