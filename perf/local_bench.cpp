@@ -1,5 +1,5 @@
-// local_bench [--json=FILE] [--layers=PART] [--commit=HASH]: LocalFilter at N = 16, the bytes a second
-// that it reads weights at. Every output pixel has a filter of its own, so the weights are nearly all
+// local_bench [--json=FILE] [--layers=PART] [--commit=HASH]: LocalFilter at N = 16 and 64, the bytes a
+// second that it reads weights at. Every output pixel has a filter of its own, so the weights are nearly all
 // there is to move, once; those of int4 are half as many bytes.
 //
 // A few hundred outputs of each run are compared with the sums computed here.
@@ -22,7 +22,6 @@
 namespace weft::perf {
 namespace {
 
-constexpr int kImages = 16;
 constexpr double kSampleMicroseconds = 2000.0;
 
 template <class Filter>
@@ -135,18 +134,22 @@ absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
   using Filter = typename std::tuple_element_t<0, Tiles>::FilterLayout;
   WEFT_LET(const Data<Filter> data, MakeData<Filter>(layer.problem));
   return ForEachTile<Tiles>([&]<class P>() {
+    if (P::config.threadblock.m != layer.problem.n) return absl::OkStatus();
     return bench.Row(LayerName(layer.problem, true),
                      [&](Json* row) { return Measure<P>(bench, data, row); });
   });
 }
 
 absl::Status MeasureAll(Bench& bench) {
-  for (const char* name : {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1",
-                           "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
-    WEFT_LET(Layer layer, ParseLayer(name));
-    layer.problem.n = kImages;
-    WEFT_TRY(MeasureTiles<LocalTiles>(bench, layer));
-    WEFT_TRY(MeasureTiles<LocalInt4Tiles>(bench, layer));
+  for (const int images : {16, 64}) {
+    for (const char* name :
+         {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1", "c64h56w56k64r3s2",
+          "c128h56w56k128r3s2", "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
+      WEFT_LET(Layer layer, ParseLayer(name));
+      layer.problem.n = images;
+      WEFT_TRY(MeasureTiles<LocalTiles>(bench, layer));
+      WEFT_TRY(MeasureTiles<LocalInt4Tiles>(bench, layer));
+    }
   }
   return absl::OkStatus();
 }

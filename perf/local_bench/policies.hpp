@@ -24,7 +24,11 @@ using Local16x64 = LocalTile<16, 64, 128, 16, 32, 4>;
 using Local16x64Deep = LocalTile<16, 64, 256, 16, 32, 4>;
 using Local16x128 = LocalTile<16, 128, 128, 16, 32, 4>;
 using Local16x32 = LocalTile<16, 32, 256, 16, 32, 6>;
-using LocalTiles = std::tuple<Local16x64, Local16x64Deep, Local16x128, Local16x32>;
+using Local64x64 = LocalTile<64, 64, 128, 32, 32, 4>;
+using Local64x64Short = LocalTile<64, 64, 64, 32, 32, 6>;
+using Local64x32 = LocalTile<64, 32, 128, 16, 32, 5>;
+using LocalTiles = std::tuple<Local16x64, Local16x64Deep, Local16x128, Local16x32, Local64x64,
+                              Local64x64Short, Local64x32>;
 
 // Weights of int4.
 using Int4 = PackedInt4<CxRSKx<32>>;
@@ -32,7 +36,11 @@ using Local16x64Int4 = LocalTile<16, 64, 128, 16, 32, 4, Int4>;
 using Local16x64DeepInt4 = LocalTile<16, 64, 256, 16, 32, 4, Int4>;
 using Local16x128Int4 = LocalTile<16, 128, 128, 16, 32, 4, Int4>;
 using Local16x32Int4 = LocalTile<16, 32, 256, 16, 32, 8, Int4>;
+using Local64x64Int4 = LocalTile<64, 64, 128, 32, 32, 4, Int4>;
+using Local64x64ShortInt4 = LocalTile<64, 64, 64, 32, 32, 6, Int4>;
+using Local64x32Int4 = LocalTile<64, 32, 128, 16, 32, 6, Int4>;
 using LocalInt4Tiles =
-    std::tuple<Local16x64Int4, Local16x64DeepInt4, Local16x128Int4, Local16x32Int4>;
+    std::tuple<Local16x64Int4, Local16x64DeepInt4, Local16x128Int4, Local16x32Int4, Local64x64Int4,
+               Local64x64ShortInt4, Local64x32Int4>;
 
 }  // namespace weft::perf
