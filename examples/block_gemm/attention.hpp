@@ -1,6 +1,5 @@
-// softmax(scale Q K^T) V, fused: a block has 64 queries of one head and its keys, at most 128.
-// Scores become the second product's operand A without leaving registers. kMmaSm80 is for any GPU from
-// sm_80 on, kWgmmaSm90 for sm_90a: nothing else differs.
+// softmax(scale Q K^T) V: a block has 64 queries of a head and its keys, at most 128. Scores become
+// the second product's operand A in registers. kMmaSm80 wants sm_80 or newer, kWgmmaSm90 sm_90a.
 #pragma once
 #include <cmath>
 
@@ -8,20 +7,13 @@
 
 using weft::gemm::Mainloop;
 using weft::layouts::ColumnMajor, weft::layouts::RowMajor;
-constexpr weft::gemm::BlockConfig HeadProduct(Mainloop mainloop, int n, int k) {
-  return {.shape = {64, n, k},
-          .mainloop = mainloop,
-          .threads = 128,
-          .alignment = 16,
-          .whole_rows = true};
-}
-template <Mainloop kMainloop>
-struct ScoreProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, ColumnMajor> {
-  static constexpr auto config = HeadProduct(kMainloop, 128, 64);
-};
-template <Mainloop kMainloop>
-struct ValueProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, RowMajor> {
-  static constexpr auto config = HeadProduct(kMainloop, 64, 128);
+template <Mainloop kMainloop, class LayoutB, int n, int k>
+struct HeadProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, LayoutB> {
+  static constexpr weft::gemm::BlockConfig config{.shape = {64, n, k},
+                                                  .mainloop = kMainloop,
+                                                  .threads = 128,
+                                                  .alignment = 16,
+                                                  .whole_rows = true};
 };
 
 template <Mainloop kMainloop>  // a type for each kernel
@@ -35,8 +27,8 @@ struct AttentionParams {
 inline namespace WEFT_BACKEND {
 template <Mainloop kMainloop>
 struct AttentionKernel {  // grid: queries / 64, heads
-  using Scores = weft::gemm::Block<ScoreProduct<kMainloop>>;
-  using Output = weft::gemm::Block<ValueProduct<kMainloop>>;
+  using Scores = weft::gemm::Block<HeadProduct<kMainloop, ColumnMajor, 128, 64>>;
+  using Output = weft::gemm::Block<HeadProduct<kMainloop, RowMajor, 64, 128>>;
   using Params = AttentionParams<kMainloop>;
   static constexpr int kThreads = Scores::kThreads;
   static constexpr weft::arch::Requires kRequires = Scores::kRequires;
