@@ -56,8 +56,9 @@ class Case(unittest.TestCase):
 
 class Report(Case):
 
-    def write(self, batch, rows, name="anchors-nc4"):
-        path = self.root / report.RESULTS / f"{name}-n{batch}.json"
+    def write(self, batch, rows, name="anchors-nc4", folder=report.RESULTS):
+        path = self.root / folder / f"{name}-n{batch}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(result(batch, rows)))
 
     def test_without_results_says_so(self):
@@ -120,7 +121,7 @@ class Report(Case):
 
     def test_lists_add_up_layers_with_their_counts(self):
         text = report.lists({"resnet50": [result(16, [row(), row(count=3)])]})
-        self.assertIn("| resnet50 | 16 | 2 of 2 | 2.00 | 2 of 2 | 50 | 100 |", text)
+        self.assertIn("| resnet50 | 16 | 2 of 2 | 2.00 | 2 of 2 | 2.00 to 2.00 | 2.00 | - | 50 | 100 | abc |", text)
 
     def test_check_compares_the_best_int8_answer_of_cudnn(self):
         anchors = {("c64h56w56k64r3s1", 16): 14.0, ("b", 16): 10.5, ("c", 16): 5.0}
@@ -155,9 +156,11 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
+        for name in ("anchors", "resnet50"):
+            self.write(16, [row()], name, report.H100)
         elsewhere = {*report.report_benches.BENCHES, *report.report_ladder.TABLES}
         names = [name for name in report.RENDERERS
-                 if not name.startswith(("network", "gemm", "cudnn")) and name not in elsewhere]
+                 if not name.startswith(("network", "large", "gemm", "cudnn")) and name not in elsewhere]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
