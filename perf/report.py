@@ -13,7 +13,7 @@ A marked place looks like
 
 where NAME is one of RENDERERS below. All come from perf/results/h200: <list>-n<batch>.json and
 resnet50-network.json of weft_perf, gemm.json of gemm_bench, and the log of run_h200.sh's stage `cudnn`. Those whose
-name ends in -h100 come from perf/results/h100.
+name ends in -h100 come from perf/results/h100, compile-times from perf/results itself.
 """
 
 import argparse
@@ -27,6 +27,7 @@ import statistics
 import sys
 
 import report_benches
+import report_compile
 import report_ladder
 import report_page
 import report_products
@@ -332,6 +333,7 @@ RENDERERS = {
     "large-h100": (lambda found, root: large(found["large-h100"]), "large-h100"),
     "energy-h100": (lambda found, root: energy({k: found[f"{k}-h100"] for k in ("anchors", *LISTS)}), "anchors-h100"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
+    "compile-times": (lambda found, root: report_compile.times(found["compile-times"][0], table), "compile-times"),
 }
 RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
               for name in report_benches.BENCHES}
@@ -339,7 +341,7 @@ RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0
               for name, render in report_ladder.TABLES.items()}
 RENDERERS |= {name: (lambda found, root, name=name: report_products.products(found[name][0], table), name)
               for name in report_products.FILES}
-NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn",
+NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn", "compile-times",
              *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large")))
 
 
@@ -354,6 +356,7 @@ def load_all(root):
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
             **{name: load_one(root, f"{name}.json", report_products.FIELDS) for name in report_products.FILES},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
+            "compile-times": load_one(root, report_compile.FILE, report_compile.FIELDS, report_compile.ENVIRONMENT, "perf/results"),
             "cudnn": [log.read_text()] if log.exists() else []}
 
 

@@ -160,7 +160,7 @@ class Report(Case):
             self.write(16, [row()], name, report.H100)
         elsewhere = {*report.report_benches.BENCHES, *report.report_ladder.TABLES}
         names = [name for name in report.RENDERERS
-                 if not name.startswith(("network", "large", "gemm", "cudnn")) and name not in elsewhere]
+                 if not name.startswith(("network", "large", "gemm", "cudnn", "compile")) and name not in elsewhere]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
         (self.root / "README.md").write_text(page)
         self.assertEqual(self.run_report(), 0)
@@ -294,6 +294,33 @@ class BenchReport(Case):
         self.assertEqual(self.run_report(), 0)
         self.assertIn("| n16c8 | 10.00 | 25.50 | 2.55 | tile |\n| n64c8 | - | - | - | none |", self.page())
         self.assertEqual(self.run_report("--check"), 0)
+
+
+class CompileReport(Case):
+    page_text = PAGE.replace("nc4", "compile-times")
+
+    def write(self, **changes):
+        rows = [{"instance": "A", "gpu": "sm_90a", "words": "product of a | b", "kernels": 1, "wall_s": 2.25, "user_s": 1.5,
+                 "system_s": 0.5, "load_each": [0.5, 1.25]},
+                {"instance": "B", "gpu": "sm_80", "words": "product of c", "kernels": 2, "wall_s": 12, "user_s": 11, "system_s": 1,
+                 "load_each": [1]},
+                {"instance": "C", "gpu": "sm_80", "words": "convolution", "kernels": 3, "wall_s": 11, "user_s": 10, "system_s": 1,
+                 "load_each": [1], **changes}]
+        environment = {"device": "CPU", "processors": 2, "nvcc": "13.0", "commit": "abc", "date": "2026-11-25", "method": "how"}
+        (self.root / "perf/results/compile-times.json").write_text(json.dumps({"environment": environment, "rows": rows}))
+
+    def test_table(self):
+        self.write()
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| product of a / b | sm_90a | 1 | 2.2 | 2.0 | 1.2 |\n| product of c | sm_80 | 2 | 12.0 | 12.0 | 1.0 |",
+                      self.page())
+        self.assertIn("\nProducts in less than 10 s, as is wanted: 1 of 2; not product of c (12.0 s).\n", self.page())
+        self.assertIn("\nCPU, 2 processors, nvcc 13.0; commit abc, 2026-11-25. How.\n", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
+
+    def test_another_file_is_refused(self):
+        self.write(kernels="three")
+        self.assertEqual(self.run_report(), 2)
 
 
 class CostsReport(Case):
