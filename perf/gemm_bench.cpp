@@ -1,7 +1,7 @@
 // gemm_bench: every tile of families of matrix products against the fastest algorithm that
 // cuBLASLt's heuristic offers. perf/README.md says how to run and read it.
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -16,9 +16,11 @@
 #include "absl/strings/str_cat.h"
 #include "perf/gemm_bench/compare.hpp"
 #include "perf/gemm_bench/operands.hpp"
+#include "perf/gemm_bench/peer.hpp"
 #include "perf/gemm_bench/policies.hpp"
+#include "perf/gemm_bench/products.hpp"
 #include "perf/gemm_bench/sizes.hpp"
-#include "perf/peers/lt_product.hpp"
+#include "perf/gemm_bench/tiles.hpp"
 #include "perf/peers/machine.hpp"
 #include "perf/support/json.hpp"
 #include "weft/gemm/dispatch.hpp"
@@ -29,6 +31,15 @@ ABSL_FLAG(std::vector<std::string>, sizes, {"4096"},
 ABSL_FLAG(std::vector<std::string>, only, {},
           "measure the tiles whose type, name and layout of A (s8 wgmma_sm90_128x256x128... "
           "row-major A) contain one of these parts, which commas separate");
+ABSL_FLAG(std::vector<std::string>, skip, {},
+          "leave out lines of gemms.def whose name contains one of these parts, such as Streamed");
+ABSL_FLAG(
+    double, near, 0,
+    "measure only tiles that the model expects within this factor of the best of the product; "
+    "0: all");
+ABSL_FLAG(double, stop_after_s, 1e9, "start no further product after so many seconds");
+ABSL_FLAG(bool, resume, false,
+          "keep what the file --json has of this commit and GPU, and measure the rest");
 ABSL_FLAG(std::string, sweep, "",
           "tuning table of gemm::Dispatch that the best tiles are added to, such as "
           "weft_tuning.txt");
@@ -41,23 +52,26 @@ ABSL_FLAG(int, rounds, 15, "samples of each contestant, at most");
 namespace weft::perf {
 namespace {
 
+bool HasPart(const std::string& name, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return absl::StrContains(name, part); });
+}
 bool IsWanted(const std::string& tile) {
   const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
-  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& part) {
-           return absl::StrContains(tile, part);
-         });
+  return only.empty() || HasPart(tile, only);
 }
 
 // Buffers of A, B and C, so many sets that a round over them reaches past the L2.
 constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
 constexpr double kSampleMicroseconds = 4000;
-constexpr int kMostOffers = 32;
 constexpr double kBudgetMicroseconds = 15e6;  // of the samples of one product
-
-bool RunsOnSm80(const std::string& kernels) {
-  return absl::StrContains(kernels, "sm80") || absl::StrContains(kernels, "_80_") ||
-         absl::StrContains(kernels, "ampere");
-}
+constexpr char kMethod[] =
+    "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples of "
+    "every tile and the peers; the peer is the fastest algorithm of cuBLASLt's heuristic, with "
+    "TF32 for tf32 only, with fast sums for 8-bit floats (full: without); sm80: the fastest of all "
+    "tiles and stages of its algorithms whose kernel's name says sm_80; floor_us is from bytes "
+    "alone; where cuBLASLt has no such product it multiplies the same numbers: of "
+    "f16_x_s4_over_f16 and its like two matrices of f16, of u8 (below 128) s8, of e5m2 e4m3";
 
 class Bench {
  public:
@@ -72,97 +86,94 @@ class Bench {
     table_ = *std::move(table);
     return absl::OkStatus();
   }
-  const std::vector<Json>& rows() const { return rows_; }
-  Json environment() const { return machine_.environment(); }
-  // What the model's choice costs.
-  Json summary() const {
-    if (over_best_.empty()) return Json::object();
-    return {
-        {"model_over_best", Rounded(GeometricMean(over_best_))},
-        {"model_over_best_most", Rounded(*std::max_element(over_best_.begin(), over_best_.end()))}};
+  // A line of gemms.def at a size, to be measured.
+  template <class... Policies>
+  void Plan(gemm::Family<Policies...>, const std::string& family,
+            const gemm::GemmProblem& problem) {
+    const std::vector<Tile> tiles = TilesOf<Policies...>(problem, IsWanted);
+    if (tiles.empty()) return;
+    Json row = tiles[0].row;
+    row["kernel"] = "none";
+    products_.Plan(family, std::move(row));
+  }
+  // What --json has of an earlier run.
+  absl::Status Resume() {
+    const absl::StatusOr<std::string> text = ReadFile(absl::GetFlag(FLAGS_json));
+    if (absl::IsNotFound(text.status())) return absl::OkStatus();
+    WEFT_TRY(text.status());
+    return products_.Resume(*text, Environment());
+  }
+
+  // Whether all is measured and well.
+  bool fine() const {
+    const std::vector<Json> rows = products_.Rows();
+    return std::all_of(rows.begin(), rows.end(), [](const Json& r) { return r["status"] == "ok"; });
+  }
+  int open() const { return products_.open(); }
+  absl::Status WriteRows() const {
+    const std::string path = absl::GetFlag(FLAGS_json);
+    if (path.empty()) return absl::OkStatus();
+    const std::vector<Json> rows = products_.Rows();
+    std::vector<double> over_best;  // what the model's choice costs
+    for (const Json& row : rows) {
+      if (row.contains("model_over_best")) over_best.push_back(row["model_over_best"]);
+    }
+    Json summary = Json::object();
+    if (!over_best.empty()) {
+      summary = {
+          {"model_over_best", Rounded(GeometricMean(over_best))},
+          {"model_over_best_most", Rounded(*std::max_element(over_best.begin(), over_best.end()))}};
+    }
+    return WriteFile(path, ResultText(Environment(), summary, rows));
   }
   absl::Status WriteTable() const {
     const std::string path = absl::GetFlag(FLAGS_sweep);
     return path.empty() ? absl::OkStatus() : table_.Write(path, "Written by gemm_bench --sweep.");
   }
 
-  // A line of gemms.def.
+  // Measures what was planned, unless an earlier run did or there is no time.
   template <class... Policies>
-  void Run(gemm::Family<Policies...>, const gemm::GemmProblem& problem) {
+  void Run(gemm::Family<Policies...>, const std::string& family, const gemm::GemmProblem& problem) {
     using P = std::tuple_element_t<0, std::tuple<Policies...>>;
-    const std::string type = TypeName<P>();
-    const std::string layout = absl::StrCat(gemm::kLinesOfA<P> ? "row" : "column", "-major A, ",
-                                            gemm::kLinesOfB<P> ? "column" : "row", "-major B");
-    const bool has_code[] = {gemm::HasGpuCode<Policies>()...};
-    std::vector<Tile> tiles;
-    for (int i = 0; i < static_cast<int>(sizeof...(Policies)); ++i) {
-      const std::string name =
-          gemm::PolicyName(gemm::Dispatch<gemm::Family<Policies...>>::Configs()[i]);
-      const std::string full = absl::StrCat(type, " ", name, " ", layout);
-      if (!has_code[i] || !IsWanted(full)) continue;
-      tiles.push_back({i,
-                       {{"layer", absl::StrCat("gemm_", type, "_", SizeName(problem))},
-                        {"batch", problem.batch},
-                        {"kernel", name},
-                        {"layout", layout},
-                        {"mismatches", 0},
-                        {"peer", "none"}}});
+    const std::string layer = LayerName<P>(problem);
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
+    if (!products_.IsOpen(family, layer) || since.count() > absl::GetFlag(FLAGS_stop_after_s)) {
+      return;
     }
-    if (tiles.empty()) return;
+    std::vector<Tile> tiles = TilesOf<Policies...>(problem, IsWanted);
     const absl::Status status =
         Measure<gemm::Dispatch<gemm::Family<Policies...>>, P>(problem, &tiles);
+    std::vector<Json> rows;
     for (Tile& tile : tiles) {
       Json& row = tile.row;
       if (!tile.fits) continue;
+      row["family"] = family;
       const absl::Status& s = tile.status.ok() ? status : tile.status;
       row["status"] = !s.ok()                  ? absl::StrCat("failed: ", s.ToString())
                       : row["mismatches"] != 0 ? "mismatch"
                                                : "ok";
-      const double us = row.value("ours_us", 0.0);
-      std::printf(
-          "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  sm80 ratio "
-          "%.3f; %s%s%s\n",
-          type.c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
-          layout.c_str(), us,
-          us > 0 ? (kIsComplex<typename P::Element> ? 8e-6 : 2e-6) * problem.m * problem.n *
-                       problem.k * problem.batch / us
-                 : 0.0,
-          row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
-          row["status"].get<std::string>().c_str(), row.value("best", false) ? "; best" : "",
-          row.value("model", false) ? "; the model's choice" : "");
-      std::fflush(stdout);
-      rows_.push_back(row);
+      PrintTile<P>(problem, row);
+      rows.push_back(row);
+    }
+    products_.Put(family, layer, std::move(rows));
+    if (absl::Status s = WriteRows(); !s.ok()) {
+      std::fprintf(stderr, "gemm_bench: %s\n", std::string(s.message()).c_str());
     }
   }
 
  private:
-  struct Algorithm {
-    std::shared_ptr<const LtProduct> product;
-    int index = -1;  // -1: none
-    double microseconds = 0.0;
-  };
-  // What cuBLASLt has for a type and its layouts: `best` of what the heuristic offers, and `sm80`
-  // of all that run on sm_80 as well, of a product on tensor cores. Of 8-bit floats `best` keeps
-  // sums in the tensor cores, as ours do, and `full` adds them up in float.
-  struct Algorithms {
-    Algorithm best, sm80, full;
-  };
-
   const Stopwatch& watch() const { return machine_.watch(); }
-
-  // One policy of a family.
-  struct Tile {
-    int index = 0;
-    Json row;
-    bool fits = true;  // the product
-    absl::Status status = absl::OkStatus();
-    Contestant contestant = {};
-  };
 
   template <class Op, class P>
   absl::Status Measure(const gemm::GemmProblem& problem, std::vector<Tile>* tiles) {
     using Element = typename P::Element;
-    using Sum = typename gemm::SumOf<Element>::type;
+    using Sum = typename P::Epilogue::Output;
+    const absl::StatusOr<Op> model = Op::Create(problem, gpu_);
+    if (!model.ok()) {  // no tile of the family takes it
+      for (Tile& tile : *tiles) tile.fits = false;
+      return absl::OkStatus();
+    }
+    LeaveOut(*model, absl::GetFlag(FLAGS_near), tiles);
     const std::int64_t m = problem.m, n = problem.n, k = problem.k, batch = problem.batch;
     const auto bytes = static_cast<std::int64_t>(batch * (m * k * gemm::kOperandBits<P, true> / 8 +
                                                           k * n * gemm::kOperandBits<P, false> / 8 +
@@ -170,38 +181,42 @@ class Bench {
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
     using LoadA = gemm::LoadOf<P, true>;
     using LoadB = gemm::LoadOf<P, false>;
-    const RandomMatrix<Element, LoadA> a(batch * m * k, 1);
-    const RandomMatrix<Element, LoadB> b(batch * k * n, 2);
+    using MatrixA = RandomMatrix<Element, LoadA>;
+    using MatrixB = RandomMatrix<gemm::ElementOfB<Element>, LoadB>;
+    const MatrixA a(batch * m * k, 1);
+    const MatrixB b(batch * k * n, 2);
     for (Set& set : sets) {
       WEFT_LET(set.a, DeviceBuffer::From(a.values));
       WEFT_LET(set.b, DeviceBuffer::From(b.values));
-      if constexpr (gemm::kLoads<LoadA>) {
+      if constexpr (MatrixA::kOwnMemory) {
         WEFT_LET(set.a_memory, DeviceBuffer::From(a.memory));
       }
-      if constexpr (gemm::kLoads<LoadB>) {
+      if constexpr (MatrixB::kOwnMemory) {
         WEFT_LET(set.b_memory, DeviceBuffer::From(b.memory));
       }
       WEFT_LET(set.c, DeviceBuffer::Create(batch * m * n * sizeof(Sum)));
     }
     const int count_sets = static_cast<int>(sets.size());
-    WEFT_LET(const Algorithms found, Search<P>(problem, sets));
+    WEFT_LET(const Algorithms found, SearchAlgorithms<P>(watch(), problem, sets));
     for (const Set& set : sets) WEFT_TRY(set.c.Fill(0x7f));
-    WEFT_TRY(RunPeer(found.full.index >= 0 ? found.full : found.best, sets[0]));
+    const Algorithm& exact = found.full.index >= 0 ? found.full : found.best;
+    WEFT_TRY(exact.Run(sets[0], watch().stream()));
     WEFT_TRY(CudaStatus(cudaStreamSynchronize(watch().stream()), "cudaStreamSynchronize"));
     WEFT_LET(const std::vector<Sum> want, sets[0].c.template Read<Sum>());
 
     std::vector<Contestant*> contestants;
     for (Tile& tile : *tiles) {
+      if (!tile.fits) continue;
       const auto op = Op::CreateAt(problem, tile.index);
       tile.fits = op.ok();
       if (!op.ok()) continue;
       WEFT_LET(const auto workspace, MakeWorkspace(op->workspace_size()));
       tile.contestant.enqueue = [op = *op, this, &sets, workspace](int set) {
         const Set& s = sets[set];
-        const DeviceBuffer& own_a = gemm::kLoads<LoadA> ? s.a_memory : s.a;
-        const DeviceBuffer& own_b = gemm::kLoads<LoadB> ? s.b_memory : s.b;
-        return op.Run({.a = own_a.template as<gemm::OperandElement<Element, LoadA>>(),
-                       .b = own_b.template as<gemm::OperandElement<Element, LoadB>>(),
+        const DeviceBuffer& own_a = MatrixA::kOwnMemory ? s.a_memory : s.a;
+        const DeviceBuffer& own_b = MatrixB::kOwnMemory ? s.b_memory : s.b;
+        return op.Run({.a = own_a.template as<typename MatrixA::Memory>(),
+                       .b = own_b.template as<typename MatrixB::Memory>(),
                        .c = s.c.template as<Sum>(),
                        .workspace = workspace->data()},
                       watch().stream());
@@ -211,7 +226,7 @@ class Bench {
         WEFT_TRY(sets[0].c.Fill(0x7f));
         WEFT_TRY(watch().Prepare(tile.contestant, count_sets, kSampleMicroseconds));
         WEFT_LET(const std::vector<Sum> result, sets[0].c.template Read<Sum>());
-        CompareSums<Element>(result, want, k, &tile.row);
+        CompareSums<P>(result, want, k, &tile.row);
         return absl::OkStatus();
       };
       tile.status = prepare();
@@ -228,7 +243,9 @@ class Bench {
                     {"full", "full_ratio", found.full}};
     for (Peer& peer : peers) {
       if (peer.algorithm.index < 0) continue;
-      peer.contestant.enqueue = [&](int set) { return RunPeer(peer.algorithm, sets[set]); };
+      peer.contestant.enqueue = [&](int set) {
+        return peer.algorithm.Run(sets[set], watch().stream());
+      };
       contestants.push_back(&peer.contestant);
       WEFT_TRY(watch().Prepare(peer.contestant, count_sets, kSampleMicroseconds));
     }
@@ -248,21 +265,20 @@ class Bench {
         if (algorithm.index < 0) continue;
         const double us = Quantile(peer.contestant.samples, 0.5);
         row[peer.name] = algorithm.product->Name(algorithm.index);
-        row[absl::StrCat(peer.name, "_kernels")] =
-            Kernels(*algorithm.product, algorithm.index, sets);
+        row[absl::StrCat(peer.name, "_kernels")] = algorithm.Kernels(sets);
         row[absl::StrCat(peer.name, "_us")] = Rounded(us);
         row[peer.ratio] = Rounded(us / time.median);
       }
       if (row["mismatches"] != 0) continue;
       if (best == nullptr || row["ours_us"] < best->row["ours_us"]) best = &tile;
     }
-    return best == nullptr ? absl::OkStatus() : Choose<Op>(problem, best, tiles);
+    return best == nullptr ? absl::OkStatus() : Choose(*model, problem, best, tiles);
   }
 
   // Marks the best tile and the model's, and puts the best into the tuning table.
   template <class Op>
-  absl::Status Choose(const gemm::GemmProblem& problem, Tile* best, std::vector<Tile>* tiles) {
-    WEFT_LET(const Op model, Op::Create(problem, gpu_));
+  absl::Status Choose(const Op& model, const gemm::GemmProblem& problem, Tile* best,
+                      std::vector<Tile>* tiles) {
     const double least = best->row["ours_us"];
     for (Tile& tile : *tiles) {
       if (!tile.fits || !tile.status.ok()) continue;
@@ -270,100 +286,35 @@ class Bench {
       tile.row["model"] = tile.index == model.index();
       tile.row["predicted_us"] = Rounded(model.candidates()[tile.index].prediction.microseconds);
       if (tile.index != model.index()) continue;
-      over_best_.push_back(tile.row["ours_us"].get<double>() / least);
-      best->row["model_over_best"] = Rounded(over_best_.back());
+      best->row["model_over_best"] = Rounded(tile.row["ours_us"].get<double>() / least);
     }
     return table_.Put(
         {gpu_.name, gpu_.limits.sm_count, Op::FamilyName(), problem, best->row["kernel"], least});
   }
 
-  // In cuBLASLt's column-major words it is the transpose: C^T (n x m) = B^T (n x k) A^T (k x m). A
-  // row-major B is a column-major B^T; a column-major A needs transposing to be A^T.
-  absl::Status RunPeer(const Algorithm& algorithm, const Set& s) const {
-    return algorithm.product->Run(algorithm.index, s.b.data(), s.a.data(), s.c.data(),
-                                  watch().stream());
-  }
-  static std::string Kernels(const LtProduct& product, int index, const std::vector<Set>& sets) {
-    return product.Kernels(index, sets[0].b.data(), sets[0].a.data(), sets[0].c.data());
-  }
-
-  // Runs the algorithms of a product once over the sets; sm80: null for no interest in it.
-  absl::Status Time(const std::shared_ptr<const LtProduct>& product, const std::vector<Set>& sets,
-                    Algorithm* best, Algorithm* sm80) {
-    for (int i = 0; i < product->algorithms(); ++i) {
-      Contestant one;
-      one.enqueue = [&](int set) { return RunPeer({product, i}, sets[set]); };
-      if (!watch().Prepare(one, static_cast<int>(sets.size()), 0).ok() ||
-          !watch().Sample(one).ok()) {
-        (void)cudaGetLastError();
-        continue;
-      }
-      const Algorithm timed = {product, i, one.samples[0]};
-      const auto quicker = [&](const Algorithm& than) {
-        return than.index < 0 || timed.microseconds < than.microseconds;
-      };
-      if (i < product->offered() && quicker(*best)) *best = timed;
-      if (sm80 != nullptr && quicker(*sm80) && RunsOnSm80(Kernels(*product, i, sets))) {
-        *sm80 = timed;
-      }
-    }
-    return best->index >= 0 ? absl::OkStatus()
-                            : absl::NotFoundError("cuBLASLt has no algorithm that runs");
+  Json Environment() const {
+    Json environment = machine_.environment();
+    environment["commit"] = absl::GetFlag(FLAGS_commit);
+    const double near = absl::GetFlag(FLAGS_near);
+    environment["tiles"] =
+        near == 0 ? "all"
+                  : absl::StrCat("those that the model expects within ", near, " of its choice");
+    environment["method"] = kMethod;
+    return environment;
   }
 
-  template <class P>
-  absl::StatusOr<Algorithms> Search(const gemm::GemmProblem& problem,
-                                    const std::vector<Set>& sets) {
-    using Element = typename P::Element;
-    using Sum = typename gemm::SumOf<Element>::type;
-    constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
-    constexpr bool kOnSm80 = !std::is_floating_point_v<Element> && !kFloat8 && !kIsComplex<Element>;
-    LtShape shape = {.rows = problem.n,
-                     .columns = problem.m,
-                     .depth = problem.k,
-                     .transpose_a = gemm::kLinesOfB<P>,
-                     .transpose_b = !gemm::kLinesOfA<P>,
-                     .operand = Type<Element>::kCuda,
-                     .result = Type<Sum>::kCuda,
-                     .tf32 = std::is_same_v<Element, Tf32>,
-                     .fast_sums = kFloat8,
-                     .batch = static_cast<int>(problem.batch)};
-    const auto create = [&]() -> absl::StatusOr<std::shared_ptr<const LtProduct>> {
-      WEFT_LET(LtProduct product, LtProduct::Create(shape, kMostOffers));
-      if (kOnSm80) product.AddAll();
-      return std::make_shared<const LtProduct>(std::move(product));
-    };
-    Algorithms found;
-    WEFT_LET(const auto product, create());
-    WEFT_TRY(Time(product, sets, &found.best, kOnSm80 ? &found.sm80 : nullptr));
-    if (kFloat8) {
-      shape.fast_sums = false;
-      WEFT_LET(const auto full, create());
-      (void)Time(full, sets, &found.full, nullptr);  // if there is none, there is none
-    }
-    return found;
-  }
-
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Machine machine_;
   gemm::GpuFacts gpu_;
   gemm::TuningTable table_;
-  std::vector<double> over_best_;
-  std::vector<Json> rows_;
+  Products products_;
 };
 
-int Main() {
-  Bench bench;
-  if (absl::Status s = bench.Init(); !s.ok()) {
-    std::fprintf(stderr, "gemm_bench: %s\n", s.ToString().c_str());
-    return 3;
-  }
-  for (const std::string& size : absl::GetFlag(FLAGS_sizes)) {
-    const absl::StatusOr<gemm::GemmProblem> problem = ParseSize(size);
-    if (!problem.ok()) {
-      std::fprintf(stderr, "gemm_bench: %s\n", std::string(problem.status().message()).c_str());
-      return 2;
-    }
-#define BASIC(Name, policies) bench.Run(Name(), *problem);
+// Calls each(family, its name) for the lines of gemms.def.
+template <class Each>
+void ForEachFamily(const Each& each) {
+#define BASIC(Name, policies) \
+  if (!HasPart(#Name, absl::GetFlag(FLAGS_skip))) each(Name(), #Name);
 #if WEFT_PERF_ALL_TILES
 #define GEMMS BASIC
 #else
@@ -372,28 +323,43 @@ int Main() {
 #include "perf/gemms.def"
 #undef BASIC
 #undef GEMMS
+}
+
+int Main() {
+  Bench bench;
+  if (absl::Status s = bench.Init(); !s.ok()) {
+    std::fprintf(stderr, "gemm_bench: %s\n", s.ToString().c_str());
+    return 3;
   }
-  bool fine = true;
-  for (const Json& row : bench.rows()) fine = fine && row["status"] == "ok";
-  if (absl::Status s = bench.WriteTable(); !s.ok()) {
-    std::fprintf(stderr, "gemm_bench: --sweep: %s\n", std::string(s.message()).c_str());
+  std::vector<gemm::GemmProblem> problems;
+  for (const std::string& size : absl::GetFlag(FLAGS_sizes)) {
+    const absl::StatusOr<gemm::GemmProblem> problem = ParseSize(size);
+    if (!problem.ok()) {
+      std::fprintf(stderr, "gemm_bench: %s\n", std::string(problem.status().message()).c_str());
+      return 2;
+    }
+    problems.push_back(*problem);
+  }
+  for (const gemm::GemmProblem& problem : problems) {
+    ForEachFamily([&](auto family, const char* name) { bench.Plan(family, name, problem); });
+  }
+  if (absl::GetFlag(FLAGS_resume)) {
+    if (absl::Status s = bench.Resume(); !s.ok()) {
+      std::printf("measuring all: %s\n", std::string(s.message()).c_str());
+    }
+  }
+  std::printf("%d products to measure\n", bench.open());
+  for (const gemm::GemmProblem& problem : problems) {
+    ForEachFamily([&](auto family, const char* name) { bench.Run(family, name, problem); });
+  }
+  bool fine = bench.fine();
+  if (bench.open() > 0) std::printf("not run, no time was left: %d products\n", bench.open());
+  for (const absl::Status& s : {bench.WriteTable(), bench.WriteRows()}) {
+    if (s.ok()) continue;
+    std::fprintf(stderr, "gemm_bench: %s\n", std::string(s.message()).c_str());
     fine = false;
   }
-  const std::string path = absl::GetFlag(FLAGS_json);
-  if (path.empty()) return fine ? 0 : 1;
-  Json environment = bench.environment();
-  environment["commit"] = absl::GetFlag(FLAGS_commit);
-  environment["method"] =
-      "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples of "
-      "every tile and the peers; the "
-      "peer is the fastest algorithm of cuBLASLt's heuristic, with TF32 for tf32 only, with fast "
-      "sums for 8-bit floats (full: without); sm80: the fastest of all tiles and stages of its "
-      "algorithms whose kernel's name says sm_80; floor_us is from bytes alone; of "
-      "f16_x_s4_over_f16 "
-      "and its like the peer multiplies two matrices of f16";
-  const absl::Status s = WriteFile(path, ResultText(environment, bench.summary(), bench.rows()));
-  if (!s.ok()) std::fprintf(stderr, "gemm_bench: %s\n", std::string(s.message()).c_str());
-  return fine && s.ok() ? 0 : 1;
+  return fine ? 0 : 1;
 }
 
 }  // namespace

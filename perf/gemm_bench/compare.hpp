@@ -13,14 +13,17 @@
 
 namespace weft::perf {
 
-// Of the largest sum, times sqrt(k): what two ways to add up products of Elements may differ by. Sums of
-// 8-bit floats in tensor cores have about 14 bits.
-template <class Element>
-inline constexpr double kTolerance = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1 ? 2e-4
-                                                                                       : 1e-6;
+// Of the largest sum, times sqrt(k): what two ways to add up the products of a policy may differ by. Sums
+// of 8-bit floats in tensor cores have about 14 bits, those that are halves 11.
+template <class P>
+inline constexpr double kTolerance = gemm::kHalfSums<P> ? 1e-3
+                                     : gemm::kWgmmaOnly<typename P::Element> &&
+                                             sizeof(typename P::Element) == 1
+                                         ? 2e-4
+                                         : 1e-6;
 
 // Notes in a row how many differ, and by how much: exactly for int32, beyond the tolerance for float.
-template <class Element, class Sum>
+template <class P, class Sum>
 void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std::int64_t k,
                  Json* row) {
   double most = 0, largest = 0;
@@ -35,7 +38,9 @@ void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std:
     }
   };
   for (std::size_t i = 0; i < want.size(); ++i) {
-    if constexpr (kIsComplex<Sum>) {
+    if constexpr (std::is_same_v<Sum, Half>) {
+      compare(got[i].ToFloat(), want[i].ToFloat());
+    } else if constexpr (kIsComplex<Sum>) {
       compare(got[i].re, want[i].re), compare(got[i].im, want[i].im);
     } else {
       compare(got[i], want[i]);
@@ -43,7 +48,7 @@ void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std:
   }
   largest /= std::max(most, 1e-30);
   const bool near = std::is_same_v<Sum, std::int32_t> ||
-                    largest < kTolerance<Element> * std::sqrt(static_cast<double>(k));
+                    largest < kTolerance<P> * std::sqrt(static_cast<double>(k));
   // Products of random matrices are not all zero.
   if (mismatches == 0 && (most == 0 || !near)) mismatches = 1;
   (*row)["mismatches"] = mismatches;

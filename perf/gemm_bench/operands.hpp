@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace weft::perf {
 // A, B and C of a product.
 struct Set {
   DeviceBuffer a, b, c;
-  // What we read where it is not what is multiplied (gemm/load_functor.hpp).
+  // What we read where it is not what the peer does.
   DeviceBuffer a_memory, b_memory;
 };
 
@@ -31,11 +32,12 @@ inline absl::StatusOr<std::shared_ptr<DeviceBuffer>> MakeWorkspace(std::int64_t 
   return std::make_shared<DeviceBuffer>(std::move(buffer));
 }
 
-// Of a policy: s8. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which
+// Of a policy: s8, or f16_sums_f16 of halves whose sums are halves. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which
 // has no such product, multiplies two matrices of Elements: f16_x_s4_over_f16.
 template <class P>
 std::string TypeName() {
-  const std::string element = Type<typename P::Element>::kName;
+  const std::string element =
+      absl::StrCat(Type<typename P::Element>::kName, gemm::kHalfSums<P> ? "_sums_f16" : "");
   const auto of = [&](bool loads, int bits) { return !loads ? element : absl::StrCat("s", bits); };
   constexpr bool kLoadsA = gemm::kLoads<gemm::LoadOf<P, true>>;
   constexpr bool kLoadsB = gemm::kLoads<gemm::LoadOf<P, false>>;
@@ -44,17 +46,28 @@ std::string TypeName() {
                       of(kLoadsB, gemm::kOperandBits<P, false>), "_over_", element);
 }
 
-// `count` elements as they are multiplied, and as they are in memory where that is something else.
+// `count` elements as the peer multiplies them, and as they are in our memory where that is something
+// else.
 template <class Element, class Load>
 struct RandomMatrix {
   using Memory = gemm::OperandElement<Element, Load>;
-  std::vector<gemm::StoredElement<Element>> values;
+  using Value = typename PeerElementOf<Element>::type;
+  static constexpr bool kOwnMemory =
+      gemm::kLoads<Load> || !std::is_same_v<Value, gemm::StoredElement<Element>>;
+  std::vector<Value> values;
   std::vector<Memory> memory;
 
   RandomMatrix(std::int64_t count, std::uint64_t seed) {
-    if constexpr (!gemm::kLoads<Load>) {
+    if constexpr (!kOwnMemory) {
       values.resize(count);
       for (std::int64_t i = 0; i < count; ++i) values[i] = Type<Element>::Random(seed, i);
+    } else if constexpr (!gemm::kLoads<Load>) {
+      memory.resize(count);
+      values.resize(count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        memory[i] = Type<Element>::Random(seed, i);
+        values[i] = Value::FromFloat(memory[i].ToFloat());
+      }
     } else {
       using Source = gemm::internal::LoadSource<typename Load::Source>;
       memory.resize(gemm::BytesOfElements<Source::kBits>(count));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "perf/support/device_data.hpp"
 #include "perf/support/statistics.hpp"
+#include "weft/layouts/float16.hpp"
 
 namespace weft::perf {
 namespace {
@@ -162,7 +163,9 @@ absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d
   // Complex ones begin with the real part.
   const float floats[][2] = {{alpha, 0.0f}, {beta, 0.0f}};
   const double doubles[][2] = {{alpha, 0.0}, {beta, 0.0}};
+  const Half halves[] = {Half::FromFloat(alpha), Half::FromFloat(beta)};
   const auto scale = [&](int i) -> const void* {
+    if (shape_.scale() == CUDA_R_16F) return &halves[i];
     if (shape_.scale() == CUDA_R_32I) return &ints[i];
     if (shape_.scale() == CUDA_R_64F || shape_.scale() == CUDA_C_64F) return doubles[i];
     return floats[i];

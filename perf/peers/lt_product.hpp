@@ -24,6 +24,7 @@ struct LtShape {
   const float* row_alpha = nullptr;  // a factor of each row of D, on the GPU
   const float* bias = nullptr;       // of each row of D, on the GPU
   bool relu = false;
+  bool half_sums = false;  // of halves: sums are halves too
   bool tf32 = false;       // of floats: they are read as TF32
   bool fast_sums = false;  // of 8-bit floats: sums stay in the tensor cores, which have fewer bits
   int batch = 1;           // products, whose matrices lie one behind the other
@@ -32,14 +33,15 @@ struct LtShape {
   cublasComputeType_t compute() const {
     return int_sums()                                       ? CUBLAS_COMPUTE_32I
            : operand == CUDA_R_64F || operand == CUDA_C_64F ? CUBLAS_COMPUTE_64F
+           : half_sums                                      ? CUBLAS_COMPUTE_16F
            : tf32                                           ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                             : CUBLAS_COMPUTE_32F;
   }
-  // What scales the sums: int32, double or complex for results of those, else float.
+  // What scales the sums: half, int32, double or complex for sums of those, else float.
   cudaDataType_t scale() const {
     const bool own = result == CUDA_R_32I || result == CUDA_R_64F || result == CUDA_C_32F ||
                      result == CUDA_C_64F;
-    return own ? result : CUDA_R_32F;
+    return own || half_sums ? result : CUDA_R_32F;
   }
 };
 

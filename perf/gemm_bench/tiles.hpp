@@ -1,0 +1,87 @@
+// The tiles of a family of products, and their rows. Only with WEFT_HAVE_CUDA.
+#pragma once
+
+#if WEFT_HAVE_CUDA
+
+#include <cstdio>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "perf/gemm_bench/operands.hpp"
+#include "perf/gemm_bench/sizes.hpp"
+#include "perf/support/json.hpp"
+#include "perf/support/stopwatch.hpp"
+#include "weft/gemm/dispatch.hpp"
+
+namespace weft::perf {
+
+// One policy of a family.
+struct Tile {
+  int index = 0;
+  Json row;
+  bool fits = true;  // the product
+  absl::Status status = absl::OkStatus();
+  Contestant contestant = {};
+};
+
+template <class P>
+std::string LayerName(const gemm::GemmProblem& problem) {
+  return absl::StrCat("gemm_", TypeName<P>(), "_", SizeName(problem));
+}
+
+// Those with GPU code of which is_wanted("<type> <tile> <layouts>") holds.
+template <class... Policies, class IsWanted>
+std::vector<Tile> TilesOf(const gemm::GemmProblem& problem, const IsWanted& is_wanted) {
+  using P = std::tuple_element_t<0, std::tuple<Policies...>>;
+  const std::string layout = absl::StrCat(gemm::kLinesOfA<P> ? "row" : "column", "-major A, ",
+                                          gemm::kLinesOfB<P> ? "column" : "row", "-major B");
+  const bool has_code[] = {gemm::HasGpuCode<Policies>()...};
+  std::vector<Tile> tiles;
+  for (int i = 0; i < static_cast<int>(sizeof...(Policies)); ++i) {
+    const std::string name =
+        gemm::PolicyName(gemm::Dispatch<gemm::Family<Policies...>>::Configs()[i]);
+    if (!has_code[i] || !is_wanted(absl::StrCat(TypeName<P>(), " ", name, " ", layout))) continue;
+    tiles.push_back({i,
+                     {{"layer", LayerName<P>(problem)},
+                      {"batch", problem.batch},
+                      {"kernel", name},
+                      {"layout", layout},
+                      {"mismatches", 0},
+                      {"peer", "none"}}});
+  }
+  return tiles;
+}
+
+// Leaves out tiles that do not take the product, or that the model expects to take more than `near` times
+// as long as its choice; near: 0 for no such limit.
+template <class Op>
+void LeaveOut(const Op& model, double near, std::vector<Tile>* tiles) {
+  const double least = model.candidates()[model.index()].prediction.microseconds;
+  for (Tile& tile : *tiles) {
+    const gemm::Candidate& candidate = model.candidates()[tile.index];
+    tile.fits =
+        candidate.status.ok() && (near == 0 || candidate.prediction.microseconds <= near * least);
+  }
+}
+
+template <class P>
+void PrintTile(const gemm::GemmProblem& problem, const Json& row) {
+  const double us = row.value("ours_us", 0.0);
+  const double operations = (kIsComplex<typename P::Element> ? 8.0 : 2.0) * problem.m * problem.n *
+                            problem.k * problem.batch;
+  std::printf(
+      "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  sm80 ratio %.3f; "
+      "%s%s%s\n",
+      TypeName<P>().c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
+      row["layout"].get<std::string>().c_str(), us, us > 0 ? 1e-6 * operations / us : 0.0,
+      row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
+      row["status"].get<std::string>().c_str(), row.value("best", false) ? "; best" : "",
+      row.value("model", false) ? "; the model's choice" : "");
+  std::fflush(stdout);
+}
+
+}  // namespace weft::perf
+
+#endif  // WEFT_HAVE_CUDA
