@@ -339,7 +339,7 @@ RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, f
               for name in report_benches.BENCHES}
 RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0], table), "ladder")
               for name, render in report_ladder.TABLES.items()}
-RENDERERS |= {name: (lambda found, root, name=name: report_products.products(found[name][0], table), name)
+RENDERERS |= {name: (lambda found, root, name=name: report_products.render(name, found[name][0], table), name)
               for name in report_products.FILES}
 NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn", "compile-times",
              *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large")))

@@ -3,7 +3,9 @@
 import math
 import statistics
 
-FILES = ("gemm-wgmma", "gemm", "gemm-skinny", "gemm-f64", "gemm-c32", "gemm-c64", "gemm-streamed")
+GRID = "gemm-grid"
+FILES = ("gemm-wgmma", "gemm", "gemm-skinny", "gemm-f64", "gemm-c32", "gemm-c64", "gemm-streamed", GRID)
+LEAST = 0.85  # of cuBLASLt's time over ours, wanted of every product
 FIELDS = {"layer": str, "kernel": str, "layout": str, "peer": str, "mismatches": int, "status": str}
 
 
@@ -27,6 +29,40 @@ def by_type(rows):
             for kind, ratios in found.items()]
 
 
+def orders(row):
+    return row["layout"].replace("-major A", "").replace("-major B", "")
+
+
+def grid(result, table):
+    """Every type and order, a line each, at several sizes: our best tile's time and the ratio."""
+    rows = [r for r in result["rows"] if r.get("best", True)]
+    sizes = list(dict.fromkeys(named(r)[1] for r in rows))
+    found = {(*named(r), orders(r)): r for r in rows}
+
+    def cell(r):
+        if r is None:
+            return "-"
+        if r["status"] != "ok":
+            return r["status"].split(":")[0]
+        return f"{r['ours_us']:.1f} ({r['ratio']:.3f})" if r.get("ratio") else f"{r['ours_us']:.1f}"
+    kinds = list(dict.fromkeys((named(r)[0], orders(r)) for r in rows))
+    text = table(("type", "A, B", *(f"{shape(size)}:" for size in sizes)),
+                 [(kind, order, *(cell(found.get((kind, size, order))) for size in sizes)) for kind, order in kinds])
+    good = [r for r in rows if r["status"] == "ok"]
+    text += "\n" + types(good, table)
+    ratios = [r["ratio"] for r in good if r.get("ratio")]
+    e = result["environment"]
+    wide = sum(x >= LEAST for x in ratios)
+    return text + (
+        f"\nIn a cell our best tile's us and, in parentheses, cuBLASLt's time over it: {LEAST} or more in {wide} of {len(ratios)}. "
+        f"Without a time of ours: {len(rows) - len(good)} of {len(rows)}. Tiles: {e.get('tiles', 'all')}.\n"
+        f"\n{e['device']}; commit {e['commit']}. {e['method'][0].upper()}{e['method'][1:]}.\n")
+
+
+def types(rows, table):
+    return table(("element types", "products:", "cuBLASLt's time / ours, geometric mean:", "worst:", "which"), by_type(rows))
+
+
 def products(result, table):
     """One line for each product's best kernel of ours; for each kernel of files that name no best."""
     lines = []
@@ -39,12 +75,12 @@ def products(result, table):
 
         def shown(field, digits, r=r):
             return f"{r[field]:.{digits}f}" if r.get(field) else "-"
-        lines.append((f"{kind} {shape(size)}", r["layout"].replace("-major A", "").replace("-major B", ""),
+        lines.append((f"{kind} {shape(size)}", orders(r),
                       shown("ours_us", 1), f"{tops:.1f}", shown("peer_us", 1), shown("ratio", 3), shown("sm80_us", 1),
                       shown("sm80_ratio", 3), r["kernel"], r["status"]))
     text = table(("product", "A, B", "ours us:", "TOPS:", "cuBLASLt's best us:", "its time / ours:",
                   "its best on sm_80 kernels us:", "its time / ours:", "ours", "status"), lines)
-    text += "\n" + table(("element types", "products:", "cuBLASLt's time / ours, geometric mean:", "worst:", "which"), by_type(rows))
+    text += "\n" + types(rows, table)
     if over := [r["model_over_best"] for r in rows if r.get("model_over_best")]:
         text += (f"\nThe tile that `gemm::Dispatch` chooses without measuring takes {statistics.geometric_mean(over):.3f} "
                  f"times the best one's time (geometric mean of {len(over)} products), {max(over):.3f} at most.\n")

@@ -16,6 +16,10 @@
 #   condconv, deconv, fused, local, block, costs, gemm, ladder
 #              condconv_bench ... local_bench (local-filter.json), block_bench, epilogue_bench (epilogue-costs.json),
 #              gemm_bench on products of WEFT_GEMM_SIZES (4096), examples/ladder; <stage>.json
+#   grid       gemm_bench, every type x every order of A and B on the products WEFT_GRID_SIZES (10240x4096x4096, 4096^3,
+#              8192^3 and 16 rows or columns), tiles that the model expects within WEFT_GRID_NEAR (2) of its choice;
+#              gemm-grid.json. As many products as there is time for, and the same command again does the others: it
+#              goes on from the gemm-grid.json of this commit in build/h200, or in perf/results/h200
 #   ab         perf/ab.py: the weft_perf of the folder WEFT_A (another carry/), against this one's, list anchors;
 #              ab.json, ab.md; WEFT_AB has more of its flags
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
@@ -100,6 +104,14 @@ local_stage() { bench local_bench local-filter; }
 block() { bench block_bench block; }
 costs() { bench epilogue_bench epilogue-costs; }
 gemm() { bench gemm_bench gemm --sizes="${WEFT_GEMM_SIZES:-4096}"; }
+grid() {
+  local file=$out/gemm-grid.json kept=perf/results/h200/gemm-grid.json
+  [ -f "$file" ] || { [ -f "$kept" ] && cp "$kept" "$file"; }
+  # What is under way at the end of the time takes up to half a minute more.
+  bounded $((limit - 10)) $bin/gemm_bench --json="$file" --commit="$commit" --resume --skip=Streamed \
+    --near="${WEFT_GRID_NEAR:-2}" --stop_after_s=$((limit - 60 - SECONDS)) \
+    --sizes="${WEFT_GRID_SIZES:-10240x4096x4096,4096,4096x16x4096,16x4096x4096,8192}"
+}
 ladder() { bench ladder ladder --backend=cuda; }
 
 # weft <arguments>: weft_perf, as many rows as there is time for.
@@ -214,7 +226,7 @@ pack() {
   cp "$out/summary.txt" "$OUT"
 }
 
-known=" tests cudnn demo nc4 perf depthwise epilogues network large condconv deconv fused local block costs gemm ladder ab sanitizer ncu "
+known=" tests cudnn demo nc4 perf depthwise epilogues network large condconv deconv fused local block costs gemm grid ladder ab sanitizer ncu "
 for stage in "${stages[@]}"; do
   [[ $known = *" $stage "* ]] || { echo "run_h200.sh: no stage '$stage'; the stages are$known"; exit 2; }
 done

@@ -273,6 +273,24 @@ class GemmReport(Case):
         self.assertEqual(self.run_report(), 2)
 
 
+class GridReport(Case):
+    page_text = PAGE.replace("nc4", "gemm-grid")
+
+    def test_a_line_for_each_type_and_order(self):
+        rows = [ROW | {"best": False}, ROW | {"best": True}, ROW | {"layer": "gemm_s8_16x64x64", "ratio": 1.5},
+                ROW | {"layout": "row-major A, row-major B"},
+                {k: v for k, v in ROW.items() if not k.startswith(("ours", "ratio"))}
+                | {"layer": "gemm_f16_x_s4_over_f16_4096", "kernel": "none", "status": "not run: no time was left"}]
+        (self.root / report.RESULTS / "gemm-grid.json").write_text(json.dumps(
+            {"environment": {"device": "H200", "commit": "abc", "method": "how", "tiles": "some"}, "rows": rows}))
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| type | A, B | 4096^3 | 16 x 64 x 64 |\n| --- | --- | ---: | ---: |\n"
+                      "| s8 | row, column | 200.0 (0.500) | 200.0 (1.500) |\n| s8 | row, row | 200.0 (0.500) | - |\n"
+                      "| f16 x s4 | row, column | not run | - |\n", self.page())
+        self.assertIn("0.85 or more in 1 of 3. Without a time of ours: 1 of 4. Tiles: some.", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
+
+
 def network_row(**changes):
     result = {"batch": 16, "ours_ms": 0.5, "ours_images_per_s": 32000, "cudnn_ms": 0.4,
               "cudnn_images_per_s": 40000, "ratio": 0.8, "ratio_without_first": 0.7, "model_choice_ms": 0.55, "mismatches": 0,
