@@ -22,6 +22,12 @@ inline constexpr double kTolerance = gemm::kHalfSums<P> ? 1e-3
                                          ? 2e-4
                                          : 1e-6;
 
+// What rounding sums to C's elements adds to that.
+template <class Output>
+inline constexpr double kRounding = std::is_same_v<Output, Half>       ? 0x1p-10
+                                    : std::is_same_v<Output, Bfloat16> ? 0x1p-7
+                                                                       : 0.0;
+
 // Notes in a row how many differ, and by how much: exactly for int32, beyond the tolerance for float.
 template <class P, class Sum>
 void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std::int64_t k,
@@ -38,7 +44,7 @@ void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std:
     }
   };
   for (std::size_t i = 0; i < want.size(); ++i) {
-    if constexpr (std::is_same_v<Sum, Half>) {
+    if constexpr (gemm::kFloat16<Sum>) {
       compare(got[i].ToFloat(), want[i].ToFloat());
     } else if constexpr (kIsComplex<Sum>) {
       compare(got[i].re, want[i].re), compare(got[i].im, want[i].im);
@@ -48,7 +54,7 @@ void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std:
   }
   largest /= std::max(most, 1e-30);
   const bool near = std::is_same_v<Sum, std::int32_t> ||
-                    largest < kTolerance<P> * std::sqrt(static_cast<double>(k));
+                    largest < kTolerance<P> * std::sqrt(static_cast<double>(k)) + kRounding<Sum>;
   // Products of random matrices are not all zero.
   if (mismatches == 0 && (most == 0 || !near)) mismatches = 1;
   (*row)["mismatches"] = mismatches;

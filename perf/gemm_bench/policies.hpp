@@ -1,4 +1,4 @@
-// The families behind the lines of perf/gemms.def: C row-major, the plain sums.
+// The families behind the lines of perf/gemms.def: C row-major, the plain sums or these as 16-bit floats.
 #pragma once
 
 #include "weft/epilogues/chain.hpp"
@@ -37,6 +37,13 @@ using HalfSumColumnColumn = gemm::HalfSumGemmFamily<ToHalf, Column, Column>;
 using E4m3RowColumn = gemm::E4m3GemmFamily<Sums<float>>;
 using E5m2RowColumn = gemm::E5m2GemmFamily<Sums<float>>;
 using Tf32RowColumn = gemm::Tf32GemmFamily<Sums<float>>;
+
+template <class T>
+using RoundedTo = epilogues::Chain<epilogues::Scale, epilogues::RoundTo<T>>;
+using HalfToHalfRowColumn = gemm::HalfGemmFamily<RoundedTo<Half>>;
+using HalfToHalfRowRow = gemm::HalfGemmFamily<RoundedTo<Half>, Row, Row>;
+using HalfToHalfColumnColumn = gemm::HalfGemmFamily<RoundedTo<Half>, Column, Column>;
+using Bfloat16ToBfloat16RowColumn = gemm::Bfloat16GemmFamily<RoundedTo<Bfloat16>>;
 
 // Tiles with config.stream alone; those without are above.
 template <class Element, class Sum>
