@@ -1,5 +1,5 @@
 // block_bench [--json=FILE] [--layers=PART] [--commit=HASH]: thousands of small products, one gemm::Block each, against the fastest
-// algorithm that cuBLASLt's heuristic offers for them as a strided batch.
+// algorithm that cuBLASLt's heuristic offers for them as a strided batch, and against whole kernels of ours over that batch.
 //
 // The operands of a run are larger than the L2. Every element is compared with the peer's: int8
 // exactly, floats within what their sums may differ by.
@@ -14,9 +14,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "perf/block_bench/kernels.hpp"
+#include "perf/block_bench/whole.hpp"
 #include "perf/gemm_bench/elements.hpp"
 #include "perf/peers/lt_product.hpp"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/dispatch.hpp"
 
 namespace weft::perf {
 namespace {
@@ -41,6 +43,32 @@ absl::StatusOr<int> Fastest(const Stopwatch& watch, const LtProduct& product,
     if (best < 0 || *us < least) best = i, least = *us;
   }
   return best;
+}
+
+// A whole kernel of ours.
+struct Whole {
+  std::string name;
+  Contestant contestant;
+};
+// Those that take `products` cubes, with GPU code here.
+template <class Element>
+std::vector<Whole> WholeKernels(const Stopwatch& watch, std::int64_t size, int products,
+                                const CubeParams<Element>& p) {
+  using Op = gemm::Dispatch<WholeOf<Element>>;
+  const gemm::GemmProblem problem = {.m = size, .n = size, .k = size, .batch = products};
+  std::vector<Whole> found;
+  for (int i = 0; i < Op::kPolicies; ++i) {
+    const absl::StatusOr<Op> op = Op::CreateAt(problem, i);
+    if (!op.ok()) continue;
+    const auto run = [op = *op, p, stream = watch.stream()](int) {
+      return op.Run({.a = p.a, .b = p.b, .c = p.c}, stream);
+    };
+    if (!run(0).ok()) continue;
+    found.emplace_back();
+    found.back().name = gemm::PolicyName(Op::Configs()[i]);
+    found.back().contestant.enqueue = run;
+  }
+  return found;
 }
 
 template <class Element>
@@ -75,27 +103,43 @@ absl::Status Measure(Bench& bench, CubeWay way, int index, Json* row) {
   if (algorithm < 0) return absl::NotFoundError("cuBLASLt has no algorithm that runs");
   Contestant peer, ours;
   peer.enqueue = [&](int) { return run_peer(algorithm); };
+  const CubeParams<Element> params{on_a.as<Element>(), on_b.as<Element>(), on_c.as<Sum>()};
   ours.enqueue = [&](int) -> absl::Status {
-    const CubeParams<Element> params{on_a.as<Element>(), on_b.as<Element>(), on_c.as<Sum>()};
     const arch::LaunchResult result = LaunchCubes(way, index, products, params, watch.stream());
     return result.ok() ? absl::OkStatus() : absl::InternalError(result.message);
   };
   WEFT_TRY(watch.Prepare(peer, 1, kSampleMicroseconds));
   WEFT_LET(const std::vector<Sum> want, on_c.Read<Sum>());
-  WEFT_TRY(on_c.Fill(0x7f));
-  WEFT_TRY(watch.Prepare(ours, 1, kSampleMicroseconds));
-  WEFT_LET(const std::vector<Sum> got, on_c.Read<Sum>());
   // Each of two sums of values below 1 in magnitude is within size^2 2^-23 of the true one.
   const double most = std::is_same_v<Sum, float> ? 2.0 * static_cast<double>(area) * 0x1p-23 : 0.0;
   std::int64_t wrong = 0, zeros = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    wrong += !(std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i])) <= most);
-    zeros += want[i] == 0;
+  for (const Sum x : want) zeros += x == 0;
+  std::vector<Whole> wholes = WholeKernels<Element>(watch, size, products, params);
+  std::vector<Contestant*> all = {&ours, &peer};
+  for (Whole& whole : wholes) all.push_back(&whole.contestant);
+  for (Contestant* one : all) {
+    if (one == &peer) continue;
+    WEFT_TRY(on_c.Fill(0x7f));
+    WEFT_TRY(watch.Prepare(*one, 1, kSampleMicroseconds));
+    WEFT_LET(const std::vector<Sum> got, on_c.Read<Sum>());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      wrong += !(std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i])) <= most);
+    }
   }
-  if (2 * zeros > static_cast<std::int64_t>(got.size())) wrong = -1;  // nothing was compared
-  WEFT_TRY(watch.Interleave({&ours, &peer}, 15, 2e6));
+  if (2 * zeros > static_cast<std::int64_t>(want.size())) wrong = -1;  // nothing was compared
+  WEFT_TRY(watch.Interleave(all, 15, 2e6));
 
   const double us = Quantile(ours.samples, 0.5), peer_us = Quantile(peer.samples, 0.5);
+  double whole_us = 0.0;
+  for (const Whole& whole : wholes) {
+    const double each_us = Quantile(whole.contestant.samples, 0.5);
+    if (whole_us > 0.0 && whole_us <= each_us) continue;
+    whole_us = each_us;
+    (*row)["whole_kernel"] = whole.name;
+  }
+  if (whole_us > 0.0) {
+    row->update({{"whole_us", Rounded(whole_us)}, {"whole_ratio", Rounded(whole_us / us)}});
+  }
   const double floor_us = products * each / bench.machine().ceilings(false).bytes_per_us;
   row->update({{"batch", products},
                {"kernel", absl::StrCat("block", kSuffix[static_cast<int>(way)])},

@@ -119,6 +119,8 @@ if(WEFT_PERF_ALL_TILES)
 endif()
 weft_add_operators(epilogue_bench "perf/epilogue_bench/policies.hpp" ${epilogue})
 
+weft_add_gemm_family(block_bench "perf/block_bench/whole.hpp" 5 "weft::perf::WholeS8" "weft::perf::WholeHalf")
+weft_add_gemm_family(block_bench "perf/block_bench/whole.hpp" 3 "weft::perf::WholeFloat")
 target_link_libraries(block_bench PRIVATE ${CMAKE_DL_LIBS})
 if(WEFT_HAVE_CUDA)
   target_sources(block_bench PRIVATE perf/block_bench/launch.cu)

@@ -72,7 +72,8 @@ BENCHES = {
     "condconv": ("condconv.json", condconv),
     "block": ("block.json", (
         ("product", "layer", None), ("how many", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
-        ("cuBLASLt's batch us:", "peer_us", 1), ("its time / ours:", "ratio", 3), ("floor us:", "floor_us", 1))),
+        ("cuBLASLt's batch us:", "peer_us", 1), ("its time / ours:", "ratio", 3),
+        ("our whole kernels' us:", "whole_us", 1), ("their time / ours:", "whole_ratio", 3), ("floor us:", "floor_us", 1))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
 }
