@@ -37,7 +37,7 @@ def grid(result, table):
     """Every type and order, a line each, at several sizes: our best tile's time and the ratio."""
     rows = [r for r in result["rows"] if r.get("best", True)]
     sizes = list(dict.fromkeys(named(r)[1] for r in rows))
-    found = {(*named(r), orders(r)): r for r in rows}
+    found = {(*named(r), orders(r)): r for r in sorted(rows, key=lambda r: r["status"] == "ok")}
 
     def cell(r):
         if r is None:
@@ -48,15 +48,21 @@ def grid(result, table):
     kinds = list(dict.fromkeys((named(r)[0], orders(r)) for r in rows))
     text = table(("type", "A, B", *(f"{shape(size)}:" for size in sizes)),
                  [(kind, order, *(cell(found.get((kind, size, order))) for size in sizes)) for kind, order in kinds])
-    good = [r for r in rows if r["status"] == "ok"]
+    good = [r for r in found.values() if r["status"] == "ok"]
     text += "\n" + types(good, table)
     ratios = [r["ratio"] for r in good if r.get("ratio")]
     e = result["environment"]
-    wide = sum(x >= LEAST for x in ratios)
+    enough = sum(x >= LEAST for x in ratios)
+    bad = sum(r["status"] not in ("ok", "not run: no time was left") for r in result["rows"])
     return text + (
-        f"\nIn a cell our best tile's us and, in parentheses, cuBLASLt's time over it: {LEAST} or more in {wide} of {len(ratios)}. "
-        f"Without a time of ours: {len(rows) - len(good)} of {len(rows)}. Tiles: {e.get('tiles', 'all')}.\n"
+        f"\nIn a cell our best tile's us and, in parentheses, cuBLASLt's time over it: {LEAST} or more in {enough} of "
+        f"{len(ratios)}. Without a time of ours: {len(found) - len(good)} of {len(found)} products; wrong or failed: {bad} "
+        f"tiles. Tiles: {e.get('tiles', 'all')}.\n"
         f"\n{e['device']}; commit {e['commit']}. {e['method'][0].upper()}{e['method'][1:]}.\n")
+
+
+def render(name, result, table):
+    return grid(result, table) if name == GRID else products(result, table)
 
 
 def types(rows, table):

@@ -277,7 +277,8 @@ class GridReport(Case):
     page_text = PAGE.replace("nc4", "gemm-grid")
 
     def test_a_line_for_each_type_and_order(self):
-        rows = [ROW | {"best": False}, ROW | {"best": True}, ROW | {"layer": "gemm_s8_16x64x64", "ratio": 1.5},
+        rows = [ROW | {"best": False}, ROW | {"best": True}, ROW | {"status": "failed: x", "ours_us": None},
+                ROW | {"layer": "gemm_s8_16x64x64", "ratio": 1.5},
                 ROW | {"layout": "row-major A, row-major B"},
                 {k: v for k, v in ROW.items() if not k.startswith(("ours", "ratio"))}
                 | {"layer": "gemm_f16_x_s4_over_f16_4096", "kernel": "none", "status": "not run: no time was left"}]
@@ -287,7 +288,8 @@ class GridReport(Case):
         self.assertIn("| type | A, B | 4096^3 | 16 x 64 x 64 |\n| --- | --- | ---: | ---: |\n"
                       "| s8 | row, column | 200.0 (0.500) | 200.0 (1.500) |\n| s8 | row, row | 200.0 (0.500) | - |\n"
                       "| f16 x s4 | row, column | not run | - |\n", self.page())
-        self.assertIn("0.85 or more in 1 of 3. Without a time of ours: 1 of 4. Tiles: some.", self.page())
+        self.assertIn("0.85 or more in 1 of 3. Without a time of ours: 1 of 4 products; wrong or failed: 1 tiles. Tiles: some.",
+                      self.page())
         self.assertEqual(self.run_report("--check"), 0)
 
 
