@@ -142,22 +142,22 @@ struct S8DepthwiseNhwc : internal::S8Depthwise<NHWC, EpilogueT, Dst, TileT> {};
 
 namespace internal {
 
-// Family<Policies...> where wgmma_sm90 stores as it was measured, 16 bytes of a pixel at once; an
-// empty one elsewhere, for which the model would be wrong.
-template <class Epilogue, class Dst, class... Policies>
-using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) == 1 && !kIsInt4<Dst> &&
+// Family<Policies...> where wgmma_sm90 stores 16 bytes of a pixel at once, as it was measured, of outputs of at
+// most `most` bytes; an empty one elsewhere, for which the model would be wrong.
+template <int most, class Epilogue, class Dst, class... Policies>
+using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) <= most && !kIsInt4<Dst> &&
                                         kStagedStore<Epilogue, Dst> == 16,
                                     Family<Policies...>, Family<>>;
 
 template <class E, class Dst>
 using WgmmaFirst =
-    IfStaged<E, Dst, S8Conv4<E, Dst, WgmmaFirst512x64>, S8Conv4<E, Dst, WgmmaFirst448x64>,
+    IfStaged<1, E, Dst, S8Conv4<E, Dst, WgmmaFirst512x64>, S8Conv4<E, Dst, WgmmaFirst448x64>,
              S8Conv4<E, Dst, WgmmaFirst112x64>, S8Conv4<E, Dst, WgmmaFirst64x64>>;
 
 // Of S8Conv32 and S8ConvNhwc.
 template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
 using Wgmma =
-    IfStaged<E, Dst, Conv<E, Dst, Wgmma128x256>, Conv<E, Dst, Wgmma256x128>,
+    IfStaged<2, E, Dst, Conv<E, Dst, Wgmma128x256>, Conv<E, Dst, Wgmma256x128>,
              Conv<E, Dst, Wgmma224x128>, Conv<E, Dst, Wgmma208x128>, Conv<E, Dst, Wgmma192x128>,
              Conv<E, Dst, Wgmma128x128>, Conv<E, Dst, Wgmma64x128>, Conv<E, Dst, Wgmma224x64>,
              Conv<E, Dst, Wgmma192x64>, Conv<E, Dst, Wgmma112x64>, Conv<E, Dst, Wgmma96x128>,
@@ -179,7 +179,7 @@ using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
 // What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/, in one of
 // the formats. Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
 // that all refuse. GPUs other than Hopper, and problems that the copy engine does not serve, pass
-// over the wgmma_sm90 tiles, which write int8 or uint8 to NCxHWx<32> and wider and to NHWC.
+// over the wgmma_sm90 tiles, which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Conv4Family = gemm::JoinFamilies<
     Family<S8Conv4<Epilogue, Dst, Tile64x64>, S8Conv4<Epilogue, Dst, Tile128x128>,

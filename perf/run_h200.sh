@@ -208,6 +208,7 @@ ncu_stage() {
       --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats \
       --section SchedulerStats --section MemoryWorkloadAnalysis --section InstructionStats \
       --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
+      --metrics 'regex:smsp__average_warps_issue_stalled_.*_per_issue_active.ratio,regex:sm__(inst_executed_)?pipe_tensor.*pct_of_peak_sustained_active' \
       $bin/weft_perf --once --layer="$layer" --batch="$batch" --layout="${layout:-nc4}" --tile="$tile" || failed=1
   done
   return $failed

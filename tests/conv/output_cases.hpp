@@ -38,6 +38,7 @@ void RunOutputs(RunOptions options = {},
   for (int i = 0; i < 6; ++i) {
     Problem problem = RandomProblem(engine);
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
+    if (P::SrcLayout::kChannelRun == 0) problem.c = RoundUp(problem.c, 16);
     options.seed = static_cast<std::uint32_t>(engine());
     ExpectMatchesReference<P>(problem, activation, options, {}, range);
     if (testing::Test::HasFailure()) return;
@@ -70,6 +71,17 @@ TEST(ConvolutionOutputs, WgmmaSm90) {
       {}, FullRange<std::uint8_t>(), reference::ReluActivation{});
   RunOutputs<S8Conv32<To<Half>, NHWC, Wgmma32x64>>();
   RunOutputs<S8Conv32<To<Bfloat16>, NCHW, Wgmma32x64>>();
+}
+
+// Of 16 bits: a warp's at a time, whatever the format, the tile's rows and the order of its columns.
+TEST(ConvolutionOutputs, WgmmaSm90Sixteen) {
+  RunOutputs<S8Conv32<To<Half>, NCxHWx<32>, Wgmma32x64>>();
+  RunOutputs<S8Conv32<To<Bfloat16>, NCxHWx<4>, Wgmma32x64>>();
+  RunOutputs<S8Conv32<To<Half>, NCxHWx<64>, Wgmma64x64Split4>>();
+  RunOutputs<S8ConvNhwc<To<Half>, NHWC, Wgmma96x128>>();
+  using Residue = Chain<Residual<Half>, Scale, Bias<>, Relu, RoundTo<Half>>;
+  RunOutputs<S8Conv32<Residue, NCxHWx<32>, Wgmma32x64>>({.gamma = -0.7f}, FullRange<Half>(),
+                                                        reference::ReluActivation{});
 }
 
 // Values and not sums; some beyond int32.
