@@ -214,6 +214,8 @@ class StagedStore {
     }
     if constexpr (kBytes) {
       Deliver(t, shared, p, first_k, end, padded_end);
+    } else {
+      t.BarSync(1 + group, 128);  // for ptxas, as in Deliver
     }
   }
 
