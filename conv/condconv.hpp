@@ -174,7 +174,7 @@ class CondConv {
     if (absl::Status s = CheckMixArguments(plan_, mix); !s.ok()) return s;
     if (args.experts.extents() != problem().filter()) {
       return CheckFilter(problem().filter(), args.experts.extents(), 0, 0,
-                         prologues::PerSample::kName);
+                         prologues::PerSample::kName, "experts");
     }
     return op_.CheckArguments(Rest(args));
   }

@@ -148,7 +148,9 @@ class DepthwisePointwise {
          .alignment = First::config.alignment.src,
          .line_bytes = src_size() * std::int64_t{sizeof(Element)}},
         packed("depthwise.filter", args.depthwise.filter.data(), KRSx4x4::Size(first))};
-    const ZeroPoints zero_points{.source_stage = FirstEpilogue::kSourceZeroPoint,
+    constexpr const char* kFirst = "conv: depthwise";
+    const ZeroPoints zero_points{.who = kFirst,
+                                 .source_stage = FirstEpilogue::kSourceZeroPoint,
                                  .filter_stage = FirstEpilogue::kFilterZeroPoint,
                                  .unsigned_source = CheckedPolicy<First>::kUnsigned,
                                  .depthwise = true,
@@ -171,7 +173,7 @@ class DepthwisePointwise {
         .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
                          sizeof(ResidualElement) == sizeof(Output)};
     if (absl::Status s = gemm::CheckArguments(
-            "conv: depthwise", absl::MakeConstSpan(before, count), dst,
+            kFirst, absl::MakeConstSpan(before, count), dst,
             gemm::EpilogueArgumentsOf<FirstEpilogue>(args.depthwise, depthwise().k, {}));
         !s.ok()) {
       return s;
@@ -183,8 +185,8 @@ class DepthwisePointwise {
           CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, pointwise().dst());
     }
     if (absl::Status s = gemm::CheckArguments("conv", after, dst, epilogue); !s.ok()) return s;
-    if (absl::Status s =
-            CheckFilter(first, args.depthwise.filter.extents(), 1, 0, prologues::Depthwise::kName);
+    if (absl::Status s = CheckFilter(first, args.depthwise.filter.extents(), 1, 0,
+                                     prologues::Depthwise::kName, "depthwise.filter");
         !s.ok()) {
       return s;
     }

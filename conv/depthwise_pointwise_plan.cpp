@@ -25,6 +25,12 @@ absl::Status CheckShape(const Problem& p, int kernel) {
                                                : ""));
 }
 
+// Its c is the depthwise half's k, its image that half's output.
+absl::Status OfPointwise(const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; said of the 1x1 convolution"));
+}
+
 }  // namespace
 
 Problem PointwiseAfter(const Problem& depthwise, std::int64_t k) {
@@ -42,7 +48,7 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   if (absl::Status s = CheckShape(depthwise, own.kernel); !s.ok()) return s;
   const Problem pointwise = PointwiseAfter(depthwise, k);
   const absl::StatusOr<Geometry> second = MakeGeometry(pointwise, facts.pointwise);
-  if (!second.ok()) return second.status();
+  if (!second.ok()) return OfPointwise(second.status());
 
   DepthwisePointwisePlan plan;
   plan.depthwise = depthwise;

@@ -1,6 +1,7 @@
 #include "weft/conv/geometry.hpp"
 
 #include <cinttypes>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -32,9 +33,12 @@ absl::Status NotDivisible(const char* field, std::int64_t value, std::int64_t gr
 
 absl::Status internal::TooLarge(const char* what, Wide value, std::int64_t limit,
                                 const char* remedy) {
-  const double shown = static_cast<double>(value);
+  // A double would round the largest fields.
+  const auto exact = static_cast<std::int64_t>(value);
+  const std::string shown =
+      exact == value ? absl::StrCat(exact) : absl::StrFormat("%.0f", static_cast<double>(value));
   return absl::OutOfRangeError(
-      absl::StrFormat("conv: %s=%.0f exceeds %d; %s", what, shown, limit, remedy));
+      absl::StrCat("conv: ", what, "=", shown, " exceeds ", limit, "; ", remedy));
 }
 
 absl::Status internal::CheckImageSums(std::int64_t p, std::int64_t q) {

@@ -227,16 +227,16 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
 }
 
 absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, std::int64_t count,
-                         std::int64_t filters, const char* prologue) {
+                         std::int64_t filters, const char* prologue, const char* field) {
   if (packed != e) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "conv: args.filter was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "
+        "conv: args.%s was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "
         "s=%d; pack the filter that belongs to the problem",
-        packed.k, packed.c, packed.r, packed.s, e.k, e.c, e.r, e.s));
+        field, packed.k, packed.c, packed.r, packed.s, e.k, e.c, e.r, e.s));
   }
   if (filters != 0 && count != filters) {
     return absl::InvalidArgumentError(
-        absl::StrCat("conv: args.filter holds ", count, " filters, the prologue ", prologue,
+        absl::StrCat("conv: args.", field, " holds ", count, " filters, the prologue ", prologue,
                      " needs ", filters, " for this problem; give PackFilters that count"));
   }
   return absl::OkStatus();

@@ -92,9 +92,10 @@ struct Geometry {
 absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& facts);
 
 // InvalidArgument if the filter was packed for other extents than `wanted`, or if the bank has not
-// the filters that the prologue wants (`filters`; 0: any number).
+// the filters that the prologue wants (`filters`; 0: any number). field: of the arguments.
 absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
-                         std::int64_t count, std::int64_t filters, const char* prologue);
+                         std::int64_t count, std::int64_t filters, const char* prologue,
+                         const char* field = "filter");
 
 // Extents of what a run writes to: a phase's pixels are some of the destination's.
 template <class Prologue>

@@ -34,11 +34,11 @@ struct Direction {
 
   Taps At(std::int64_t output) const {
     const std::int64_t start = output * stride - padding, step = taps == 1 ? 1 : dilation;
-    Taps in;
-    while (in.first < taps && start + in.first * step < 0) ++in.first;
-    in.end = in.first;
-    while (in.end < taps && start + in.end * step < extent) ++in.end;
-    return in;
+    // How many taps lie before `place`.
+    const auto before = [&](std::int64_t place) {
+      return start < place ? std::min(taps, gemm::CeilDiv(place - start, step)) : 0;
+    };
+    return {before(0), before(extent)};
   }
 };
 
@@ -56,13 +56,21 @@ struct Classes {
     return std::find(taps.begin(), taps.end(), in) - taps.begin();
   }
 
-  // visit(first output, how many, their taps): neighbours with the same taps together.
+  // visit(first output, how many, their taps): neighbours with the same taps together. The taps never
+  // return, so that where a run ends is found by halves: images may have 2^30 rows.
   template <class Visit>
   static void ForEachRun(const Direction& d, const Visit& visit) {
     for (std::int64_t i = d.begin(); i < d.end();) {
       const Taps in = d.At(i);
-      std::int64_t end = i + 1;
-      while (end < d.end() && d.At(end) == in) ++end;
+      std::int64_t end = i + 1, others = d.end();
+      while (end < others) {
+        const std::int64_t middle = end + (others - end) / 2;
+        if (d.At(middle) == in) {
+          end = middle + 1;
+        } else {
+          others = middle;
+        }
+      }
       visit(i, end - i, in);
       i = end;
     }
@@ -114,9 +122,9 @@ Direction Along(const Problem& p, const prologues::PerPhase& at) {
           p.dilation_w, at.first_w, at.stride_w, at.columns};
 }
 
-absl::Status ZeroPointOutside(const char* what, std::int32_t zero_point, std::int32_t lowest,
-                              std::int32_t highest, const char* type) {
-  return absl::OutOfRangeError(absl::StrCat("conv: ", what, "=", zero_point, " is no value of ",
+absl::Status ZeroPointOutside(const char* who, const char* what, std::int32_t zero_point,
+                              std::int32_t lowest, std::int32_t highest, const char* type) {
+  return absl::OutOfRangeError(absl::StrCat(who, ": ", what, "=", zero_point, " is no value of ",
                                             type, "; give one from ", lowest, " to ", highest));
 }
 
@@ -146,8 +154,8 @@ absl::Status internal::CheckFilterZeroPoints(const Problem& p,
   for (std::size_t k = 0; k < filter_zero_point.size(); ++k) {
     const std::int32_t value = filter_zero_point[k];
     if (value >= -128 && value <= 127) continue;
-    return ZeroPointOutside(absl::StrCat("filter_zero_point[", k, "]").c_str(), value, -128, 127,
-                            "an int8 filter");
+    return ZeroPointOutside("conv", absl::StrCat("filter_zero_point[", k, "]").c_str(), value, -128,
+                            127, "an int8 filter");
   }
   return absl::OkStatus();
 }
@@ -166,7 +174,7 @@ absl::StatusOr<SourceCorrection> SourceCorrection::LayOut(const Problem& p,
                                                           std::int32_t zero_point) {
   if (absl::Status s = CheckProblem(p); !s.ok()) return s;
   if (zero_point < -128 || zero_point > 255) {
-    return ZeroPointOutside("zero_point", zero_point, -128, 255, "int8 or uint8");
+    return ZeroPointOutside("conv", "zero_point", zero_point, -128, 255, "int8 or uint8");
   }
   const Classes rows(Down(p, place)), columns(Along(p, place));
   const auto kinds = internal::Wide{rows.taps.size()} * columns.taps.size();
@@ -265,8 +273,8 @@ int ZeroPoints::Operands(const Problem& p, const TensorExtents& dst,
 }
 
 absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
-  const auto without = [](const char* field, const char* stage, const char* leave) {
-    return absl::InvalidArgumentError(absl::StrCat("conv: args.", field,
+  const auto without = [&z](const char* field, const char* stage, const char* leave) {
+    return absl::InvalidArgumentError(absl::StrCat(z.who, ": args.", field,
                                                    " is set but the policy's Epilogue has no ",
                                                    stage, " stage; leave it ", leave));
   };
@@ -277,9 +285,10 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
     return without("window_sums", "FilterZeroPoint", "null");
   }
   if (z.depthwise && z.window_sums != nullptr) {
-    return absl::InvalidArgumentError(
-        "conv: args.window_sums is set but a depthwise convolution sums its windows itself; leave "
-        "it null");
+    return absl::InvalidArgumentError(absl::StrCat(
+        z.who,
+        ": args.window_sums is set but a depthwise convolution sums its windows itself; leave it "
+        "null"));
   }
   const SourceCorrection& table = z.source_correction;
   if (!z.source_stage) {
@@ -289,18 +298,19 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
   Problem tabled = table.problem();
   tabled.n = p.n;
   if (tabled != p) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "conv: args.source_correction was made for ", ProblemName(tabled), ", this operator has ",
-        ProblemName(p), "; make the one that belongs to the problem and its filter"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(z.who, ": args.source_correction was made for ", ProblemName(tabled),
+                     ", this operator has ", ProblemName(p),
+                     "; make the one that belongs to the problem and its filter"));
   }
   if (table.of_filter_zero_points() != (z.depthwise && z.filter_stage)) {
-    return absl::InvalidArgumentError(
+    return absl::InvalidArgumentError(absl::StrCat(
+        z.who, ": args.source_correction was made ",
         table.of_filter_zero_points()
-            ? "conv: args.source_correction was made with the filter's zero points, which go with "
-              "a "
-              "depthwise convolution that has a FilterZeroPoint stage; make one without"
-            : "conv: args.source_correction was made without the filter's zero points; give "
-              "conv::MakeSourceCorrection the k values of args.filter_zero_point, in host memory");
+            ? "with the filter's zero points, which go with a depthwise convolution that has a "
+              "FilterZeroPoint stage; make one without"
+            : "without the filter's zero points; give conv::MakeSourceCorrection the k values of "
+              "args.filter_zero_point, in host memory"));
   }
   const int values = 1 << z.source_bits;
   const int lowest = z.unsigned_source ? 0 : -values / 2, highest = lowest + values - 1;
@@ -309,8 +319,8 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
                                  ? (z.unsigned_source ? "a u4 source" : "an s4 source")
                              : z.unsigned_source ? "a uint8 source"
                                                  : "an int8 source";
-    return ZeroPointOutside("args.source_correction.zero_point()", table.zero_point(), lowest,
-                            highest, type);
+    return ZeroPointOutside(z.who, "args.source_correction.zero_point()", table.zero_point(),
+                            lowest, highest, type);
   }
   return absl::OkStatus();
 }

@@ -115,6 +115,7 @@ class SourceCorrectionBuffer {
 
 // The zero points of an operator and of one run's arguments.
 struct ZeroPoints {
+  const char* who = "conv";                         // messages begin with it
   bool source_stage = false, filter_stage = false;  // the epilogue has them
   bool unsigned_source = false;
   int source_bits = 8;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/geometry.hpp"
 
 namespace weft::conv {
 namespace {
@@ -19,6 +20,10 @@ absl::Status Refuse(const char* what, std::int64_t value, const char* instead) {
   return absl::InvalidArgumentError(
       absl::StrCat("conv: ", what, "=", value, " is not ", instead,
                    " of NCxHWx<4>, as the wgmma_sm90 mainloop reads it; ", kInstead));
+}
+
+const char* NameOfC(const Problem& p) {
+  return p.groups == 1 ? "c" : "c/groups";
 }
 
 struct Shape {
@@ -143,7 +148,7 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   const std::int64_t team = SourceStrips::Team(Int32(strips));  // a thread for each piece of a line
   if (chunks > FilterChunks::kMost || (7 + s.row_chunks) * 4 > team) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "conv: c=", p.c / p.groups, " r=", p.r, " s=", p.s, " are ", chunks,
+        "conv: ", NameOfC(p), "=", p.c / p.groups, " r=", p.r, " s=", p.s, " are ", chunks,
         " chunks of 4 channels and 4 taps of a row; with NCxHWx<4> the wgmma_sm90 mainloop takes ",
         FilterChunks::kMost, ", and ", team / 4 - 7, " of a row; use NCxHWx<32>, or ", kInstead));
   }
@@ -159,6 +164,11 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
   const std::int64_t images = f.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
+  // Before its divisors are made of 32 bits, of which nothing may be left.
+  constexpr std::int64_t kMostRows = gemm::kInt32Max - 1024;
+  if (plan.rows > kMostRows) {
+    return internal::TooLarge("rows of one product", plan.rows, kMostRows, "split the batch");
+  }
   // What the engine takes: rows of multiples of 16 bytes, boxes of at most 256 lines and blocks.
   const std::int64_t all_blocks =
       (p.n + strips) * CeilDiv<std::int64_t>(p.c, 4);  // counted in 32 bits
@@ -172,8 +182,10 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   const std::int64_t stages = (f.stage_bytes - filter) / stage;
   if (filter > f.stage_bytes || stages < 2) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "conv: two stages of ", stage, " bytes (", s.lines, " lines of ", s.blocks,
-        " blocks of 4 channels) and ", filter, " bytes of filters exceed the ", f.stage_bytes,
+        "conv: ", NameOfC(p), "=", p.c / p.groups, " r=", p.r, " s=", p.s, " stride_h=", p.stride_h,
+        " dilation_h=", p.dilation_h, " pad_left=", p.pad_left, " need too much: two stages of ",
+        stage, " bytes (", s.lines, " lines of ", s.blocks, " blocks of 4 channels) and ", filter,
+        " bytes of filters exceed the ", f.stage_bytes,
         " that this config of wgmma_sm90 has for them; make config.warp.m smaller, or use "
         "NCxHWx<32>"));
   }

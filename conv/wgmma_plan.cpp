@@ -211,9 +211,15 @@ absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const gemm::TileFac
   if (!taps.ok()) return taps.status();
   const Problem& pairs = taps->pairs;
   Slicing slicing;
-  if (absl::Status s = CheckCopyLimits(pairs); !s.ok()) return NoStack(s.message());
+  if (absl::Status s = CheckCopyLimits(pairs); !s.ok()) {
+    return NoStack(absl::StrCat(s.message(), "; said of pairs of output rows"));
+  }
   if (!ByPatch(pairs, f, taps->FilterRows(p, f.channels()), &slicing)) {
-    return NoStack("conv: two stages of a patch do not fit in shared memory");
+    return NoStack(
+        absl::StrCat("conv: h=", p.h, " w=", p.w, " r=", p.r, " s=", p.s, " pad_left=", p.pad_left,
+                     " pad_top=", p.pad_top, " stride_h=", p.stride_h, " stride_w=", p.stride_w,
+                     " dilation_h=", p.dilation_h, " dilation_w=", p.dilation_w,
+                     " need too much: two stages of a patch do not fit in shared memory"));
   }
   EnginePlan plan;
   taps->FillFilter(p, f, slicing.span, slicing.chunks, slicing.slice_chunks, &plan);

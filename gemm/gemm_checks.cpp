@@ -74,7 +74,8 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
 // engine of sm_90.
 absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, std::int64_t batch,
                          bool copied, std::int64_t* stride) {
-  if (*stride == GemmProblem::kPacked) *stride = m.lines * pitch;
+  // That of one product means nothing, and may be any number.
+  if (*stride == GemmProblem::kPacked || batch == 1) *stride = m.lines * pitch;
   if (batch == 1) return absl::OkStatus();
   if (*stride < 0) {
     return absl::InvalidArgumentError(

@@ -27,7 +27,8 @@ struct GemmProblem {
   // Elements from the A, B and C of one product to those of the next. kPacked: where all lines of the
   // one end. 0: all products have the same A (B). The Cs have no element in common: either one's first
   // line follows the other's last, or they are blocks of columns (rows) of one larger matrix and all of
-  // them fit in ldc, as the heads of an attention layer do. Those of Grouped stay kPacked but for B's.
+  // them fit in ldc, as the heads of an attention layer do. Those of Grouped stay kPacked but for B's;
+  // those of a batch of one are not looked at.
   std::int64_t stride_a = kPacked;
   std::int64_t stride_b = kPacked;
   std::int64_t stride_c = kPacked;

@@ -61,6 +61,8 @@ TEST(BadInput, Problems) {
        "conv: n=1099511627776 exceeds 1073741824; no extent may be larger"},
       {[](Problem& p) { p.pad_left = std::int64_t{1} << 62; }, kRange,
        "conv: pad_left=4611686018427387904 exceeds 1073741824; no padding may be larger"},
+      {[](Problem& p) { p.pad_left = std::numeric_limits<std::int64_t>::max(); }, kRange,
+       "conv: pad_left=9223372036854775807 exceeds 1073741824; no padding may be larger"},
       {[](Problem& p) { p.n = std::int64_t{1} << 28; }, kRange,
        "conv: n*p*q=9663676416 exceeds 2147482623; split the batch"},
       {[](Problem& p) { p.h = p.w = 1 << 15, p.c = 64; }, kRange,

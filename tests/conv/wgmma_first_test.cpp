@@ -115,6 +115,15 @@ TEST(WgmmaFirst, Limits) {
       HasSubstr("prologue LocalFilter depends on the output's position"));
 }
 
+// 2^32 strips of an image of one column, of which 32 bits hold nothing.
+TEST(WgmmaFirst, MoreStripsThanIndices) {
+  using OneRow = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<8, 64, 32, 8, 64, 2>>;
+  Problem p = SquareProblem(1, 4, 1, 64, 1, 0, 1);
+  p.h = std::int64_t{1} << 30;
+  EXPECT_EQ(Convolution<OneRow>::Create(p).status().message(),
+            "conv: rows of one product=34359738368 exceeds 2147482623; split the batch");
+}
+
 // A source that is aligned to its pixels only.
 TEST(WgmmaFirst, SourceAtAnyPixel) {
   const Problem p = SquareProblem(1, 4, 20, 32, 7, 3, 2);

@@ -81,7 +81,7 @@ TEST(WgmmaStack, Limits) {
   p.stride_h = 5;
   EXPECT_THAT(ErrorOf(p), HasSubstr("stride_h=10 is more than the 8 of the copy engine"));
   p = SquareProblem(1, 32, 20, 32, 9, 4, 1);
-  EXPECT_THAT(ErrorOf(p), HasSubstr("conv: two stages of a patch do not fit"));
+  EXPECT_THAT(ErrorOf(p), HasSubstr("two stages of a patch do not fit"));
 }
 
 }  // namespace

@@ -98,6 +98,19 @@ TEST(GemmBadInput, PitchesBeyondSixtyFourBits) {
   EXPECT_TRUE(SumsOp::Create({.m = 8, .n = 8, .k = 8, .lda = std::int64_t{1} << 50}).ok());
 }
 
+// Strides of a batch of one are not looked at.
+TEST(GemmBadInput, StridesOfOneProduct) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t any : {kMax, -kMax, std::int64_t{-2}}) {
+    const auto op =
+        SumsOp::Create({.m = 4, .n = 4, .k = 4, .stride_a = any, .stride_b = any, .stride_c = any});
+    ASSERT_TRUE(op.ok()) << op.status();
+    alignas(16) std::int8_t a[32] = {};
+    alignas(16) std::int32_t c[16];
+    EXPECT_TRUE(op->RunOnCpu({.a = a, .b = a + 16, .c = c}).ok());
+  }
+}
+
 TEST(GemmBadInput, OldDevices) {
   arch::DeviceLimits turing;
   turing.compute_capability = 75;
