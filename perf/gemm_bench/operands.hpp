@@ -32,9 +32,9 @@ inline absl::StatusOr<std::shared_ptr<DeviceBuffer>> MakeWorkspace(std::int64_t 
   return std::make_shared<DeviceBuffer>(std::move(buffer));
 }
 
-// Of a policy: s8; f16_sums_f16 of halves whose sums are halves; f16_to_f16 where C holds sums that were rounded.
-// Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which
-// has no such product, multiplies two matrices of Elements: f16_x_s4_over_f16.
+// Of a policy: s8; f16_sums_f16 of halves whose sums are halves; f16_to_f16 where C holds sums that were
+// rounded. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which has no
+// such product, multiplies two matrices of Elements: f16_x_s4_over_f16.
 template <class P>
 std::string TypeName() {
   const std::string element =
@@ -42,11 +42,11 @@ std::string TypeName() {
   const auto of = [&](bool loads, int bits) { return !loads ? element : absl::StrCat("s", bits); };
   constexpr bool kLoadsA = gemm::kLoads<gemm::LoadOf<P, true>>;
   constexpr bool kLoadsB = gemm::kLoads<gemm::LoadOf<P, false>>;
-  constexpr bool kRounds = gemm::kFloat16<typename P::Epilogue::Output> && !gemm::kHalfSums<P>;
-  if (!kLoadsA && !kLoadsB) {
-    return absl::StrCat(element, kRounds ? "_to_" : "",
-                        kRounds ? Type<typename P::Epilogue::Output>::kName : "");
+  using Output = typename P::Epilogue::Output;
+  if constexpr (!kLoadsA && !kLoadsB && gemm::kFloat16<Output> && !gemm::kHalfSums<P>) {
+    return absl::StrCat(element, "_to_", Type<Output>::kName);
   }
+  if (!kLoadsA && !kLoadsB) return element;
   return absl::StrCat(of(kLoadsA, gemm::kOperandBits<P, true>), "_x_",
                       of(kLoadsB, gemm::kOperandBits<P, false>), "_over_", element);
 }
