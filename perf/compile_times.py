@@ -88,6 +88,12 @@ def environment(nvcc):
             "method": METHOD}
 
 
+def text(result):
+    """The file: a line for each row, as perf/support/json.cpp writes it."""
+    rows = ",\n".join(json.dumps(row) for row in result["rows"])
+    return f'{{\n"environment": {json.dumps(result["environment"], indent=1)},\n"rows": [\n{rows}\n]}}\n'
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="instances with that in their name")
@@ -108,7 +114,7 @@ def main(arguments):
                 r = result["rows"][-1]
                 print(f"{r['wall_s']:6.2f} s, CPU {r['user_s'] + r['system_s']:6.2f} s, load {max(r['load_each'])}  "
                       f"{gpu:6} {r['kernels']} kernels  {words}", flush=True)
-    options.json.write_text(json.dumps(result, indent=1) + "\n")
+    options.json.write_text(text(result))
     return 0
 
 
