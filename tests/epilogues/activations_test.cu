@@ -72,7 +72,8 @@ TYPED_TEST(WithBounds, EveryFloat) {
   int different = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const float want = activation(std::bit_cast<float>(static_cast<std::uint32_t>(i * kStep)));
-    different += std::memcmp(&bits[i], &want, sizeof(want)) != 0;
+    const bool nans = std::isnan(bits[i]) && std::isnan(want);  // whose bits are not defined
+    different += !nans && std::memcmp(&bits[i], &want, sizeof(want)) != 0;
   }
   EXPECT_EQ(different, 0);
 }
