@@ -29,6 +29,7 @@ import sys
 import report_benches
 import report_compile
 import report_ladder
+import report_ncu
 import report_page
 import report_products
 from report_page import compared, exact, geomean, good, ratios_of
@@ -332,6 +333,11 @@ RENDERERS = {
     "network-h100": (lambda found, root: network(found["network-h100"]), "network-h100"),
     "large-h100": (lambda found, root: large(found["large-h100"]), "large-h100"),
     "energy-h100": (lambda found, root: energy({k: found[f"{k}-h100"] for k in ("anchors", *LISTS)}), "anchors-h100"),
+    "epilogue-costs-h100": (lambda found, root: report_benches.bench("epilogue-costs", found["epilogue-costs-h100"][0], table),
+                            "epilogue-costs-h100"),
+    "block-h100": (lambda found, root: report_benches.bench("block", found["block-h100"][0], table), "block-h100"),
+    "gemm-halves-h100": (lambda found, root: report_products.products(found["gemm-halves-h100"][0], table), "gemm-halves-h100"),
+    "ncu-h100": (lambda found, root: report_ncu.ncu(found["ncu-h100"][0], table), "ncu-h100"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
     "compile-times": (lambda found, root: report_compile.times(found["compile-times"][0], table), "compile-times"),
 }
@@ -342,17 +348,20 @@ RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0
 RENDERERS |= {name: (lambda found, root, name=name: report_products.render(name, found[name][0], table), name)
               for name in report_products.FILES}
 NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn", "compile-times",
-             *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large")))
+             *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large", "epilogue-costs", "block", "gemm-halves", "ncu")))
 
 
 def load_all(root):
-    log = root / RESULTS / "cudnn.log"
+    log, profile = root / RESULTS / "cudnn.log", root / H100 / "ncu.log"
     return {**{name: load(root, name) for name in ("anchors-nc4", "anchors", *LISTS, "depthwise", "resnet50-residual", "resnet50-hswish")},
             **{name: [x for format in ("", "-nhwc") for x in load_one(root, f"resnet50{format}-network.json", NETWORK_FIELDS,
                                                                       folder=folder)]
                for name, folder in (("network", RESULTS), ("network-h100", H100))},
             **{f"{name}-h100": load(root, name, H100) for name in ("anchors", *LISTS)},
             "large-h100": load_one(root, "resnet50-nhwc-large.json", NETWORK_FIELDS, folder=H100),
+            **{f"{name}-h100": load_one(root, f"{name}.json", report_benches.FIELDS, (), H100) for name in ("epilogue-costs", "block")},
+            "gemm-halves-h100": load_one(root, "gemm-halves.json", report_products.FIELDS, folder=H100),
+            "ncu-h100": [profile.read_text()] if profile.exists() else [],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
             **{name: load_one(root, f"{name}.json", report_products.FIELDS) for name in report_products.FILES},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),

@@ -158,7 +158,8 @@ class Report(Case):
             self.write(16, [row()], name)
         for name in ("anchors", "resnet50"):
             self.write(16, [row()], name, report.H100)
-        elsewhere = {*report.report_benches.BENCHES, *report.report_ladder.TABLES}
+        elsewhere = {*report.report_benches.BENCHES, *report.report_ladder.TABLES,
+                     *(f"{name}-h100" for name in ("ncu", *report.report_benches.BENCHES))}
         names = [name for name in report.RENDERERS
                  if not name.startswith(("network", "large", "gemm", "cudnn", "compile")) and name not in elsewhere]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
@@ -166,6 +167,24 @@ class Report(Case):
         self.assertEqual(self.run_report(), 0)
         self.assertNotIn(report.NOTHING, (self.root / "README.md").read_text())
         self.assertEqual(self.run_report("--check"), 0)
+
+    def test_energy_is_of_rows_at_the_limit_of_power(self):
+        rows = [row(operations=2e9, ours_joules=1e-3, peer_joules=1.5e-3, ours_watts=600, peer_watts=650, clock_mhz=1600), row(layer="b")]
+        text = report.energy({"anchors": [result(16, rows)], "resnet50": [result(16, rows)]})
+        self.assertIn("| 16 | 10.0 | 2.00 | 1.50 | 0.50 | 0.75 | 600 | 650 | 1600 |", text)
+        self.assertEqual(len(text.splitlines()), 3)
+
+    def test_kernels_of_a_profile(self):
+        stall = report.report_ncu.STALL
+        log = "\n".join((
+            "c64h56w56k64r3s1  64  0.00 0.00 0.00 0.00 0.00 0.00 0.00 0 0.0% 0 0 none; none; ok",
+            "==PROF== Disconnected from process 7",
+            f"    {report.report_ncu.PIPE}   %   58.12", f"    {stall}wait_per_issue_active.ratio  inst  3.00",
+            f"    {stall}selected_per_issue_active.ratio  inst  1.00", "    Memory Throughput   %   37.08",
+            "    Duration   us   1,017.98", "    Issue Slots Busy  %  23.36", "    Memory Throughput  Gbyte/s  739.36",
+            "    Achieved Occupancy  %  13.35"))
+        text = report.report_ncu.ncu(log, report.table)
+        self.assertIn("| c64h56w56k64r3s1 | 64 | 1018.0 | 0.74 | 58% | 23% | 13% | wait 75% |", text)
 
     def test_page_is_well_formed_and_needs_nothing_else(self):
         rows = [row(), row(ours_us=40.0), row(peer_us=None),
