@@ -163,8 +163,9 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   constexpr double kRoundTrip = 1500.0;  // clocks from a stage's copies to its use, its own aside
   constexpr double kFixed = 880.0;       // clocks of an epilogue ...
   constexpr double kOutput = 2.6;        // ... and its instructions for an output
-  constexpr double kWideBytes =
-      17.0;  // of outputs of several bytes, that all blocks store at once, a clock
+  // Of outputs of four bytes and more, that all blocks store at once, a clock. Those of two go through shared
+  // memory as bytes do; that they take twice as long was not fitted.
+  constexpr double kWideBytes = 17.0;
   constexpr double kMeet = 810.0;      // clocks of a cluster's blocks for one exchange ...
   constexpr double kExchanged = 16.0;  // ... and bytes a clock that each of them gets
   constexpr double kMemory = 1.2;      // of bytes_per_us: the L2 still holds some of the bytes
@@ -196,8 +197,9 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double feed = copies * (e.copy_clocks + kCopy / threads) +
                       steps * e.column_clocks / (e.b_stays ? std::max(1.0, turns) : 1.0);
   const double bytes = outputs * tile.dst_element_bits / 8.0;
-  const double stores =
-      bytes > outputs ? bytes / split / kWideBytes : kOutput * outputs / split / kLanesPerClock;
+  const double stores = bytes > 2.0 * outputs
+                            ? bytes / split / kWideBytes
+                            : kOutput * std::max(bytes, outputs) / split / kLanesPerClock;
   const double epilogue = kFixed + stores;
 
   // Clocks of a block. Of its first tile the first slice comes and the epilogue goes by themselves,

@@ -182,7 +182,8 @@ def energy(by_list):
                 r["layer"], r["batch"], number(r, "ours_us", 1), number(r, "ratio", 2), f"{r['peer_joules'] / r['ours_joules']:.2f}",
                 of("ours"), of("peer"), number(r, "ours_watts", 0), number(r, "peer_watts", 0), r["clock_mhz"])
     return table(("layer", "batch:", "ours us:", "peer's time / ours:", "peer's energy / ours:", "ours, pJ an operation:", "peer:",
-                  "ours, W:", "peer:", "clock under ours, MHz:"), lines.values())
+                  "ours, W:", "peer:", "clock under ours, MHz:"), lines.values()) + "".join(
+        f"\n{e['device']}, commit {e['commit']}.\n" for e in [next(iter(by_list.values()))[-1]["environment"]])
 
 
 def large(results):

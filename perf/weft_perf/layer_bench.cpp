@@ -13,10 +13,10 @@
 namespace weft::perf {
 namespace {
 
-constexpr double kLongSample = 1500.0;   // microseconds of a sample that counts
-constexpr double kRowBudget = 1.2e6;     // of a row's samples together
-constexpr char kLimitOfPower[] = "0x4";  // NVML's reason for a lower clock
-constexpr double kFinalists = 1.3;       // of the best short time: peers that take part in the end
+constexpr double kLongSample = 1500.0;           // microseconds of a sample that counts
+constexpr double kRowBudget = 1.2e6;             // of a row's samples together
+constexpr unsigned long long kLimitOfPower = 4;  // of NVML's reasons for a lower clock
+constexpr double kFinalists = 1.3;  // of the best short time: peers that take part in the end
 
 // A peer, ours or another's.
 struct Entry {
@@ -192,7 +192,9 @@ class Bench {
     if (best == nullptr) return absl::OkStatus();
     Entry& entry = entries_[best - row_.ours.data()];
     WEFT_TRY(machine_.ReadClock(entry.contestant, &row_.clock));
-    if (row_.clock["throttle_reasons"] == kLimitOfPower) WEFT_TRY(ReadEnergies(entry));
+    const auto reasons =
+        std::stoull(row_.clock["throttle_reasons"].get<std::string>(), nullptr, 16);
+    if ((reasons & kLimitOfPower) != 0) WEFT_TRY(ReadEnergies(entry));
     // Once more, after thousands of runs: a race would show.
     WEFT_LET(const Differences last, data_->Check(*entry.peer, best->best, stream()));
     entry.contender->differences += last.count;

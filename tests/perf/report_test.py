@@ -172,7 +172,7 @@ class Report(Case):
         rows = [row(operations=2e9, ours_joules=1e-3, peer_joules=1.5e-3, ours_watts=600, peer_watts=650, clock_mhz=1600), row(layer="b")]
         text = report.energy({"anchors": [result(16, rows)], "resnet50": [result(16, rows)]})
         self.assertIn("| 16 | 10.0 | 2.00 | 1.50 | 0.50 | 0.75 | 600 | 650 | 1600 |", text)
-        self.assertEqual(len(text.splitlines()), 3)
+        self.assertEqual(len(text.splitlines()), 5)
 
     def test_kernels_of_a_profile(self):
         stall = report.report_ncu.STALL
