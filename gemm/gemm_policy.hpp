@@ -191,7 +191,7 @@ struct CheckedGemmPolicy {
                 "weft: the GEMM of 8-bit floats or Tf32 takes a row-major A and a column-major B, "
                 "since the tensor cores want their k side by side");
   static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
-                CheckedLoad<LoadOf<P, false>, Element>::kValid);
+                CheckedLoad<LoadOf<P, false>, ElementOfB<Element>>::kValid);
   static_assert((!kLoads<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>) ||
                     kMainloop == Mainloop::kMmaSm80,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "

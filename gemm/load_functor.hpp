@@ -169,7 +169,7 @@ struct CheckedLoad {
       "weft: LoadA and LoadB of a GEMM have `using Source = std::int8_t` (or std::uint8_t, "
       "weft::Int4, weft::Float8E4m3, weft::Float8E5m2) and `constexpr Element "
       "operator()(Source x) const`, with std::int8_t for Int4's x, Element being the "
-      "policy's");
+      "policy's (of B std::int8_t where that is std::uint8_t)");
   static constexpr bool kValid = true;
 };
 template <class F, class Element>

@@ -204,9 +204,10 @@ class LoadedTransposeOperand {
 // As MatrixOperandOf, for operands with a load functor too.
 template <class M, class P, bool kLines, bool kWhole, bool kShared = false>
 struct LoadedOperandOf {
-  using Element = typename P::Element;
   template <class Rows>
   static auto Select() {
+    using Element =
+        std::conditional_t<Rows::kIsA, typename P::Element, ElementOfB<typename P::Element>>;
     using Load = LoadOf<P, Rows::kIsA>;
     if constexpr (!kLoads<Load>) {
       return MatrixOperandOf<M, P, kLines, kWhole, kShared>::template Select<Rows>();

@@ -109,8 +109,9 @@ void ExpectMixed(const GemmProblem& problem, std::uint32_t seed, bool exact,
   constexpr Orders kOrders = kOrdersOf<P>;
   std::mt19937 engine(seed);
   // Of all products: the elements from the first to the last, whole lines.
-  const auto make = [&]<class Load>(std::type_identity<Load>, bool lines, std::int64_t extent,
-                                    std::int64_t pitch, std::int64_t stride) {
+  const auto make = [&]<class T, class Load>(std::type_identity<T>, std::type_identity<Load>,
+                                             bool lines, std::int64_t extent, std::int64_t pitch,
+                                             std::int64_t stride) {
     const std::int64_t count = (p.batch - 1) * stride + (lines ? extent : p.k) * pitch;
     std::vector<bool> used(count);
     for (std::int64_t b = 0; b < p.batch; ++b) {
@@ -120,13 +121,14 @@ void ExpectMixed(const GemmProblem& problem, std::uint32_t seed, bool exact,
         }
       }
     }
-    return MixedMatrix<Element, Load>(engine, count, exact,
-                                      [&](std::int64_t i) { return used[i]; });
+    return MixedMatrix<T, Load>(engine, count, exact, [&](std::int64_t i) { return used[i]; });
   };
   using LoadA = LoadOf<P, true>;
   using LoadB = LoadOf<P, false>;
-  const auto a = make(std::type_identity<LoadA>(), kOrders.lines_of_a, p.m, p.lda, p.stride_a);
-  const auto b = make(std::type_identity<LoadB>(), kOrders.lines_of_b, p.n, p.ldb, p.stride_b);
+  const auto a = make(std::type_identity<Element>(), std::type_identity<LoadA>(),
+                      kOrders.lines_of_a, p.m, p.lda, p.stride_a);
+  const auto b = make(std::type_identity<ElementOfB<Element>>(), std::type_identity<LoadB>(),
+                      kOrders.lines_of_b, p.n, p.ldb, p.stride_b);
   const std::int64_t c_size =
       (p.batch - 1) * p.stride_c + (kOrders.row_major_c ? p.m : p.n) * p.ldc;
   std::vector<Output> want(c_size);
@@ -251,6 +253,7 @@ TEST(GemmMixed, ZeroPoints) {
 TEST(GemmMixed, OtherTypes) {
   ExpectMixedLines<Half, NoLoad, Widen<Half, Float8E4m3>, HalfTile<16, 4>>(8000);
   ExpectMixedLines<std::int8_t, NoLoad, Widen<std::int8_t, Int4>, MmaProductTile<16, 4>>(8020);
+  ExpectMixedLines<std::uint8_t, NoLoad, Widen<std::int8_t, Int4>, MmaProductTile<16, 4>>(8040);
 }
 TEST(GemmMixed, LargeTile) {
   using P = MixedPolicy<Half, RowMajor, ColumnMajor, RowMajor, NoLoad, Widen<Half, Int4>,
