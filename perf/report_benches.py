@@ -74,6 +74,9 @@ BENCHES = {
         ("product", "layer", None), ("how many", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
         ("cuBLASLt's batch us:", "peer_us", 1), ("its time / ours:", "ratio", 3),
         ("our whole kernels' us:", "whole_us", 1), ("their time / ours:", "whole_ratio", 3), ("floor us:", "floor_us", 1))),
+    "local-filter": ("local-filter.json", (
+        ("problem", "layer", None), ("bits of a weight:", "filter_bits", None), ("ours us:", "ours_us", 2), ("MB:", "mbytes", 1),
+        ("share of a copy's rate:", "share_of_copy", 2), ("tile", "kernel", None), ("status", "status", None))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
 }
