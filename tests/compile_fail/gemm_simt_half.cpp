@@ -1,5 +1,5 @@
 // The simt mainloop has no arithmetic for 16-bit floats.
-// EXPECT: static assertion failed: weft: the simt GEMM multiplies Element = std::int8_t, float, double or
+// EXPECT: static assertion failed: weft: the simt GEMM multiplies Element = std::int8_t, std::uint8_t, float, double or
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {
