@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/gemm_policy.hpp"
 #include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/matrix_operand.hpp"
 #include "weft/gemm/mma_shared.hpp"
