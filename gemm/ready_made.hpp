@@ -124,12 +124,11 @@ template <class E, class Epilogue, class A, class B, class C>
 struct GemmFamilies {
   template <class... Tiles>
   using Of = Family<TiledGemm<E, Epilogue, Tiles, A, B, C>...>;
-  static constexpr bool kInt8 = kByte<E>;
   static constexpr bool kLines =
       std::is_same_v<A, layouts::RowMajor> && std::is_same_v<B, layouts::ColumnMajor>;
 
   using Any = MmaTileOf<64, 64, 64, 32, 32, 4, true>;
-  using Narrow = std::conditional_t<kInt8, Of<Dp4aTileOf64x64, Any>, Of<Any>>;
+  using Narrow = std::conditional_t<kByte<E>, Of<Dp4aTileOf64x64, Any>, Of<Any>>;
   // Transposing loads leave too few registers for 64 x 64 sums to a warp.
   using Large = Of<MmaTileOf<256, 128, 128, 64, 64, 3>, MmaTileOf<128, 256, 128, 64, 64, 3>>;
   using Mma = Of<MmaTileOf<128, 128, 64, 64, 32, 3>, MmaTileOf<128, 64, 64, 64, 32, 4>,
@@ -145,8 +144,8 @@ struct GemmFamilies {
   // Of the types that wgmma_sm90 alone multiplies: loads are of 16 bytes always.
   using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
   using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
-                           std::conditional_t<!kInt8 || kLines, Wgmma, Family<>>,
-                           std::conditional_t<kInt8 || kLines, Sliced, Family<>>>;
+                           std::conditional_t<!kByte<E> || kLines, Wgmma, Family<>>,
+                           std::conditional_t<kByte<E> || kLines, Sliced, Family<>>>;
 };
 
 template <class Epilogue, class A, class B, class C>

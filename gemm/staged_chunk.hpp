@@ -116,7 +116,7 @@ struct StagedChunks {
     c.word[3] = t.BytePermute(from.word[1], from.word[3], second);
   }
 
-  // Of the first `count` channels of a chunk; those after it are zeros.
+  // Of the first `count` bytes of a chunk; those after it are zeros.
   WEFT_DEVICE static Chunk Mask(std::int32_t count) {
     Chunk mask;
     WEFT_UNROLL

@@ -56,7 +56,7 @@ struct StagedHalves {
     t.SyncWarp();
     const int half = t.lane() % 2;
     k += 8 * half;
-    const Chunk keep = Keep(end - k);
+    const Chunk keep = Chunks::Mask(2 * (end - k));  // of bytes
     WEFT_UNROLL
     for (int i = 0; i < 8 * kMatrices; i += 16) {
       const int row = i + t.lane() / 2;
@@ -96,13 +96,6 @@ struct StagedHalves {
       const std::uint32_t word = (m & 2) != 0 ? from.word[w ^ 1] : from.word[w];
       v.word[w] = t.BytePermute(word, word, order);
     }
-  }
-  // Of the first `count` channels.
-  WEFT_DEVICE static Chunk Keep(std::int32_t count) {
-    Chunk keep;
-    WEFT_UNROLL
-    for (int w = 0; w < 4; ++w) keep.word[w] = FirstBytes(2 * count - 4 * w);
-    return keep;
   }
 };
 

@@ -59,13 +59,15 @@ class StagedStore {
       Math::kWritesBeside && Math::kCopiesLieAsOutputs && !Epilogue::kNeedsCoordinate;
   static constexpr bool kCopies = kStagesCopy<P, M::kOrder>;
   static constexpr bool kHalves = kCopies || !kBytes;
+  // Channels of one store of them: of a copy as many as of the output's, whose alignment in elements it has.
+  static constexpr int kHalvesOfRun = kCopies ? kRun : kRun / 2;
   using Halves = typename decltype([] {
-    constexpr int kDst = P::config.alignment.dst;
+    constexpr int kMost = kHalvesOfRun < 8 ? kHalvesOfRun : 8;
     if constexpr (kCopies) {
       using Copy = typename Epilogue::CopyStage::Element;
-      return std::type_identity < StagedHalves<Dst, Copy, kDst<8 ? kDst : 8, M>>();
+      return std::type_identity<StagedHalves<Dst, Copy, kMost, M>>();
     } else if constexpr (!kBytes) {
-      return std::type_identity<StagedHalves<Dst, Element, kDst / 2, M>>();
+      return std::type_identity<StagedHalves<Dst, Element, kMost, M>>();
     } else {
       return std::type_identity<void>();
     }
@@ -79,7 +81,7 @@ class StagedStore {
     // Where the pixel begins in the destination, in elements; negative if it is none.
     alignas(16) std::int64_t offset[M::kGroups][kPixels];
   };
-  struct BytesAndPlaces {
+  struct BytesAndPlaces {  // no base: its tail would then hold what is derived, and lie elsewhere
     alignas(128) std::uint8_t chunk[M::kGroups][kRows * kChunks][16];
     alignas(16) std::int64_t offset[M::kGroups][kPixels];  // as above
   };

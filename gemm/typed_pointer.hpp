@@ -19,8 +19,10 @@ class TypedPointer {
   requires(std::convertible_to<U*, T*>) constexpr TypedPointer(U* address) : address_(address) {}
   template <class U>
   requires(!std::convertible_to<U*, T*>) TypedPointer(U*) {  // NOLINT(runtime/explicit)
-    static_assert(kArgument != Argument::kSource || sizeof(U*) == 0,
-                  "weft: this operand of args does not point to the policy's Element");
+    static_assert(
+        kArgument != Argument::kSource || sizeof(U*) == 0,
+        "weft: this operand of args does not point to the policy's Element; b of a GEMM of "
+        "std::uint8_t is std::int8_t");
     static_assert(kArgument != Argument::kBias || sizeof(U*) == 0,
                   "weft: args.bias points to another type than the policy's bias stage reads: "
                   "Bias<T> reads T (float unless given), SumBias reads std::int32_t");

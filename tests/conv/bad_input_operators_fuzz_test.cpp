@@ -102,23 +102,10 @@ TEST(CondConvFuzz, Arguments) {
 
 std::vector<fuzz::Field<DeconvolutionProblem>> DeconvolutionFields() {
   using P = DeconvolutionProblem;
-  return {{"n", &P::n},
-          {"h", &P::h},
-          {"w", &P::w},
-          {"c", &P::c},
-          {"k", &P::k},
-          {"r", &P::r},
-          {"s", &P::s},
-          {"pad_top", &P::pad_top},
-          {"pad_left", &P::pad_left},
-          {"pad_bottom", &P::pad_bottom},
-          {"pad_right", &P::pad_right},
-          {"stride_h", &P::stride_h},
-          {"stride_w", &P::stride_w},
-          {"dilation_h", &P::dilation_h},
-          {"dilation_w", &P::dilation_w},
-          {"output_pad_h", &P::output_pad_h},
-          {"output_pad_w", &P::output_pad_w}};
+  std::vector<fuzz::Field<P>> fields = SharedFields<P>();
+  fields.push_back({"output_pad_h", &P::output_pad_h});
+  fields.push_back({"output_pad_w", &P::output_pad_w});
+  return fields;
 }
 DeconvolutionProblem GoodPhases() {
   return SquareDeconvolution(2, 8, 5, 12, 3, 1, 2, 1);

@@ -11,9 +11,9 @@
 
 namespace weft::conv {
 
-// Of a Problem, or of what has one as its base.
-template <class P = Problem>
-std::vector<fuzz::Field<P>> ProblemFields() {
+// Of a Problem or a DeconvolutionProblem, or of what has one as its base.
+template <class P>
+std::vector<fuzz::Field<P>> SharedFields() {
   return {{"n", &P::n},
           {"h", &P::h},
           {"w", &P::w},
@@ -28,8 +28,13 @@ std::vector<fuzz::Field<P>> ProblemFields() {
           {"stride_h", &P::stride_h},
           {"stride_w", &P::stride_w},
           {"dilation_h", &P::dilation_h},
-          {"dilation_w", &P::dilation_w},
-          {"groups", &P::groups}};
+          {"dilation_w", &P::dilation_w}};
+}
+template <class P = Problem>
+std::vector<fuzz::Field<P>> ProblemFields() {
+  std::vector<fuzz::Field<P>> fields = SharedFields<P>();
+  fields.push_back({"groups", &P::groups});
+  return fields;
 }
 
 // Whether tests can run it.
