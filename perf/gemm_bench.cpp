@@ -45,6 +45,8 @@ ABSL_FLAG(std::string, sweep, "",
           "weft_tuning.txt");
 ABSL_FLAG(std::string, json, "", "file to write");
 ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON file");
+ABSL_FLAG(bool, sm80, true,
+          "also time the fastest of cuBLASLt's kernels for sm_80, of all their tiles and stages");
 ABSL_FLAG(int, rounds, 15, "samples of each contestant, at most");
 
 #if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
@@ -197,7 +199,8 @@ class Bench {
       WEFT_LET(set.c, DeviceBuffer::Create(batch * m * n * sizeof(Sum)));
     }
     const int count_sets = static_cast<int>(sets.size());
-    WEFT_LET(const Algorithms found, SearchAlgorithms<P>(watch(), problem, sets));
+    WEFT_LET(const Algorithms found,
+             SearchAlgorithms<P>(watch(), problem, sets, absl::GetFlag(FLAGS_sm80)));
     for (const Set& set : sets) WEFT_TRY(set.c.Fill(0x7f));
     const Algorithm& exact = found.full.index >= 0 ? found.full : found.best;
     WEFT_TRY(exact.Run(sets[0], watch().stream()));

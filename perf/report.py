@@ -67,10 +67,28 @@ def read(path, fields, environment):
     return result
 
 
+def not_run(row):
+    return row["status"].startswith("failed: not run")
+
+
 def read_layers(files):
-    """weft_perf's files of one list, in the order of their batches."""
+    """weft_perf's files of one list, in the order of their batches. The rows that a file has not run are those of its
+    <name>-rest.json, a later run on the same device, if there is one."""
     wanted = ("batch", "list", "device", "driver", "cuda", "operator", "method", "copy_tb_s", "commit", "date")
-    return sorted((read(path, LAYER_FIELDS, wanted) for path in files), key=lambda r: r["environment"]["batch"])
+    results = []
+    for path in map(pathlib.Path, files):
+        result = read(path, LAYER_FIELDS, wanted)
+        later = path.with_name(path.stem + "-rest.json")
+        if later.exists():
+            rest = read(later, LAYER_FIELDS, wanted)
+            of, found = result["environment"], {row["layer"]: row for row in rest["rows"]}
+            if any(of[field] != rest["environment"][field] for field in ("device", "batch")):
+                raise ValueError(f"{later} is of another device or batch than {path}")
+            result["rows"] = [found.get(row["layer"], row) if not_run(row) else row for row in result["rows"]]
+            if of["commit"][:7] != rest["environment"]["commit"][:7]:
+                of["commit"] = f"{of['commit'][:7]} and {rest['environment']['commit'][:7]}"
+        results.append(result)
+    return sorted(results, key=lambda r: r["environment"]["batch"])
 
 
 def load(root, name, folder=RESULTS):
@@ -166,7 +184,7 @@ def lists(by_list):
             total = lambda field: sum(r[field] * r.get("count", 1) for r in compared(rows))  # noqa: E731,B023
             lines.append((name, e["batch"], n.exact, n.geomean, n.won, n.span, n.over_floor,
                           f"{geomean(plain):.2f} of {len(plain)}" if plain else "-", f"{total('ours_us'):.0f}",
-                          f"{total('peer_us'):.0f}", e["commit"][:7]))
+                          f"{total('peer_us'):.0f}", e["commit"] if " and " in e["commit"] else e["commit"][:7]))
     return table(("list", "batch:", "layers exact:", "best peer's time / ours, geometric mean:", "at least as fast:", "from, to:",
                   "ours / floor:", "without dependent launch:", "ours, all layers with their counts, us:", "peers, likewise:",
                   "commit"), lines) + machine(next(iter(by_list.values())))

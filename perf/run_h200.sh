@@ -108,7 +108,7 @@ grid() {
   local file=$out/gemm-grid.json kept=perf/results/h200/gemm-grid.json
   [ -f "$file" ] || { [ -f "$kept" ] && cp "$kept" "$file"; }
   # What is under way at the end of the time takes up to half a minute more.
-  bounded $((limit - 10)) $bin/gemm_bench --json="$file" --commit="$commit" --resume --skip=Streamed \
+  bounded $((limit - 10)) $bin/gemm_bench --json="$file" --commit="$commit" --resume --skip=Streamed --nosm80 \
     --near="${WEFT_GRID_NEAR:-2}" --stop_after_s=$((limit - 60 - SECONDS)) \
     --sizes="${WEFT_GRID_SIZES:-10240x4096x4096,4096,4096x16x4096,16x4096x4096,8192}"
 }

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
 #include "perf/support/json.hpp"
+#include "perf/support/parallel.hpp"
 #include "weft/gemm/gemm_policy.hpp"
 
 namespace weft::perf {
@@ -32,25 +32,40 @@ inline constexpr double kRounding = std::is_same_v<Output, Half>       ? 0x1p-10
 template <class P, class Sum>
 void CompareSums(const std::vector<Sum>& got, const std::vector<Sum>& want, std::int64_t k,
                  Json* row) {
-  double most = 0, largest = 0;
-  long long mismatches = 0;
-  const auto compare = [&](auto x, auto y) {
-    most = std::max(most, std::abs(static_cast<double>(y)));
-    largest = std::max(largest, std::abs(static_cast<double>(x) - y));
-    if constexpr (std::is_same_v<Sum, std::int32_t>) {
-      mismatches += x != y;
-    } else {
-      mismatches += !std::isfinite(x) || !std::isfinite(y);
+  struct Found {
+    double most = 0, largest = 0;
+    long long mismatches = 0;
+    void Compare(double x, double y) {
+      most = std::max(most, std::abs(y));
+      largest = std::max(largest, std::abs(x - y));
+      if constexpr (std::is_same_v<Sum, std::int32_t>) {
+        mismatches += x != y;
+      } else {
+        mismatches += !std::isfinite(x) || !std::isfinite(y);
+      }
     }
   };
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    if constexpr (gemm::kFloat16<Sum>) {
-      compare(got[i].ToFloat(), want[i].ToFloat());
-    } else if constexpr (kIsComplex<Sum>) {
-      compare(got[i].re, want[i].re), compare(got[i].im, want[i].im);
-    } else {
-      compare(got[i], want[i]);
-    }
+  std::vector<Found> parts(MostParts());
+  ForEachPart(static_cast<std::int64_t>(want.size()),
+              [&](int part, std::int64_t i, std::int64_t end) {
+                Found found;
+                for (; i < end; ++i) {
+                  if constexpr (gemm::kFloat16<Sum>) {
+                    found.Compare(got[i].ToFloat(), want[i].ToFloat());
+                  } else if constexpr (kIsComplex<Sum>) {
+                    found.Compare(got[i].re, want[i].re), found.Compare(got[i].im, want[i].im);
+                  } else {
+                    found.Compare(got[i], want[i]);
+                  }
+                }
+                parts[part] = found;
+              });
+  double most = 0, largest = 0;
+  long long mismatches = 0;
+  for (const Found& found : parts) {
+    most = std::max(most, found.most);
+    largest = std::max(largest, found.largest);
+    mismatches += found.mismatches;
   }
   largest /= std::max(most, 1e-30);
   const bool near = std::is_same_v<Sum, std::int32_t> ||

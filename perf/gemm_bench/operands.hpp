@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "perf/gemm_bench/elements.hpp"
 #include "perf/support/cuda.hpp"
+#include "perf/support/parallel.hpp"
 #include "weft/gemm/gemm_policy.hpp"
 
 namespace weft::perf {
@@ -65,25 +66,26 @@ struct RandomMatrix {
   RandomMatrix(std::int64_t count, std::uint64_t seed) {
     if constexpr (!kOwnMemory) {
       values.resize(count);
-      for (std::int64_t i = 0; i < count; ++i) values[i] = Type<Element>::Random(seed, i);
+      ForEachIndex(count, [&](std::int64_t i) { values[i] = Type<Element>::Random(seed, i); });
     } else if constexpr (!gemm::kLoads<Load>) {
       memory.resize(count);
       values.resize(count);
-      for (std::int64_t i = 0; i < count; ++i) {
+      ForEachIndex(count, [&](std::int64_t i) {
         memory[i] = Type<Element>::Random(seed, i);
         values[i] = Value::FromFloat(memory[i].ToFloat());
-      }
+      });
     } else {
       using Source = gemm::internal::LoadSource<typename Load::Source>;
       memory.resize(gemm::BytesOfElements<Source::kBits>(count));
-      values.reserve(count + 1);
-      for (std::size_t i = 0; i < memory.size(); ++i) {
-        const auto byte = static_cast<std::uint8_t>(RandomInt8(seed, static_cast<std::int64_t>(i)));
+      constexpr int kOfByte = 8 / Source::kBits;
+      values.resize(memory.size() * kOfByte);
+      ForEachIndex(static_cast<std::int64_t>(memory.size()), [&](std::int64_t i) {
+        const auto byte = static_cast<std::uint8_t>(RandomInt8(seed, i));
         memory[i] = static_cast<Memory>(byte);
-        for (int shift = 0; shift < 8; shift += Source::kBits) {
-          values.push_back(Load{}(Source::FromBits(byte >> shift)));
+        for (int j = 0; j < kOfByte; ++j) {
+          values[i * kOfByte + j] = Load{}(Source::FromBits(byte >> (j * Source::kBits)));
         }
-      }
+      });
       values.resize(count);
     }
   }

@@ -35,8 +35,8 @@ struct Algorithm {
   }
 };
 
-// What cuBLASLt has for a type and its layouts: `best` of what the heuristic offers, and `sm80`
-// of all that run on sm_80 as well, of a product on tensor cores. Of 8-bit floats `best` keeps
+// What cuBLASLt has for a type and its layouts: `best` of what the heuristic offers, and `sm80`, if
+// asked for, of all that run on sm_80 as well, of a product on tensor cores. Of 8-bit floats `best` keeps
 // sums in the tensor cores, as ours do, and `full` adds them up in float.
 struct Algorithms {
   Algorithm best, sm80, full;
@@ -72,10 +72,11 @@ inline absl::Status TimeAlgorithms(const Stopwatch& watch,
 template <class P>
 absl::StatusOr<Algorithms> SearchAlgorithms(const Stopwatch& watch,
                                             const gemm::GemmProblem& problem,
-                                            const std::vector<Set>& sets) {
+                                            const std::vector<Set>& sets, bool with_sm80) {
   using Element = typename P::Element;
   constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
-  constexpr bool kOnSm80 = !std::is_floating_point_v<Element> && !kFloat8 && !kIsComplex<Element>;
+  const bool on_sm80 =
+      with_sm80 && !std::is_floating_point_v<Element> && !kFloat8 && !kIsComplex<Element>;
   LtShape shape = {.rows = problem.n,
                    .columns = problem.m,
                    .depth = problem.k,
@@ -89,12 +90,12 @@ absl::StatusOr<Algorithms> SearchAlgorithms(const Stopwatch& watch,
                    .batch = static_cast<int>(problem.batch)};
   const auto create = [&]() -> absl::StatusOr<std::shared_ptr<const LtProduct>> {
     WEFT_LET(LtProduct product, LtProduct::Create(shape, kMostOffers));
-    if (kOnSm80) product.AddAll();
+    if (on_sm80) product.AddAll();
     return std::make_shared<const LtProduct>(std::move(product));
   };
   Algorithms found;
   WEFT_LET(const auto product, create());
-  WEFT_TRY(TimeAlgorithms(watch, product, sets, &found.best, kOnSm80 ? &found.sm80 : nullptr));
+  WEFT_TRY(TimeAlgorithms(watch, product, sets, &found.best, on_sm80 ? &found.sm80 : nullptr));
   if (kFloat8) {
     shape.fast_sums = false;
     WEFT_LET(const auto full, create());

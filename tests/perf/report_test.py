@@ -123,6 +123,23 @@ class Report(Case):
         text = report.lists({"resnet50": [result(16, [row(), row(count=3)])]})
         self.assertIn("| resnet50 | 16 | 2 of 2 | 2.00 | 2 of 2 | 2.00 to 2.00 | 2.00 | - | 50 | 100 | abc |", text)
 
+    def test_rows_not_run_come_from_a_later_run(self):
+        late = row(layer="c8", ours_us=None, status="failed: not run: --stop_after_s was reached")
+        self.write(16, [row(layer="c4"), late])
+        self.assertIn("1 of 2", self.run_and_read())
+        path = self.root / report.RESULTS / "anchors-nc4-n16-rest.json"
+        path.write_text(json.dumps(result(16, [row(layer="c8"), row(layer="c4", ratio=9.0)])))
+        text = self.run_and_read()
+        self.assertIn("2 of 2", text)
+        self.assertIn("2.00 to 2.00", text)  # c4 stays as it was
+        path.write_text(path.read_text().replace("H200", "H100"))
+        self.assertEqual(self.run_report(), 2)
+        self.assertIn("another device", self.said.getvalue())
+
+    def run_and_read(self):
+        self.assertEqual(self.run_report(), 0)
+        return self.page()
+
     def test_check_compares_the_best_int8_answer_of_cudnn(self):
         anchors = {("c64h56w56k64r3s1", 16): 14.0, ("b", 16): 10.5, ("c", 16): 5.0}
         rows = [row(), row(layer="b"), row(layer="c"), row(layer="unknown")]
