@@ -21,6 +21,7 @@
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
 #include "weft/gemm/staged_chunk.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
 
@@ -58,6 +59,9 @@ inline namespace WEFT_BACKEND {
 //     kResident    optional: the pipeline is a ResidentRing
 //     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
 //                  column c then is channel c % (64 / stack) of row c / (64 / stack)
+//     kInt4Columns optional, with bytes: the stage has the columns as blocks of int4, 16 bytes for the
+//                  32 k of a step (layouts/packed_int4.hpp), one column after the other. The tensor
+//                  cores then take them from registers, where each warp makes bytes of them
 //     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
@@ -67,6 +71,8 @@ class WgmmaSm90Mainloop {
  private:
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
+  static constexpr bool kInt4Columns = requires { requires Spec::kInt4Columns; };
+  static_assert(!kInt4Columns || (kS8 && !kResident));
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
@@ -102,7 +108,8 @@ class WgmmaSm90Mainloop {
   static constexpr bool kStacks = requires { requires Spec::kStacks; };
   static_assert(
       kStack == 1 || kStacks,
-      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC");
+      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC "
+      "by filters of int8");
   static_assert(
       kStack == 1 || (kStack == 2 && kTile.n == 64),
       "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
@@ -147,7 +154,8 @@ class WgmmaSm90Mainloop {
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
-  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) <= kRegisters &&
+  static constexpr int kHeldRegisters = kInt4Columns ? 16 * kBlocks : 0;
+  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) + kHeldRegisters <= kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
@@ -261,6 +269,11 @@ class WgmmaSm90Mainloop {
     const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
     const bool accumulate = slice > slices.begin;
     Keep(t, acc);
+    if constexpr (kInt4Columns) {
+      const std::uint32_t own = static_cast<std::uint32_t>(t.warp() % 4 * 256 + t.lane() * 4);
+      MultiplyHeld(t, steps, rows, (columns << 4) + own, accumulate, acc, started);
+      return;
+    }
     t.WgmmaFence();
     int i = 0;
     if (steps >= kGroupSteps) {
@@ -305,6 +318,98 @@ class WgmmaSm90Mainloop {
               Descriptor(plan_.a, rows + step_a), accumulate);
     }
   }
+
+  // Columns of int4. What the tensor cores read from registers has to stay there until its group has
+  // been waited for. So groups take turns with two sets of registers: one is filled while the group of
+  // the other is in flight. A slice begins with set 0 and ends with set 1, that the next may do so.
+  static constexpr int kHeldSteps = 2;  // of a group, at most
+  using Fragments = std::uint32_t[kHeldSteps][kBlocks][4];
+  struct Held {
+    Fragments set[2];
+  };
+  struct NothingHeld {};
+
+  // columns: where this lane's word of column lane / 4 of its warp is.
+  template <class Started>
+  WEFT_DEVICE void MultiplyHeld(arch::Thread t, int steps, std::uint32_t rows,
+                                std::uint32_t columns, bool accumulate, Accumulators& acc,
+                                const Started& started) const {
+    constexpr int kPair = 2 * kHeldSteps;
+    const auto nothing = [] {};
+    int i = 0;
+    if (steps >= kPair) {
+      HeldPair<kHeldSteps>(t, 0, rows, columns, accumulate, acc, started);
+      i = kPair;
+    } else if (steps >= 2) {
+      HeldPair<1>(t, 0, rows, columns, accumulate, acc, started);
+      i = 2;
+    } else {
+      HeldSteps<1, 1, 0>(t, 0, rows, columns, accumulate, acc, nothing);
+      started();
+      return;
+    }
+    WEFT_NO_UNROLL
+    for (; i + kPair <= steps; i += kPair) {
+      HeldPair<kHeldSteps>(t, i, rows, columns, true, acc, nothing);
+    }
+    if (i + 2 <= steps) {
+      HeldPair<1>(t, i, rows, columns, true, acc, nothing);
+      i += 2;
+    }
+    if (i < steps) HeldSteps<1, 1, 0>(t, i, rows, columns, true, acc, nothing);
+  }
+  template <int kCount, class Started>
+  WEFT_DEVICE void HeldPair(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                            bool accumulate, Accumulators& acc, const Started& started) const {
+    HeldSteps<kCount, 0, 1>(t, i, rows, columns, accumulate, acc, [] {});
+    HeldSteps<kCount, 1, 1>(t, i + kCount, rows, columns, true, acc, started);
+  }
+  // A group by a set of registers, when but kInFlight groups before it are done, which waited() is told.
+  template <int kCount, int kSet, int kInFlight, class Waited>
+  WEFT_DEVICE void HeldSteps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                             bool accumulate, Accumulators& acc, const Waited& waited) const {
+    std::uint32_t words[kCount][kBlocks][2];
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        const std::uint32_t at = columns + ((plan_.step_b[i + j] + x * plan_.b_block) << 4);
+        words[j][x][0] = t.template LoadSharedAt<std::uint32_t>(at);
+        words[j][x][1] = t.template LoadSharedAt<std::uint32_t>(at + 8 * 16);
+      }
+    }
+    t.template WgmmaWait<kInFlight>();
+    Fragments& held = held_.set[kSet];
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        t.KeepInPlace(held[j][x]);  // until here, says this
+        WEFT_UNROLL
+        for (int e = 0; e < 2; ++e) {
+          held[j][x][e] = LowerInt4(words[j][x][e]);
+          held[j][x][2 + e] = UpperInt4(words[j][x][e]);
+        }
+        t.KeepInPlace(held[j][x]);
+      }
+    }
+    waited();
+    t.WgmmaFence();
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        const std::uint64_t of_rows = Descriptor(plan_.a, rows + plan_.step_a[i + j]);
+        if constexpr (kType == arch::WgmmaType::kS8) {
+          t.template WgmmaS8<kN>(acc[x], held[j][x], of_rows, accumulate || j > 0);
+        } else if constexpr (kType == arch::WgmmaType::kS8U8) {
+          t.template WgmmaS8U8<kN>(acc[x], held[j][x], of_rows, accumulate || j > 0);
+        }
+      }
+    }
+    t.WgmmaCommit();
+  }
+
   // Starts lie in a descriptor's lower half, and no sum of them leaves it. Only halves are added, and
   // the plan has rows and columns apart: with sums of 64 bits and pairs it was ptxas's luck whether two
   // instructions or nine came between products (docs/performance.md).
@@ -339,6 +444,8 @@ class WgmmaSm90Mainloop {
 
   const WgmmaPlan& plan_;
   std::uint32_t a_, b_;  // lower halves of the warpgroup's
+  // Products in flight read it when Multiply has returned.
+  mutable std::conditional_t<kInt4Columns, Held, NothingHeld> held_ = {};
 };
 
 }  // namespace WEFT_BACKEND

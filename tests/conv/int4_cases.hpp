@@ -6,6 +6,7 @@
 
 #include "tests/conv/prologue_cases.hpp"
 #include "tests/conv/run_random.hpp"
+#include "tests/conv/wgmma_policies.hpp"
 #include "tests/conv/zero_point_cases.hpp"
 
 namespace weft::conv {
@@ -54,6 +55,20 @@ TEST(Int4Filter, WarpsShareSlices) {
 // Rows of R S C values that are no whole blocks, whatever the width of the source's loads.
 TEST(Int4Filter, Nhwc) {
   RunInt4<S8ConvNhwc<Relu, NHWC, Mma64x64, 4, 1>>(12, 7, 4);
+}
+
+// Blocks that the copy engine brings become bytes in the registers of the warps that multiply: slices of
+// one step, of two, of an odd number and of many; one and two blocks of 64 columns to a warpgroup.
+TEST(Int4Filter, WgmmaSm90) {
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, SmallTile64>>(12, 51);
+  RunInt4<WgmmaPolicy<NCxHWx<4>, Relu, WgmmaTile<24, 64, 32, 24, 64, 2, 4>>>(8, 52);
+  RunInt4<WgmmaPolicy<NHWC, Relu, WgmmaTile<64, 128, 96, 32, 128, 1, 4>>>(8, 53, 1, 4);
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, WgmmaTile<128, 128, 128, 64, 64>>>(6, 54);
+}
+
+TEST(Int4Filter, WgmmaSm90Split) {
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, Split<WgmmaTile<64, 64, 128, 64, 64>, 4>>>(6, 55);
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, Split<WgmmaTile<32, 64, 256, 32, 64>, 4>>>(6, 56);
 }
 
 TEST(Int4Filter, Prologues) {
