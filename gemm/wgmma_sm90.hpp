@@ -322,6 +322,9 @@ class WgmmaSm90Mainloop {
   // Columns of int4. What the tensor cores read from registers has to stay there until its group has
   // been waited for. So groups take turns with two sets of registers: one is filled while the group of
   // the other is in flight. A slice begins with set 0 and ends with set 1, that the next may do so.
+  //
+  // A group is waited for right behind the start of the next, not where its registers are wanted again:
+  // ptxas 13.0 otherwise takes the filling for part of the pipeline and serialises all products (C7513).
   static constexpr int kHeldSteps = 2;  // of a group, at most
   using Fragments = std::uint32_t[kHeldSteps][kBlocks][4];
   struct Held {
@@ -344,8 +347,7 @@ class WgmmaSm90Mainloop {
       HeldPair<1>(t, 0, rows, columns, accumulate, acc, started);
       i = 2;
     } else {
-      HeldSteps<1, 1, 0>(t, 0, rows, columns, accumulate, acc, nothing);
-      started();
+      HeldLast(t, 0, rows, columns, accumulate, acc, started);
       return;
     }
     WEFT_NO_UNROLL
@@ -356,58 +358,62 @@ class WgmmaSm90Mainloop {
       HeldPair<1>(t, i, rows, columns, true, acc, nothing);
       i += 2;
     }
-    if (i < steps) HeldSteps<1, 1, 0>(t, i, rows, columns, true, acc, nothing);
+    if (i < steps) HeldLast(t, i, rows, columns, true, acc, nothing);
   }
   template <int kCount, class Started>
   WEFT_DEVICE void HeldPair(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                             bool accumulate, Accumulators& acc, const Started& started) const {
-    HeldSteps<kCount, 0, 1>(t, i, rows, columns, accumulate, acc, [] {});
-    HeldSteps<kCount, 1, 1>(t, i + kCount, rows, columns, true, acc, started);
+    HeldSteps<kCount, 0>(t, i, rows, columns, accumulate, acc, started);
+    HeldSteps<kCount, 1>(t, i + kCount, rows, columns, true, acc, [] {});
   }
-  // A group by a set of registers, when but kInFlight groups before it are done, which waited() is told.
-  template <int kCount, int kSet, int kInFlight, class Waited>
+  // A step by itself, where the group before has set 1, too.
+  template <class Started>
+  WEFT_DEVICE void HeldLast(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                            bool accumulate, Accumulators& acc, const Started& started) const {
+    t.template WgmmaWait<0>();
+    HeldSteps<1, 1>(t, i, rows, columns, accumulate, acc, started);
+  }
+  // A group by a set of registers that no product in flight reads; waited(): called when all groups before
+  // it are done.
+  template <int kCount, int kSet, class Waited>
   WEFT_DEVICE void HeldSteps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                              bool accumulate, Accumulators& acc, const Waited& waited) const {
-    std::uint32_t words[kCount][kBlocks][2];
-    WEFT_UNROLL
-    for (int j = 0; j < kCount; ++j) {
-      WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) {
-        const std::uint32_t at = columns + ((plan_.step_b[i + j] + x * plan_.b_block) << 4);
-        words[j][x][0] = t.template LoadSharedAt<std::uint32_t>(at);
-        words[j][x][1] = t.template LoadSharedAt<std::uint32_t>(at + 8 * 16);
-      }
-    }
-    t.template WgmmaWait<kInFlight>();
     Fragments& held = held_.set[kSet];
     WEFT_UNROLL
     for (int j = 0; j < kCount; ++j) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        t.KeepInPlace(held[j][x]);  // until here, says this
+        const std::uint32_t at = columns + ((plan_.step_b[i + j] + x * plan_.b_block) << 4);
         WEFT_UNROLL
-        for (int e = 0; e < 2; ++e) {
-          held[j][x][e] = LowerInt4(words[j][x][e]);
-          held[j][x][2 + e] = UpperInt4(words[j][x][e]);
+        for (int e = 0; e < 2; ++e) {  // columns lane / 4 and 8 + lane / 4 of the warp's
+          const auto word = t.template LoadSharedAt<std::uint32_t>(at + e * 8 * 16);
+          held[j][x][e] = LowerInt4(word);
+          held[j][x][2 + e] = UpperInt4(word);
         }
-        t.KeepInPlace(held[j][x]);
       }
     }
-    waited();
-    t.WgmmaFence();
     WEFT_UNROLL
     for (int j = 0; j < kCount; ++j) {
       WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(held[j][x]);  // made by here
+    }
+    t.WgmmaFence();
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      const std::uint64_t of_rows = Descriptor(plan_.a, rows + plan_.step_a[i + j]);
+      WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        const std::uint64_t of_rows = Descriptor(plan_.a, rows + plan_.step_a[i + j]);
-        if constexpr (kType == arch::WgmmaType::kS8) {
-          t.template WgmmaS8<kN>(acc[x], held[j][x], of_rows, accumulate || j > 0);
-        } else if constexpr (kType == arch::WgmmaType::kS8U8) {
-          t.template WgmmaS8U8<kN>(acc[x], held[j][x], of_rows, accumulate || j > 0);
-        }
+        Product(t, acc[x], held[j][x], of_rows, accumulate || j > 0);
       }
     }
     t.WgmmaCommit();
+    t.template WgmmaWait<1>();
+    WEFT_UNROLL
+    for (int j = 0; j < kHeldSteps; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(held_.set[1 - kSet][j][x]);  // until here
+    }
+    waited();
   }
 
   // Starts lie in a descriptor's lower half, and no sum of them leaves it. Only halves are added, and
@@ -420,7 +426,9 @@ class WgmmaSm90Mainloop {
     return std::uint64_t{static_cast<std::uint32_t>(of >> 32)} << 32 | low;
   }
 
-  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
+  // columns: a descriptor, or registers.
+  template <class Columns>
+  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const Columns& columns,
                                   std::uint64_t rows, bool accumulate) {
     if constexpr (kType == arch::WgmmaType::kS8) {
       t.template WgmmaS8<kN>(acc, columns, rows, accumulate);
