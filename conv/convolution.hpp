@@ -267,9 +267,11 @@ class Convolution {
     }
     if (args.filter_is_constant) {
       params->early = early;
-      launch.constant = {args.filter.data(),
-                         static_cast<std::size_t>(args.filter.count() *
-                                                  P::FilterLayout::Size(problem().filter()))};
+      launch.constant = {
+          args.filter.data(),
+          static_cast<std::size_t>(args.filter.count() *
+                                   weft::internal::BytesOf<typename P::FilterLayout, std::int8_t>(
+                                       P::FilterLayout::Size(problem().filter())))};
     }
     return start(launch);
   }

@@ -215,7 +215,8 @@ class CopiedSource {
 template <class P, class M>
 class CopiedFilter {
   static constexpr bool kNhwc = CheckedPolicy<P>::kNhwc;
-  static constexpr int kColumn = kNhwc ? 1 : 4;  // channels of a line
+  static constexpr int kColumn =
+      kNhwc ? 1 : 32 / CheckedPolicy<P>::kFilterBits;  // channels of a line
   static constexpr bool kStacked = M::kStack > 1;
 
  public:

@@ -147,12 +147,14 @@ struct WgmmaParts {
     static constexpr arch::WgmmaType kType =
         Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
     static constexpr bool kRowsAcross = false, kColumnsAcross = false;
-    static constexpr gemm::ColumnOrder kOrder = kStrips          ? gemm::ColumnOrder::kPaired
-                                                : Checked::kNhwc ? gemm::ColumnOrder::kPlain
-                                                                 : gemm::ColumnOrder::kPermuted;
+    static constexpr gemm::ColumnOrder kOrder = kStrips ? gemm::ColumnOrder::kPaired
+                                                : Checked::kNhwc || Checked::kInt4
+                                                    ? gemm::ColumnOrder::kPlain
+                                                    : gemm::ColumnOrder::kPermuted;
     static constexpr bool kResident = kStrips;
     static constexpr bool kFills = !kStrips && kFillsPadding<P>;
-    static constexpr bool kStacks = !kStrips;
+    static constexpr bool kStacks = !kStrips && !Checked::kInt4;
+    static constexpr bool kInt4Columns = Checked::kInt4;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.

@@ -174,10 +174,9 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
                 "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
-  static_assert(!kInt4 || !kWgmma,
-                "weft: the wgmma_sm90 mainloop has no filters of PackedInt4: its tensor cores read "
-                "int8 where the copy engine left it; give the policy an MmaSm80Config, or a "
-                "SimtConfig for NCxHWx<4>");
+  static_assert(!kInt4 || !kWgmma || std::is_same_v<SrcLayout, NCxHWx<32>>,
+                "weft: the wgmma_sm90 mainloop has filters of PackedInt4 over NCxHWx<32> only; "
+                "give the policy an MmaSm80Config, or a SimtConfig for NCxHWx<4>");
   // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
   static constexpr bool kStrips = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
   // A filter for each channel: not a product, so neither goes without the other.

@@ -276,7 +276,7 @@ using U8ConvNhwcFamily =
     typename internal::FamilyWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>::type;
 
 // Policy P for filters of int4, two values to a byte, which weft::PackFilter<P::FilterLayout> packs.
-// Any mainloop but wgmma_sm90.
+// wgmma_sm90: over NCxHWx<32> only.
 template <class P>
 struct Int4Filter : P {
   using FilterLayout = PackedInt4<typename P::FilterLayout>;
@@ -314,7 +314,7 @@ struct Int4Mma64 : Int4Conv64<P> {
 
 }  // namespace internal
 
-// The operators above, and those of uint8, for filters or sources of int4: Int4Filter<U8Conv32<>>,
+// The operators above, and those of uint8, but for tiles of wgmma_sm90, for filters or sources of int4: Int4Filter<U8Conv32<>>,
 // Int4FilterFamily<S8Conv32Family<>>.
 template <class F>
 using Int4FilterFamily = typename internal::Int4Family<Int4Filter, F>::type;

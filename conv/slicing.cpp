@@ -88,6 +88,7 @@ Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
   Slicing s;
   const std::int64_t c = p.c / p.groups;
   s.span = f.nhwc ? SpanOf(c) : 32;
+  s.filter_bits = f.filter_bits;
   s.filter_rows = BroughtChannels(p, f);
   s.filter_tail = f.channels() - s.filter_rows;
   s.chunks = CeilDiv(c, s.span) * p.r * p.s;
@@ -112,6 +113,7 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_row
   if (s->pixels > 1024) return false;
   s->chunk_taps = p.r * p.s;
   s->filter_rows = filter_rows;
+  s->filter_bits = f.filter_bits;
   s->filter_tail = f.channels() - BroughtChannels(p, f);
   const std::int64_t widest = f.nhwc ? SpanOf(c) : 32;
   for (s->span = widest; s->span >= 32; s->span /= 2) {

@@ -14,7 +14,8 @@ struct Slicing {
   bool patch = false;
   std::int64_t span = 32;        // channels of a chunk
   std::int64_t chunk_taps = 1;   // and how many of the filter's taps
-  std::int64_t filter_rows = 0;  // and rows of `span` bytes of the filter
+  std::int64_t filter_rows = 0;  // and rows of `span` values of the filter
+  std::int64_t filter_bits = 8;  // of such a value
   // Rows behind a slice's that products read, and nobody brings: of a tile that is larger than the product.
   std::int64_t filter_tail = 0, source_tail = 0;
   std::int64_t chunks = 0;  // of k
@@ -32,7 +33,10 @@ struct Slicing {
   std::int64_t source_bytes() const {
     return RoundUp(slice_chunks * chunk_bytes() + source_tail * span, 1024);
   }
-  std::int64_t filter_bytes() const { return (slice_chunks * filter_rows + filter_tail) * span; }
+  std::int64_t filter_bytes() const {
+    return (slice_chunks * filter_rows + filter_tail) * filter_row_bytes();
+  }
+  std::int64_t filter_row_bytes() const { return span * filter_bits / 8; }
   std::int64_t stage_bytes() const { return source_bytes() + RoundUp(filter_bytes(), 1024); }
 };
 

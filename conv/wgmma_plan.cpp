@@ -103,14 +103,16 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
     b.copies = CopiesOfSlices(s.chunks, s.slice_chunks);
     b.span = Int32(s.span);
   } else {
-    // Lines of four output channels.
+    // Lines of four output channels, or of eight of int4, which threads read: each eight in order.
+    const bool int4 = f.filter_bits == 4;
+    const std::uint32_t line = int4 ? 8 : 4;
     const auto units = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(e.c, 32)) * taps;
-    spec.dim[0] = 128, spec.dim[1] = k / 4, spec.dim[2] = units;
-    spec.stride[0] = 128, spec.stride[1] = std::uint64_t{32} * k;
+    spec.dim[0] = 128, spec.dim[1] = k / line, spec.dim[2] = units;
+    spec.stride[0] = 128, spec.stride[1] = std::uint64_t{128 / line} * k;
     spec.stride[2] = spec.stride[1] * units;
-    spec.box[0] = 128, spec.box[1] = channels / 4;
+    spec.box[0] = 128, spec.box[1] = static_cast<std::uint16_t>(channels / line);
     spec.box[2] = static_cast<std::uint16_t>(s.steps());
-    spec.swizzle = SwizzleSpan::k128;
+    spec.swizzle = int4 ? SwizzleSpan::kNone : SwizzleSpan::k128;
     b.copies = {.of_slice = 1, .of_last = 1};
   }
   b.copy_bytes = Int32(spec.Bytes());
@@ -126,7 +128,9 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
   plan->a = plan->b =
       arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
   plan->SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m) * row / 16);
-  plan->b_block = 64 * row / 16;
+  const auto filter_row = static_cast<std::uint32_t>(s.filter_row_bytes());
+  plan->b_block = 64 * filter_row / 16;
+  if (f.filter_bits == 4) plan->b = 0;  // read by threads, without a descriptor
   const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
   plan->steps = Int32(s.steps());
   plan->last_steps =
@@ -144,7 +148,7 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
     plan->step_a[i] =
         static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
     plan->step_b[i] = static_cast<std::uint32_t>(
-        ((chunk * s.filter_rows + row_of_tap(tap)) * s.span + part * 32) / 16);
+        ((chunk * s.filter_rows + row_of_tap(tap)) * filter_row + part * 32) / 16);
   }
 }
 
@@ -191,8 +195,9 @@ void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, do
     plan->column_clocks = CopyClocks::Columns(rows, inside(k), row);
   } else {  // filters are lines of four channels, of which each is as long as four pixels
     plan->copy_clocks = pixels * (p.stride_w > 1 ? CopyClocks::kStridedBlock : CopyClocks::kBlock);
-    plan->column_clocks = CopyClocks::Columns(rows / 4.0, inside(RoundUp(k, std::int64_t{32})),
-                                              4.0 * CopyClocks::kBlock);
+    plan->column_clocks =
+        CopyClocks::Columns(rows / 32.0 * f.filter_bits, inside(RoundUp(k, std::int64_t{32})),
+                            4.0 * CopyClocks::kBlock);
   }
 }
 

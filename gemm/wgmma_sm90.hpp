@@ -21,6 +21,7 @@
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
 #include "weft/gemm/staged_chunk.hpp"
+#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
 
@@ -58,6 +59,9 @@ inline namespace WEFT_BACKEND {
 //     kResident    optional: the pipeline is a ResidentRing
 //     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
 //                  column c then is channel c % (64 / stack) of row c / (64 / stack)
+//     kInt4Columns optional, with bytes: the stage has the columns as blocks of int4, 16 bytes for the
+//                  32 k of a step (layouts/packed_int4.hpp), one column after the other. The tensor
+//                  cores then take them from registers, where each warp makes bytes of them
 //     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
@@ -67,6 +71,8 @@ class WgmmaSm90Mainloop {
  private:
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
+  static constexpr bool kInt4Columns = requires { requires Spec::kInt4Columns; };
+  static_assert(!kInt4Columns || (kS8 && !kResident));
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
@@ -102,7 +108,8 @@ class WgmmaSm90Mainloop {
   static constexpr bool kStacks = requires { requires Spec::kStacks; };
   static_assert(
       kStack == 1 || kStacks,
-      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC");
+      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC "
+      "by filters of int8");
   static_assert(
       kStack == 1 || (kStack == 2 && kTile.n == 64),
       "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
@@ -147,7 +154,8 @@ class WgmmaSm90Mainloop {
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
-  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) <= kRegisters &&
+  static constexpr int kHeldRegisters = kInt4Columns ? 16 * kBlocks : 0;
+  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) + kHeldRegisters <= kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
@@ -261,6 +269,11 @@ class WgmmaSm90Mainloop {
     const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
     const bool accumulate = slice > slices.begin;
     Keep(t, acc);
+    if constexpr (kInt4Columns) {
+      const std::uint32_t own = static_cast<std::uint32_t>(t.warp() % 4 * 256 + t.lane() * 4);
+      MultiplyHeld(t, steps, rows, (columns << 4) + own, accumulate, acc, started);
+      return;
+    }
     t.WgmmaFence();
     int i = 0;
     if (steps >= kGroupSteps) {
@@ -305,6 +318,104 @@ class WgmmaSm90Mainloop {
               Descriptor(plan_.a, rows + step_a), accumulate);
     }
   }
+
+  // Columns of int4. What the tensor cores read from registers has to stay there until its group has
+  // been waited for. So groups take turns with two sets of registers: one is filled while the group of
+  // the other is in flight. A slice begins with set 0 and ends with set 1, that the next may do so.
+  //
+  // A group is waited for right behind the start of the next, not where its registers are wanted again:
+  // ptxas 13.0 otherwise takes the filling for part of the pipeline and serialises all products (C7513).
+  static constexpr int kHeldSteps = 2;  // of a group, at most
+  using Fragments = std::uint32_t[kHeldSteps][kBlocks][4];
+  struct Held {
+    Fragments set[2];
+  };
+  struct NothingHeld {};
+
+  // columns: where this lane's word of column lane / 4 of its warp is.
+  template <class Started>
+  WEFT_DEVICE void MultiplyHeld(arch::Thread t, int steps, std::uint32_t rows,
+                                std::uint32_t columns, bool accumulate, Accumulators& acc,
+                                const Started& started) const {
+    constexpr int kPair = 2 * kHeldSteps;
+    const auto nothing = [] {};
+    int i = 0;
+    if (steps >= kPair) {
+      HeldPair<kHeldSteps>(t, 0, rows, columns, accumulate, acc, started);
+      i = kPair;
+    } else if (steps >= 2) {
+      HeldPair<1>(t, 0, rows, columns, accumulate, acc, started);
+      i = 2;
+    } else {
+      HeldLast(t, 0, rows, columns, accumulate, acc, started);
+      return;
+    }
+    WEFT_NO_UNROLL
+    for (; i + kPair <= steps; i += kPair) {
+      HeldPair<kHeldSteps>(t, i, rows, columns, true, acc, nothing);
+    }
+    if (i + 2 <= steps) {
+      HeldPair<1>(t, i, rows, columns, true, acc, nothing);
+      i += 2;
+    }
+    if (i < steps) HeldLast(t, i, rows, columns, true, acc, nothing);
+  }
+  template <int kCount, class Started>
+  WEFT_DEVICE void HeldPair(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                            bool accumulate, Accumulators& acc, const Started& started) const {
+    HeldSteps<kCount, 0>(t, i, rows, columns, accumulate, acc, started);
+    HeldSteps<kCount, 1>(t, i + kCount, rows, columns, true, acc, [] {});
+  }
+  // A step by itself, where the group before has set 1, too.
+  template <class Started>
+  WEFT_DEVICE void HeldLast(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                            bool accumulate, Accumulators& acc, const Started& started) const {
+    t.template WgmmaWait<0>();
+    HeldSteps<1, 1>(t, i, rows, columns, accumulate, acc, started);
+  }
+  // A group by a set of registers that no product in flight reads; waited(): called when all groups before
+  // it are done.
+  template <int kCount, int kSet, class Waited>
+  WEFT_DEVICE void HeldSteps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                             bool accumulate, Accumulators& acc, const Waited& waited) const {
+    Fragments& held = held_.set[kSet];
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        const std::uint32_t at = columns + ((plan_.step_b[i + j] + x * plan_.b_block) << 4);
+        WEFT_UNROLL
+        for (int e = 0; e < 2; ++e) {  // columns lane / 4 and 8 + lane / 4 of the warp's
+          const auto word = t.template LoadSharedAt<std::uint32_t>(at + e * 8 * 16);
+          held[j][x][e] = LowerInt4(word);
+          held[j][x][2 + e] = UpperInt4(word);
+        }
+      }
+    }
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(held[j][x]);  // made by here
+    }
+    t.WgmmaFence();
+    WEFT_UNROLL
+    for (int j = 0; j < kCount; ++j) {
+      const std::uint64_t of_rows = Descriptor(plan_.a, rows + plan_.step_a[i + j]);
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        Product(t, acc[x], held[j][x], of_rows, accumulate || j > 0);
+      }
+    }
+    t.WgmmaCommit();
+    t.template WgmmaWait<1>();
+    WEFT_UNROLL
+    for (int j = 0; j < kHeldSteps; ++j) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(held_.set[1 - kSet][j][x]);  // until here
+    }
+    waited();
+  }
+
   // Starts lie in a descriptor's lower half, and no sum of them leaves it. Only halves are added, and
   // the plan has rows and columns apart: with sums of 64 bits and pairs it was ptxas's luck whether two
   // instructions or nine came between products (docs/performance.md).
@@ -315,7 +426,9 @@ class WgmmaSm90Mainloop {
     return std::uint64_t{static_cast<std::uint32_t>(of >> 32)} << 32 | low;
   }
 
-  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], std::uint64_t columns,
+  // columns: a descriptor, or registers.
+  template <class Columns>
+  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const Columns& columns,
                                   std::uint64_t rows, bool accumulate) {
     if constexpr (kType == arch::WgmmaType::kS8) {
       t.template WgmmaS8<kN>(acc, columns, rows, accumulate);
@@ -339,6 +452,8 @@ class WgmmaSm90Mainloop {
 
   const WgmmaPlan& plan_;
   std::uint32_t a_, b_;  // lower halves of the warpgroup's
+  // Products in flight read it when Multiply has returned.
+  mutable std::conditional_t<kInt4Columns, Held, NothingHeld> held_ = {};
 };
 
 }  // namespace WEFT_BACKEND

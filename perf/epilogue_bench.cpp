@@ -163,12 +163,16 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
   return absl::OkStatus();
 }
 
-// Filters of int8 and int4 through the tiles of mma_sm80, and the quickest of all for int8.
+// Filters of int8 and int4 through the tiles of mma_sm80, those of int4 also through wgmma_sm90, and the
+// quickest of all for int8.
 absl::Status MeasureInt4(Bench& bench, const conv::Problem& problem, Json* row) {
   WEFT_LET(const LayerData d, LayerData::Create(problem, true, bench.stream()));
   Candidate int8, int4, all_int8;
   int8.runs = RunsOf<Int8Filters, Int4Tiles>(d, bench.stream());
   int4.runs = RunsOf<Int4Filters, Int4Tiles>(d, bench.stream());
+  for (TileRun& run : RunsOf<Int4Filters, Int4WgmmaTiles>(d, bench.stream())) {
+    int4.runs.push_back(std::move(run));
+  }
   all_int8.runs = RunsOf<Int8Filters, FewPixelTiles>(d, bench.stream());
   std::vector<Contestant*> all;
   int mismatches = 0;

@@ -171,6 +171,16 @@ struct HopperThread : ClusterThread {
                Location at = Location::current()) const {
     Product<N>(d, WgmmaType::kS8, 0, b, false, false, accumulate, at, a);
   }
+  template <int N>
+  void WgmmaS8U8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+                 Location at = Location::current()) const {
+    Product<N>(d, WgmmaType::kS8U8, 0, b, false, false, accumulate, at, a);
+  }
+  template <int N>
+  void WgmmaTf32(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+                 Location at = Location::current()) const {
+    Product<N>(d, WgmmaType::kTf32, 0, b, false, false, accumulate, at, a);
+  }
   template <int N, bool kBMnMajor = false>
   void WgmmaF16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
                 Location at = Location::current()) const {

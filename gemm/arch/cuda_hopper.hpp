@@ -274,6 +274,16 @@ struct HopperThread : ClusterThread {
                                   bool accumulate = true) {
     WgmmaHeldInstruction<WgmmaType::kS8, N>::Issue(d, a, b, accumulate);
   }
+  template <int N>
+  WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaHeldInstruction<WgmmaType::kS8U8, N>::Issue(d, a, b, accumulate);
+  }
+  template <int N>
+  WEFT_DEVICE static void WgmmaTf32(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaHeldInstruction<WgmmaType::kTf32, N>::Issue(d, a, b, accumulate);
+  }
   template <int N, bool kBMnMajor = false>
   WEFT_DEVICE static void WgmmaF16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
                                    bool accumulate = true) {

@@ -187,16 +187,22 @@ WEFT_WGMMA_EACH_N(WEFT_WGMMA_BF16)
   ", 0;\n"                                                              \
   "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" WEFT_WGMMA_LIST_##N \
       "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", p" TAIL ";\n}"
-#define WEFT_WGMMA_HELD_S8(N, A0, A1, A2, A3, B, P, TB)                                    \
+#define WEFT_WGMMA_HELD(TYPE, TYPES, TAIL, SUM, C, N, A0, A1, A2, A3, B, P)                \
   template <>                                                                              \
-  struct WgmmaHeldInstruction<WgmmaType::kS8, N> {                                         \
-    WEFT_DEVICE static void Issue(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, \
+  struct WgmmaHeldInstruction<WgmmaType::TYPE, N> {                                        \
+    WEFT_DEVICE static void Issue(SUM (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,     \
                                   int accumulate) {                                        \
-      asm volatile(WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, "k32.s32.s8.s8", "")      \
-                   : WEFT_WGMMA_SUMS_##N("+r")                                             \
+      asm volatile(WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, TYPES, TAIL)              \
+                   : WEFT_WGMMA_SUMS_##N(C)                                                \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate)); \
     }                                                                                      \
   };
+#define WEFT_WGMMA_HELD_S8(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_HELD(kS8, "k32.s32.s8.s8", "", int32_t, "+r", N, A0, A1, A2, A3, B, P)
+#define WEFT_WGMMA_HELD_S8U8(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_HELD(kS8U8, "k32.s32.s8.u8", "", int32_t, "+r", N, A0, A1, A2, A3, B, P)
+#define WEFT_WGMMA_HELD_TF32(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_HELD(kTf32, "k8.f32.tf32.tf32", ", 1, 1", float, "+f", N, A0, A1, A2, A3, B, P)
 #define WEFT_WGMMA_HELD_HALF(TYPE, TYPES, N, A0, A1, A2, A3, B, P, TB)                    \
   template <>                                                                             \
   struct WgmmaHeldInstruction<WgmmaType::TYPE, N> {                                       \
@@ -214,12 +220,17 @@ WEFT_WGMMA_EACH_N(WEFT_WGMMA_BF16)
 #define WEFT_WGMMA_HELD_BF16(N, A0, A1, A2, A3, B, P, TB) \
   WEFT_WGMMA_HELD_HALF(kBf16, "k16.f32.bf16.bf16", N, A0, A1, A2, A3, B, P, TB)
 WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_S8)
+WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_S8U8)
+WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_TF32)
 WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_F16)
 WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_BF16)
 #undef WEFT_WGMMA_HELD_S8
+#undef WEFT_WGMMA_HELD_S8U8
+#undef WEFT_WGMMA_HELD_TF32
 #undef WEFT_WGMMA_HELD_F16
 #undef WEFT_WGMMA_HELD_BF16
 #undef WEFT_WGMMA_HELD_HALF
+#undef WEFT_WGMMA_HELD
 #undef WEFT_WGMMA_HELD_TEXT
 
 #undef WEFT_WGMMA_TEXT

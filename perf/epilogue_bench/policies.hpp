@@ -103,6 +103,16 @@ using Int4Tiles =
     std::tuple<conv::Mma32x32Deep, conv::Mma64x64Deep, Mma16x32, Sliced<16, 32, 256, 32, 64, 6>,
                Sliced<16, 32, 256, 32, 32, 6>, Sliced<16, 32, 512, 32, 64, 6>,
                Sliced<16, 64, 512, 32, 128, 4>, Sliced<32, 32, 512, 32, 128, 4>>;
+// Int4 alone through wgmma_sm90: of int8, FewPixelTiles has what is quickest.
+template <int m, int n, int k, int warp_m, int split>
+struct WgmmaOfInt4 {
+  static constexpr auto config =
+      gemm::WithSplit(conv::WgmmaSm90Config({m, n, k}, {warp_m, 64, k}), split);
+};
+using Int4WgmmaTiles =
+    std::tuple<WgmmaOfInt4<32, 64, 128, 32, 1>, WgmmaOfInt4<32, 64, 256, 32, 4>,
+               WgmmaOfInt4<64, 64, 128, 64, 4>, WgmmaOfInt4<64, 64, 128, 64, 8>,
+               WgmmaOfInt4<64, 128, 128, 64, 1>, WgmmaOfInt4<128, 128, 128, 128, 1>>;
 // Of int8 alone.
 using FewPixelTiles = std::tuple<conv::Wgmma32x64, conv::Wgmma32x64Split4, conv::Wgmma64x64Split4>;
 

@@ -1,11 +1,11 @@
-// Filters of int4 where the tensor cores read shared memory.
-// EXPECT: static assertion failed: weft: the wgmma_sm90 mainloop has no filters of PackedInt4
+// Filters of int4 whose rows are no whole blocks.
+// EXPECT: static assertion failed: weft: the wgmma_sm90 mainloop has filters of PackedInt4 over NCxHWx<32> only
 // MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  using SrcLayout = weft::NCxHWx<32>;
-  using FilterLayout = weft::PackedInt4<weft::CxRSKx<32>>;
+  using SrcLayout = weft::NHWC;
+  using FilterLayout = weft::PackedInt4<weft::KRSC>;
   using DstLayout = weft::NCxHWx<32>;
   static constexpr auto config = weft::conv::kWgmma64x64;
 };

@@ -6,6 +6,7 @@
 
 #include "tests/conv/prologue_cases.hpp"
 #include "tests/conv/run_random.hpp"
+#include "tests/conv/wgmma_policies.hpp"
 #include "tests/conv/zero_point_cases.hpp"
 
 namespace weft::conv {
@@ -56,6 +57,31 @@ TEST(Int4Filter, Nhwc) {
   RunInt4<S8ConvNhwc<Relu, NHWC, Mma64x64, 4, 1>>(12, 7, 4);
 }
 
+// Blocks that the copy engine brings become bytes in the registers of the warps that multiply: slices of
+// one step, of two, of an odd number and of many; one and two blocks of 64 columns to a warpgroup.
+TEST(Int4Filter, WgmmaSm90) {
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, SmallTile64>>(12, 51);
+  RunInt4<WgmmaPolicy<NCxHWx<4>, Relu, WgmmaTile<24, 64, 32, 24, 64, 2, 4>>>(8, 52);
+  RunInt4<WgmmaPolicy<NHWC, Relu, WgmmaTile<64, 128, 96, 32, 128, 1, 4>>>(8, 53, 1, 4);
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, WgmmaTile<128, 128, 128, 64, 64>>>(6, 54);
+}
+
+// As many taps as a slice can have steps, and more; strides and dilations.
+TEST(Int4Filter, WgmmaSm90LargeFilters) {
+  using P = Int4Filter<WgmmaPolicy<NCxHWx<32>, Relu, SmallTile64>>;
+  const reference::ReluActivation relu;
+  ExpectMatchesReference<P>(SquareProblem(2, 40, 9, 20, 7, 3, 2), relu);
+  Problem p = SquareProblem(1, 70, 12, 33, 8, 4, 1);
+  p.s = 9, p.dilation_h = 2, p.pad_top = 5;
+  p.mode = Mode::kConvolution;
+  ExpectMatchesReference<P>(p, relu);
+}
+
+TEST(Int4Filter, WgmmaSm90Split) {
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, Split<WgmmaTile<64, 64, 128, 64, 64>, 4>>>(6, 55);
+  RunInt4<WgmmaPolicy<NCxHWx<32>, Relu, Split<WgmmaTile<32, 64, 256, 32, 64>, 4>>>(6, 56);
+}
+
 TEST(Int4Filter, Prologues) {
   const auto run = [](auto type, int seed) {
     RunRandomPrologue<Int4Filter<typename decltype(type)::type>>(6, seed,
@@ -67,11 +93,18 @@ TEST(Int4Filter, Prologues) {
   run(std::type_identity<Nc4Prologue<LocalFilter, NCxHWx<4>, LocalTile>>(), 9);
   run(std::type_identity<Nc32Prologue<LocalFilter, NCxHWx<32>, 32, 64, 64, 32, 32, 3, 8>>(), 10);
   run(std::type_identity<NhwcPrologue<Grouped, NHWC, 64, 64, 16, 4>>(), 11);
+  run(std::type_identity<WgmmaPrologue<Grouped, NCxHWx<32>, SmallTile64>>(), 12);
+  run(std::type_identity<WgmmaPrologue<prologues::PerSample, NCxHWx<32>, SmallTile64>>(), 13);
 }
 
 // Sources of uint8 and zero points: the table of corrections is made of int4 too.
 TEST(Int4Filter, ZeroPoints) {
   RunAsymmetric<Int4Filter<ZeroFilterSm80>>(4, 15);
+}
+
+TEST(Int4Filter, WgmmaSm90ZeroPoints) {
+  RunAsymmetric<Int4Filter<ZeroWgmma>>(6, 61);
+  RunAsymmetric<Int4Filter<ZeroTurns>>(4, 62);
 }
 
 // Sources of 4 bits, which become bytes on their way to shared memory.

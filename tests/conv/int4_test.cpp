@@ -14,6 +14,16 @@ TEST(Int4Filter, EverySchedule) {
   RunSchedules<Nc32>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2);
 }
 
+// With a filter that stays in shared memory, and one that comes with each slice.
+TEST(Int4Filter, WgmmaSm90EverySchedule) {
+  using P = Int4Filter<WgmmaPolicy<NCxHWx<32>, Relu, WgmmaTile<32, 64, 64, 32, 64, 2>>>;
+  const std::initializer_list<arch::Copies> copies = {arch::Copies::kDeferred,
+                                                      arch::Copies::kEager};
+  RunSchedules<P>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2, copies);
+  RunSchedules<Int4Filter<WgmmaPolicy<NCxHWx<32>, Relu, Split<SmallTile64, 2>>>>(
+      SquareProblem(1, 200, 7, 40, 1, 0, 1), 2, copies);
+}
+
 TEST(Int4Source, EverySchedule) {
   RunSchedules<S4Conv64<Relu, NCxHWx<32>, Mma64x64>>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2);
 }

@@ -93,6 +93,8 @@ void TestHeldOfEachN(std::integer_sequence<int, N...>) {
 }
 TEST(Wgmma, OperandAInRegisters) {
   TestHeldOfEachN<WgmmaType::kS8>(SeveralN());
+  TestHeldOfEachN<WgmmaType::kS8U8>(SeveralN());
+  TestHeldOfEachN<WgmmaType::kTf32>(SeveralN());
   TestHeldOfEachN<WgmmaType::kF16>(SeveralN());
   TestHeldOfEachN<WgmmaType::kBf16>(SeveralN());
 }

@@ -119,6 +119,10 @@ struct WgmmaHeldKernel : WgmmaKernel<kType, N, kTrans> {
       t.WgmmaFence();
       if constexpr (kType == WgmmaType::kS8) {
         t.template WgmmaS8<N>(d, a, b, accumulate);
+      } else if constexpr (kType == WgmmaType::kS8U8) {
+        t.template WgmmaS8U8<N>(d, a, b, accumulate);
+      } else if constexpr (kType == WgmmaType::kTf32) {
+        t.template WgmmaTf32<N>(d, a, b, accumulate);
       } else if constexpr (kType == WgmmaType::kF16) {
         t.template WgmmaF16<N, kTrans == 2>(d, a, b, accumulate);
       } else {
