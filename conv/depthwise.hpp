@@ -16,6 +16,14 @@
 #include "weft/gemm/tile_kernel.hpp"
 
 namespace weft::conv {
+
+// What the parts of the kernel know of P. A residual's loads would spill, as in other kernels whose threads
+// multiply and store (gemm/operand.hpp).
+template <class P>
+struct DependentDepthwise : P {
+  static constexpr bool kDependentLaunch = !P::Epilogue::kHasResidual;
+};
+
 inline namespace WEFT_BACKEND {
 
 // P: a conv::Policy of a DepthwiseConfig. Kernel kShape of kDepthwiseShapes.
@@ -37,10 +45,11 @@ struct DepthwiseKernel {
 
   using Params = DepthwiseParams<P>;
   struct SharedStorage {};
-  using Window = DepthwiseWindow<P, kShape>;
+  using Own = DependentDepthwise<P>;
+  using Window = DepthwiseWindow<Own, kShape>;
   static constexpr int kThreads = config.threads;
   static constexpr arch::Requires kRequires = {.min = 75};
-  static constexpr bool kDependent = false;
+  static constexpr bool kDependent = Own::kDependentLaunch;
 
   // Found by compiling: what does not spill. Before sm_90 ptxas takes more.
   static constexpr int Registers(bool before_90) {
@@ -72,9 +81,13 @@ struct DepthwiseKernel {
       return Sum{acc[i][j]};
     }
   };
-  using Store = DepthwiseStore<P, decltype(Params::output), Map>;
+  using Store = DepthwiseStore<Own, decltype(Params::output), Map>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
+    if constexpr (kDependent) {
+      t.WaitForEarlierGrids();
+      t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
+    }
     constexpr int kTiles = kThreads / config.lanes;  // of a block, of the same channels
     const int lane = t.tid() % config.lanes;
     std::int32_t channels = 0;
@@ -90,7 +103,7 @@ struct DepthwiseKernel {
       for (std::int32_t& sum : pixel) sum = Map::kSmall ? SmallSum::Zero() : 0;
     }
     Store store(t, p.output, tile);
-    DepthwiseFilterZeros<P> zeros(t, p.output, tile.k);
+    DepthwiseFilterZeros<Own> zeros(t, p.output, tile.k);
     Window::Multiply(t, p.walk, tile, tile.k < p.output.k, zeros, acc,
                      [&](int row) { store.Row(t, row, acc); });
     store.Finish(t);

@@ -17,6 +17,17 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
+// Loads of the source and of filters, zeros if not `inside`: what earlier grids of a dependent launch may have
+// written.
+template <class P, class T>
+WEFT_DEVICE T LoadDepthwise(arch::Thread t, const T* at, bool inside) {
+  if constexpr (requires { requires P::kDependentLaunch; }) {
+    return t.LoadGlobalCoherentOr0(at, inside);
+  } else {
+    return t.LoadGlobalOr0(at, inside);
+  }
+}
+
 // sum += four pixels of a channel, of policy P's Element, times their taps.
 template <class P>
 WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std::uint32_t taps,
@@ -47,7 +58,7 @@ class DepthwiseFilterZeros<P, true> {
     WEFT_UNROLL
     for (int c = 0; c < 4; ++c) {
       zero_[c] =
-          static_cast<std::uint32_t>(t.LoadGlobalOr0(p.filter_zero_point + k + c, k + c < p.k));
+          static_cast<std::uint32_t>(LoadDepthwise<P>(t, p.filter_zero_point + k + c, k + c < p.k));
     }
   }
 

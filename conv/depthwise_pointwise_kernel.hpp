@@ -60,7 +60,7 @@ struct DepthwisePointwiseKernel {
   static_assert(CheckedDepthwisePointwise<P>::kValid);
   using First = DepthwiseHalf<P>;
   using Depthwise = DepthwiseKernel<First, kShape>;
-  using Window = typename Depthwise::Window;
+  using Window = DepthwiseWindow<First, kShape>;
   using Second = FusedPointwise<P, Window::kRows>;
   using Mainloop = gemm::MmaSm80Mainloop<Second, false>;
 

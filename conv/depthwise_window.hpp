@@ -184,8 +184,8 @@ class DepthwiseWindow {
       WEFT_UNROLL
       for (int x = 0; x < kPixels; ++x) {
         const auto offset = static_cast<std::uintptr_t>(x * std::int64_t{pixel_bytes_});
-        pixels[x] = t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(row + offset),
-                                    static_cast<std::uint32_t>(left_ + x) < columns);
+        pixels[x] = LoadDepthwise<P>(t, reinterpret_cast<const std::uint32_t*>(row + offset),
+                                     static_cast<std::uint32_t>(left_ + x) < columns);
       }
     }
 
@@ -201,7 +201,7 @@ class DepthwiseWindow {
     std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, and the row's
     WEFT_UNROLL
     for (int w = 0; w < kTapWords; ++w) {
-      const FilterWords words = t.LoadGlobalOr0(at + w, inside);
+      const FilterWords words = LoadDepthwise<P>(t, at + w, inside);
       WEFT_UNROLL
       for (int c = 0; c < 4; ++c) taps[w + 1][c] = words.word[c];
     }
@@ -318,7 +318,7 @@ class DepthwiseWindow<P, 0> {
       const auto row = image + static_cast<std::uintptr_t>(h * p.row_bytes);
       WEFT_NO_UNROLL
       for (int tap = 0; tap < p.s; tap += 4) {
-        const FilterWords words = t.LoadGlobalOr0(filter++, channels_inside);
+        const FilterWords words = LoadDepthwise<P>(t, filter++, channels_inside);
         WEFT_UNROLL
         for (int j = 0; j < kColumns; ++j) {
           // Columns past the last would lie beyond what 32 bits hold.
@@ -331,8 +331,8 @@ class DepthwiseWindow<P, 0> {
             const std::int32_t w = left + (is_tap ? (tap + e) * p.step_w : 0);
             const auto at =
                 row + static_cast<std::uintptr_t>(static_cast<std::int64_t>(w) * p.pixel_bytes);
-            pixels[e] = t.LoadGlobalOr0(reinterpret_cast<const std::uint32_t*>(at),
-                                        is_tap && w >= 0 && w < p.w);
+            pixels[e] = LoadDepthwise<P>(t, reinterpret_cast<const std::uint32_t*>(at),
+                                         is_tap && w >= 0 && w < p.w);
           }
           WEFT_UNROLL
           for (int half = 0; half < 2; ++half) {

@@ -42,7 +42,8 @@ struct TileDescription {
 };
 
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
-// register.
+// register. wgmma_sm90 keeps floats, which its instructions add at the same rate, so that nothing is rounded
+// before the epilogue.
 template <class P>
 inline constexpr bool kHalfSums = false;
 template <class P>

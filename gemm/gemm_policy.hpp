@@ -20,7 +20,8 @@
 //     Complex<double> same    MmaSm80Config                 rounded within sums as the GPU does
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
 //                             WgmmaSm90Config
-//     Half            Half    MmaSm80Config                 likewise; `using Sum = weft::Half`
+//     Half            Half    MmaSm80Config,                likewise; `using Sum = weft::Half`
+//                             WgmmaSm90Config
 //     Float8E4m3,     float   WgmmaSm90Config               likewise, sums of about 14 bits
 //     Float8E5m2
 //     Tf32            float   WgmmaSm90Config               likewise; A and B are floats, of which the
@@ -197,10 +198,10 @@ struct CheckedGemmPolicy {
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
                 "registers, through which other mainloops' operands do not pass");
   static_assert(
-      internal::kSumFits<P> &&
-          (!kHalfSums<P> || (std::is_same_v<Element, Half> && kMainloop == Mainloop::kMmaSm80)),
-      "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half "
-      "and an MmaSm80Config, or the type that its Elements are summed in anyway");
+      internal::kSumFits<P> && (!kHalfSums<P> || (std::is_same_v<Element, Half> &&
+                                                  (kMainloop == Mainloop::kMmaSm80 || kWgmma))),
+      "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half and an "
+      "MmaSm80Config or WgmmaSm90Config, or the type that its Elements are summed in anyway");
   static_assert(!kStreamed<P> || (!kGrouped<P> && !kListed<P>),
                 "weft: config.stream is false in a Grouped or Listed GEMM: only the device, or the "
                 "list, knows how many slices there are");

@@ -153,7 +153,11 @@ struct HalfSumFamily {
   template <class... Tiles>
   using Of = Family<HalfSumGemm<TiledGemm<Half, Epilogue, Tiles, A, B, C>>...>;
   using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 128, 64, 64, 32, 3>,
-                 MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>>;
+                 MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>,
+                 WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<64, 128, 128, 64, 64>,
+                 WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
+                 WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>, TurnsTileOf<128, 128, 128>,
+                 TurnsTileOf<160, 128, 128>>;
 };
 
 // Of complex numbers: by fma, those of double from sm_80 on by tensor cores; accesses of one element first.
@@ -242,7 +246,8 @@ template <class Epilogue =
 using Bfloat16GemmFamily = typename internal::GemmFamilies<Bfloat16, Epilogue, A, B, C>::All;
 
 // Halves with sums that are halves too, which some GPUs multiply at twice the rate: |sums| up to 65504, of
-// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80: 4 policies.
+// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80: 11 policies, of
+// which the 7 for Hopper keep floats (gemm/config.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>

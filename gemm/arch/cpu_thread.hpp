@@ -119,12 +119,13 @@ struct Thread : HopperThread {
   // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   T LoadGlobalOr0(const T* p, bool ok, Location at = Location::current()) const {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (ok) return LoadGlobal(p, at);
-    struct Zeros {
-      unsigned char bytes[sizeof(T)];
-    };
-    return std::bit_cast<T>(Zeros{});
+    return ok ? LoadGlobal(p, at) : Zeros<T>();
+  }
+
+  // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
+  template <class T>
+  T LoadGlobalCoherentOr0(const T* p, bool ok, Location at = Location::current()) const {
+    return ok ? LoadGlobalCoherent(p, at) : Zeros<T>();
   }
 
   template <class T>
@@ -337,6 +338,15 @@ struct Thread : HopperThread {
   }
 
  private:
+  template <class T>
+  static T Zeros() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    struct Bytes {
+      unsigned char bytes[sizeof(T)];
+    };
+    return std::bit_cast<T>(Bytes{});
+  }
+
   template <bool kUnsignedA, int kA, int kB, int kC>
   void MmaOfInt4(int32_t (&d)[kC], const uint32_t (&a)[kA], const uint32_t (&b)[kB],
                  const int32_t (&c)[kC], Location at) const {

@@ -198,6 +198,27 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     return FromWord<T>(w);
   }
 
+  // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
+  template <class T>
+  WEFT_DEVICE static T LoadGlobalCoherentOr0(const T* p, bool ok) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 16);
+    Word<sizeof(T)> w{};
+    const int pred = ok;
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"
+                   : "+r"(w)
+                   : "l"(p), "r"(pred)
+                   : "memory");
+    } else {
+      asm volatile(
+          "{ .reg .pred p; setp.ne.b32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+          : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w)
+          : "l"(p), "r"(pred)
+          : "memory");
+    }
+    return FromWord<T>(w);
+  }
+
   template <class T>
   WEFT_DEVICE static void StoreGlobal(T* p, T v) {
     *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);

@@ -25,6 +25,13 @@ struct HalfSumWarpTile {
   static constexpr auto config = MmaSm80Config({128, 128, 32}, {64, 64, 32}, 3, {16, 4});
 };
 
+struct HalfSumWgmmaTile {
+  static constexpr auto config = WgmmaSm90Config({64, 128, 64}, {64, 64, 64}, 1, 4);
+};
+// Which keep their sums as floats.
+template <class P>
+inline constexpr bool kFloatSums = std::is_same_v<decltype(P::config), const WgmmaSm90Config>;
+
 namespace {
 
 // exact: integers from -3 to 3, of which 200 products add up to less than 2048; else numbers up to 16, of
@@ -62,6 +69,7 @@ void ExpectHalfSums(const GemmProblem& problem, std::uint32_t seed, bool exact) 
       for (std::int64_t j = 0; j < p.n; ++j) {
         double sum = 0.0, magnitude = 0x1p-14;  // a half's least ulp is 2^-24
         Half in_order;                          // float sums of 16 products, each 16 rounded
+        float whole = 0.0f;                     // and without rounding
         float part = 0.0f;
         for (std::int64_t k = 0; k < p.k; ++k) {
           const float x =
@@ -70,13 +78,13 @@ void ExpectHalfSums(const GemmProblem& problem, std::uint32_t seed, bool exact) 
               b[g * p.stride_b + (kOrders.lines_of_b ? j * p.ldb + k : k * p.ldb + j)].ToFloat();
           sum += double{x} * y, magnitude += std::abs(double{x} * y);
           if (k % 16 == 0) part = in_order.ToFloat();
-          part += x * y;
+          part += x * y, whole += x * y;
           if (k % 16 == 15 || k == p.k - 1) in_order = Half::FromFloat(part);
         }
         const std::int64_t at =
             g * p.stride_c + (kOrders.row_major_c ? i * p.ldc + j : j * p.ldc + i);
 #if !defined(WEFT_CUDA_BACKEND)
-        const float expected = in_order.ToFloat();
+        const float expected = kFloatSums<P> ? whole : in_order.ToFloat();
 #else
         const float expected = static_cast<float>(sum);
         if (!exact) {
@@ -117,6 +125,12 @@ TEST(GemmHalfSums, ExactIntegersInAllLayouts) {
 }
 TEST(GemmHalfSums, RoundedAsDocumented) {
   ExpectRandomHalfSums<RowMajor, ColumnMajor, RowMajor, HalfTile<8, 4>>(2000, false);
+}
+TEST(GemmHalfSums, FloatsOnHopper) {
+  ExpectRandomHalfSums<RowMajor, ColumnMajor, RowMajor, HalfSumWgmmaTile>(2500, true, 3);
+  ExpectRandomHalfSums<RowMajor, RowMajor, RowMajor, HalfSumWgmmaTile>(2510, true, 3);
+  ExpectRandomHalfSums<ColumnMajor, RowMajor, RowMajor, HalfSumWgmmaTile>(2520, false, 3);
+  ExpectRandomHalfSums<ColumnMajor, ColumnMajor, RowMajor, HalfSumWgmmaTile>(2530, false, 3);
 }
 TEST(GemmHalfSums, Batch) {
   using P = HalfSumPolicy<RowMajor, RowMajor, RowMajor, HalfTile<16, 4>>;
