@@ -21,7 +21,7 @@ def costs(result, table):
                  for r in (found.get(layer) for layer in layers)]
         lines.append((name, *cells, mean("over_relu"), mean("best_over_relu"),
                       "ok" if len(good) == len(layers) else f"{len(layers) - len(good)} failed"))
-    times = {r["layer"]: r["relu_us"] for r in rows if r.get("relu_us")}
+    times = {r["layer"]: r["relu_us"] for r in rows if r["kind"] == "activation" and r.get("relu_us")}
     targets = []
     for kind, most in (("activation", 1.05), ("layout", 1.01), ("zero point", 1.03)):
         ratios = [r["over_relu"] for r in rows if r["kind"] == kind and r["variant"] != "ReLU again" and r.get("over_relu")]
