@@ -68,7 +68,8 @@ BENCHES = {
         ("floor us:", "floor_us", 2), ("tile", "kernel", None))),
     "deconv": ("deconv.json", (
         ("problem", "layer", None), ("ours us:", "ours_us", 2), ("cuDNN's, in half, us:", "peer_us", 2),
-        ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None))),
+        ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None), ("with the source's zero point, over the same tile:", "over_source_zero", 3),
+        ("with both:", "over_both_zeros", 3))),
     "condconv": ("condconv.json", condconv),
     "block": ("block.json", (
         ("product", "layer", None), ("how many", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
