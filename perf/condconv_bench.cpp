@@ -212,7 +212,8 @@ absl::Status MeasureAll(Bench& bench) {
 int main(int argc, char** argv) {
   constexpr weft::perf::BenchProgram kProgram = {
       "condconv_bench", "CondConv against the plain convolution and against libraries",
-      "random data; one set of buffers; CUDA graphs; medians of interleaved samples; ours: mixing "
+      "random data; one set of buffers; CUDA graphs, ours of dependent launches; medians of "
+      "interleaved samples; ours: mixing "
       "and convolution; convolution: the second alone; plain: one filter for all images; "
       "libraries: "
       "a product of cuBLASLt and a convolution of cuDNN for each image"};

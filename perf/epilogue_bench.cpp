@@ -1,7 +1,7 @@
 // epilogue_bench [--json=FILE] [--layers=PART] [--commit=HASH]: what an epilogue costs. ResNet-50's 3x3
 // layers over NCxHWx<32> at N = 16 and 64 with each operator of epilogue_bench/variants.def (activations,
-// destinations, zero points, further outputs) beside the same convolution with ReLU; global average
-// pooling; and at N = 1, layers that are bound by their filters, with filters of int8 and of int4.
+// destinations, zero points, further outputs, functors of the source, types of outputs) beside the same
+// convolution with ReLU over the same tiles; global average pooling; and at N = 1, layers that are bound by their filters, with filters of int8 and of int4.
 //
 // A sample of the outputs of every operator and tile is compared with sums computed here, exactly.
 #include "perf/peers/bench.hpp"
@@ -9,6 +9,7 @@
 #if WEFT_HAVE_CUDA
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,6 +34,7 @@ struct Candidate {
   int best = -1;              // the quickest of them
   Contestant same, quickest;  // over the baseline's tile, and over its own quickest one
   bool in_same = false, in_quickest = false;
+  const Candidate* relu = nullptr;  // over the same tiles
 
   int IndexOf(int tile) const {
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -81,9 +83,10 @@ absl::Status AddAverage(const LayerData& d, const DeviceBuffer& averages, cudaSt
   return absl::OkStatus();
 }
 
+// baseline: ReLU over all tiles of wgmma_sm90.
 void Describe(const Candidate& c, const Candidate& baseline, Json* row) {
   const auto us = [](const Contestant& x, double at = 0.5) { return Quantile(x.samples, at); };
-  const double relu = us(baseline.same);
+  const double relu = us(c.relu->same);
   (*row)["relu_us"] = Rounded(relu);
   if (c.in_same) {
     row->update({{"ours_us", Rounded(us(c.same))},
@@ -91,12 +94,12 @@ void Describe(const Candidate& c, const Candidate& baseline, Json* row) {
                  {"ours_p90_us", Rounded(us(c.same, 0.9))},
                  {"over_relu", Rounded(us(c.same) / relu, 4)},
                  {"noise", Rounded(HalvesDiffer(c.same.samples), 4)},
-                 {"in_graphs", c.same.graphed && baseline.same.graphed}});
+                 {"in_graphs", c.same.graphed && c.relu->same.graphed}});
   }
   const Contestant& quickest = c.in_quickest ? c.quickest : c.same;
   row->update({{"best_kernel", c.runs[c.best].way.name},
                {"best_us", Rounded(us(quickest))},
-               {"best_over_relu", Rounded(us(quickest) / relu, 4)}});
+               {"best_over_relu", Rounded(us(quickest) / us(baseline.same), 4)}});
 }
 
 // A row for each operator, all timed in turns.
@@ -104,30 +107,40 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
   const std::string layer = LayerName(problem, true);
   if (!bench.Wanted(layer)) return absl::OkStatus();
   std::vector<Variant> variants;
-  for (const auto& list :
-       {ActivationVariants(), LayoutVariants(), ZeroPointVariants(), OutputVariants()}) {
+  for (const auto& list : {ActivationVariants(), LayoutVariants(), ZeroPointVariants(),
+                           OutputVariants(), SourceVariants(), TypeVariants()}) {
     variants.insert(variants.end(), list.begin(), list.end());
   }
   // Pointers to contestants must last.
   std::vector<std::unique_ptr<Candidate>> candidates;
-  Candidate baseline;
+  // ReLU over each list of tiles, by what makes its runs; the first over all of wgmma_sm90.
+  std::map<decltype(Variant::relu), Candidate> relus;
+  const auto all_tiles = &RunsOf<variants::Relu>;
   int sets = 0;
   const auto measure = [&]() -> absl::Status {
     WEFT_LET(const LayerData d, LayerData::Create(problem, false, bench.stream()));
     WEFT_LET(const DeviceBuffer averages, DeviceBuffer::Create(problem.n * problem.k));
     sets = d.count();
     std::vector<Contestant*> all;
-    baseline.runs = RunsOf<variants::Relu>(d, bench.stream());
-    WEFT_TRY(TryTiles(bench, sets, &baseline));
-    const TileRun& relu = baseline.runs[baseline.best];
-    WEFT_TRY(Prepare(bench, sets, relu.way, &baseline.same, &all));
-    const auto add = [&](const char* kind, const char* name, std::vector<TileRun> runs) {
+    const auto make_relu = [&](decltype(Variant::relu) runs) -> absl::Status {
+      const auto [found, is_new] = relus.try_emplace(runs);
+      if (!is_new) return absl::OkStatus();
+      Candidate& relu = found->second;
+      relu.runs = runs(d, bench.stream());
+      WEFT_TRY(TryTiles(bench, sets, &relu));
+      return Prepare(bench, sets, relu.runs[relu.best].way, &relu.same, &all);
+    };
+    WEFT_TRY(make_relu(all_tiles));
+    for (const Variant& v : variants) WEFT_TRY(make_relu(v.relu));
+    const auto add = [&](const char* kind, const char* name, std::vector<TileRun> runs,
+                         const Candidate& relu) {
       candidates.push_back(std::make_unique<Candidate>());
       Candidate* const c = candidates.back().get();
       c->kind = kind, c->name = name, c->runs = std::move(runs);
+      c->relu = &relu;
       c->status = [&]() -> absl::Status {
         WEFT_TRY(TryTiles(bench, sets, c));
-        if (const int same = c->IndexOf(relu.tile); same >= 0) {
+        if (const int same = c->IndexOf(relu.runs[relu.best].tile); same >= 0) {
           WEFT_TRY(Prepare(bench, sets, c->runs[same].way, &c->same, &all));
           c->in_same = true;
           if (same == c->best) return absl::OkStatus();
@@ -138,25 +151,28 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
       }();
       if (!c->status.ok()) (void)cudaGetLastError();
     };
-    for (const Variant& v : variants) add(v.kind, v.name, v.runs(d, bench.stream()));
+    for (const Variant& v : variants) {
+      add(v.kind, v.name, v.runs(d, bench.stream()), relus.at(v.relu));
+    }
     std::vector<TileRun> pooling = RunsOf<variants::SumsAlone>(d, bench.stream());
     WEFT_TRY(AddAverage(d, averages, bench.stream(), &pooling));
-    add("output", "global average pooling, two kernels", std::move(pooling));
+    add("output", "global average pooling, two kernels", std::move(pooling), relus.at(all_tiles));
     return bench.watch().Interleave(all, 15, 4e6);
   };
   if (const absl::Status status = measure(); !status.ok()) {
-    return bench.Row(layer, [&](Json*) { return status; });
+    return bench.AddRow(layer, [&](Json*) { return status; });
   }
+  const Candidate& baseline = relus.at(all_tiles);
   for (const auto& c : candidates) {
-    WEFT_TRY(bench.Row(layer, [&](Json* row) -> absl::Status {
+    WEFT_TRY(bench.AddRow(layer, [&](Json* row) -> absl::Status {
       row->update({{"batch", problem.n},
                    {"kind", c->kind},
                    {"variant", c->name},
-                   {"kernel", baseline.runs[baseline.best].way.name},
+                   {"kernel", c->relu->runs[c->relu->best].way.name},
                    {"buffer_sets", sets}});
       WEFT_TRY(c->status);
       Describe(*c, baseline, row);
-      (*row)["mismatches"] = c->mismatches + baseline.mismatches;
+      (*row)["mismatches"] = c->mismatches + c->relu->mismatches;
       return absl::OkStatus();
     }));
   }
@@ -238,8 +254,9 @@ int main(int argc, char** argv) {
       "epilogue_bench", "what an epilogue costs",
       "random data; source, filter and destination rotated past the L2; CUDA graphs, dependent "
       "launches; medians of interleaved samples; ours_us: over the tile that is quickest with "
-      "ReLU; "
-      "best_us: over the operator's own quickest tile; relu_us: the quickest with ReLU"};
+      "ReLU of those that the operator is measured over; best_us: over the operator's own quickest "
+      "tile; relu_us: "
+      "the quickest with ReLU of them; best_over_relu: over the quickest with ReLU of wgmma_sm90"};
 #if WEFT_HAVE_CUDA
   return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
 #else

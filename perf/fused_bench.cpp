@@ -214,7 +214,9 @@ absl::Status MeasureAll(Bench& bench) {
 int main(int argc, char** argv) {
   constexpr weft::perf::BenchProgram kProgram = {
       "fused_bench", "depthwise + 1x1 convolution as one kernel",
-      "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples; "
+      "random data; buffers rotated past the L2; CUDA graphs, 1x1 kernels as dependent launches; "
+      "medians of interleaved "
+      "samples; "
       "two_us: the fastest depthwise kernel and then the fastest 1x1 kernel; floor_us: source and "
       "destination at the copy bandwidth"};
 #if WEFT_HAVE_CUDA

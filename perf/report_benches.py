@@ -21,7 +21,7 @@ def costs(result, table):
                  for r in (found.get(layer) for layer in layers)]
         lines.append((name, *cells, mean("over_relu"), mean("best_over_relu"),
                       "ok" if len(good) == len(layers) else f"{len(layers) - len(good)} failed"))
-    times = {r["layer"]: r["relu_us"] for r in rows if r.get("relu_us")}
+    times = {r["layer"]: r["relu_us"] for r in rows if r["kind"] == "activation" and r.get("relu_us")}
     targets = []
     for kind, most in (("activation", 1.05), ("layout", 1.01), ("zero point", 1.03)):
         ratios = [r["over_relu"] for r in rows if r["kind"] == kind and r["variant"] != "ReLU again" and r.get("over_relu")]
@@ -68,7 +68,8 @@ BENCHES = {
         ("floor us:", "floor_us", 2), ("tile", "kernel", None))),
     "deconv": ("deconv.json", (
         ("problem", "layer", None), ("ours us:", "ours_us", 2), ("cuDNN's, in half, us:", "peer_us", 2),
-        ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None))),
+        ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None), ("with the source's zero point, over the same tile:", "over_source_zero", 3),
+        ("with both:", "over_both_zeros", 3))),
     "condconv": ("condconv.json", condconv),
     "block": ("block.json", (
         ("product", "layer", None), ("how many", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),

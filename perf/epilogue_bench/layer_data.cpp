@@ -76,7 +76,7 @@ absl::StatusOr<LayerData> LayerData::Create(const conv::Problem& p, bool int4,
       WEFT_LET(set.int4_filter,
                DeviceBuffer::FromBytes(d.int4_packed->data(), d.int4_packed->bytes()));
     } else {
-      WEFT_LET(set.copy, DeviceBuffer::Create(4 * dst_bytes));
+      WEFT_LET(set.wide, DeviceBuffer::Create(4 * dst_bytes));
       WEFT_LET(set.residual, DeviceBuffer::Create(dst_bytes));
       WEFT_TRY(FillPlanar(set.residual.as<std::int8_t>(), dst_bytes, kResidualSeed, stream));
     }
@@ -106,6 +106,12 @@ absl::Status LayerData::MakeEpilogueData() {
   WEFT_LET(low, DeviceBuffer::From(std::vector<float>(p.k, kInfinity)));
   WEFT_LET(high, DeviceBuffer::From(std::vector<float>(p.k, -kInfinity)));
   WEFT_LET(sums, DeviceBuffer::Create(4 * p.n * p.k));
+  for (std::int64_t c = 0; c < p.c; ++c) {
+    source_scale.push_back(SourceScale(c));
+    source_offset.push_back(SourceOffset(c));
+  }
+  WEFT_LET(gpu_source_scale, DeviceBuffer::From(source_scale));
+  WEFT_LET(gpu_source_offset, DeviceBuffer::From(source_offset));
   return absl::OkStatus();
 }
 

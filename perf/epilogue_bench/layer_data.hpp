@@ -25,11 +25,14 @@ struct LayerData {
   static constexpr std::uint64_t kResidualSeed = 77;
   static std::int32_t FilterZero(std::int64_t k) { return static_cast<std::int32_t>(k % 5) - 2; }
   static float Slope(std::int64_t k) { return 0.125f * static_cast<float>(k % 7); }
+  // Of a SourceFunctor, for each channel.
+  static float SourceScale(std::int64_t c) { return 0.5f + 0.125f * static_cast<float>(c % 5); }
+  static float SourceOffset(std::int64_t c) { return static_cast<float>(c % 7) - 3.0f; }
 
   // One run's; what a variant does not read or write it leaves alone.
   struct Set {
     DeviceBuffer src, filter, int4_filter, dst;
-    DeviceBuffer copy;      // a float for each output
+    DeviceBuffer wide;  // a float for each output: a copy's, or where those of more than a byte go
     DeviceBuffer residual;  // the same in every set
   };
 
@@ -49,6 +52,8 @@ struct LayerData {
   std::vector<std::int32_t> window_sums;  // of set 0
   DeviceBuffer bias, sum_bias, slope, gpu_correction, filter_zero, gpu_window_sums;
   DeviceBuffer low, high, sums;
+  std::vector<float> source_scale, source_offset;
+  DeviceBuffer gpu_source_scale, gpu_source_offset;
   std::vector<Set> sets;
 
  private:

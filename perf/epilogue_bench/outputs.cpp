@@ -9,6 +9,9 @@ std::vector<Variant> OutputVariants() {
 #define LAYOUT(Of, name)
 #define ZEROPOINT(Of, name)
 #define OUTPUT(Of, name) {"output", name, &RunsOf<variants::Of>},
+#define SOURCE(Of, name)
+#define SIXTEEN(Of, name)
+#define TYPE(Of, name)
   return {
 #include "perf/epilogue_bench/variants.def"
   };

@@ -80,11 +80,55 @@ using SumsBeside = With<Tile, e::ImageSums>;
 template <class Tile>
 using SumsAlone = With<Tile, e::OnlyImageSums>;
 
+// Functors of the source (conv/source_functor.hpp).
+struct LessZero {
+  using Source = std::uint8_t;
+  constexpr std::int8_t operator()(std::uint8_t x, int) const {
+    return static_cast<std::int8_t>(x - 128);
+  }
+};
+// Dequantises each channel with a scale of its own, adds an offset, and requantises.
+struct Requantised {
+  using Source = std::int8_t;
+  const float* scale = nullptr;
+  const float* offset = nullptr;
+  constexpr std::int8_t operator()(std::int8_t x, int c) const {
+    const float t = e::Fma(scale == nullptr ? 1.0f : scale[c], static_cast<float>(x),
+                           offset == nullptr ? 0.0f : offset[c]);
+    return e::ClampTo<std::int8_t>::Convert(t, e::StageInputs{});
+  }
+};
+template <class Tile>
+using SourceUint8 = conv::WithSource<Relu<Tile>, LessZero>;
+template <class Tile>
+using SourceRequant = conv::WithSource<Relu<Tile>, Requantised>;
+
+// Outputs of other types, behind the same stages; of int32 the sums.
+template <class Tile, class Last, class Dst = NCxHWx<32>>
+using EndingIn = Conv<Tile, e::Chain<e::Scale, e::Bias<>, e::Relu, Last>, Dst>;
+template <class Tile>
+using ToHalf = EndingIn<Tile, e::RoundTo<Half>>;
+template <class Tile>
+using ToBfloat16 = EndingIn<Tile, e::RoundTo<Bfloat16>>;
+template <class Tile>
+using ToFloats = EndingIn<Tile, e::ToFloat>;
+template <class Tile>
+using ToInt32 = Conv<Tile, e::Chain<e::SumBias, e::ToAccumulator>>;
+template <class Tile>
+using ToInt4 = EndingIn<Tile, e::ClampTo<std::int8_t, -8, 7>, PairedInt4<NCxHWx<64>>>;
+template <class Tile>
+using ToUint4 = EndingIn<Tile, e::ClampTo<std::uint8_t, 0, 15>, PairedInt4<NCxHWx<64>>>;
+
 }  // namespace variants
 
 // The fastest tiles of the measured layers. Those that have GPU code are tried.
 using VariantTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64, conv::Wgmma208x128,
                                 conv::Wgmma96x128, conv::Wgmma64x128>;
+
+// Those of them that outputs of 16 bits are measured over; and of operators that wgmma_sm90 does not serve: a
+// SourceFunctor, 4-bit and 4-byte outputs.
+using SixteenTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64>;
+using MmaTiles = std::tuple<conv::Mma128x64, conv::Mma64x64Deep>;
 
 // For images of few pixels, whose filters are what there is to read.
 struct Mma16x32 {

@@ -31,11 +31,16 @@ struct TileRun {
   std::function<absl::StatusOr<int>()> wrong;
 };
 
-// An operator, and its runs over the tiles that take a layer and have GPU code.
+template <template <class> class Of, class Tiles = VariantTiles>
+std::vector<TileRun> RunsOf(const LayerData& d, cudaStream_t stream);
+
+// An operator, its runs over the tiles that take a layer and have GPU code, and those of the convolution with
+// ReLU over the same tiles.
 struct Variant {
   const char* kind;
   const char* name;
   std::vector<TileRun> (*runs)(const LayerData&, cudaStream_t);
+  std::vector<TileRun> (*relu)(const LayerData&, cudaStream_t) = &RunsOf<variants::Relu>;
 };
 
 // Those of variants.def, by kind; each list is a file of its own, since they take long to compile.
@@ -43,6 +48,8 @@ std::vector<Variant> ActivationVariants();
 std::vector<Variant> LayoutVariants();
 std::vector<Variant> ZeroPointVariants();
 std::vector<Variant> OutputVariants();
+std::vector<Variant> SourceVariants();
+std::vector<Variant> TypeVariants();
 
 namespace internal {
 
@@ -59,7 +66,7 @@ inline void SetStage(const LayerData& d, int, epilogues::PRelu* stage) {
 }
 template <class T, class Format>
 void SetStage(const LayerData& d, int set, epilogues::Copy<T, Format>* stage) {
-  stage->to = d.sets[set].copy.as<T>();
+  stage->to = d.sets[set].wide.as<T>();
 }
 inline void SetStage(const LayerData& d, int, epilogues::ChannelRange* stage) {
   stage->low = d.low.as<float>();
@@ -76,12 +83,48 @@ void SetStages(const LayerData& d, int set, epilogues::Chain<Stages...>* chain) 
   (SetStage(d, set, &chain->template Get<Stages>()), ...);
 }
 
+// The run-time values of a functor of the source, for the GPU or for here.
+template <class F>
+void SetSource(const LayerData&, bool, F*) {}
+inline void SetSource(const LayerData& d, bool gpu, variants::Requantised* f) {
+  f->scale = gpu ? d.gpu_source_scale.as<float>() : d.source_scale.data();
+  f->offset = gpu ? d.gpu_source_offset.as<float>() : d.source_offset.data();
+}
+
+// What P's functor makes of the source of set 0, NCHW; nothing without one.
+template <class P>
+std::vector<typename P::Element> ConvertedSource(const LayerData& d) {
+  std::vector<typename P::Element> source;
+  if constexpr (conv::kConvertsSource<P>) {
+    conv::SourceFunctorOf<P> functor;
+    SetSource(d, false, &functor);
+    const std::int64_t plane = d.problem.h * d.problem.w;
+    for (std::size_t i = 0; i < d.src.size(); ++i) {
+      source.push_back(functor(static_cast<conv::SourceElement<P>>(d.src[i]),
+                               static_cast<int>(i / plane % d.problem.c)));
+    }
+  }
+  return source;
+}
+
+// Where P's outputs go, and the scale before them.
+template <class P>
+const DeviceBuffer& DstOf(const LayerData::Set& set) {
+  return sizeof(typename P::Epilogue::Output) > 1 ? set.wide : set.dst;
+}
+template <class P>
+float AlphaOf(const LayerData& d) {
+  if (!P::Epilogue::kHasScale) return 1.0f;
+  return kIsInt4<typename P::DstLayout> ? d.alpha / 16.0f : d.alpha;
+}
+
 template <class P>
 typename conv::Convolution<P>::Arguments ArgumentsOf(const LayerData& d, int set) {
   using E = typename P::Epilogue;
   typename conv::Convolution<P>::Arguments args;
   const LayerData::Set& s = d.sets[set];
-  args.src = s.src.template as<typename P::Element>();
+  args.src = s.src.template as<conv::SourceElement<P>>();
+  SetSource(d, true, &args.source_functor);
   if constexpr (kIsInt4<typename P::FilterLayout>) {
     args.filter = d.int4_packed->At(s.int4_filter.data());
   } else {
@@ -93,8 +136,8 @@ typename conv::Convolution<P>::Arguments ArgumentsOf(const LayerData& d, int set
     args.bias = d.bias.template as<float>();
   }
   if constexpr (E::kHasResidual) args.residual = s.residual.template as<std::int8_t>();
-  if constexpr (E::kWritesOutput) args.dst = s.dst.template as<typename E::Output>();
-  args.alpha = d.alpha;
+  if constexpr (E::kWritesOutput) args.dst = DstOf<P>(s).template as<typename E::Output>();
+  args.alpha = AlphaOf<P>(d);
   if constexpr (E::kSourceZeroPoint)
     args.source_correction = d.correction->At(d.gpu_correction.data());
   if constexpr (E::kFilterZeroPoint) {
@@ -106,19 +149,22 @@ typename conv::Convolution<P>::Arguments ArgumentsOf(const LayerData& d, int set
   return args;
 }
 
-// Output (n, k, y, x) of P on set 0, from its own sum.
+// Output (n, k, y, x) of P on set 0, from its own sum. converted: of the source.
 template <class P>
-typename P::Epilogue::Output Want(const LayerData& d, std::int64_t n, std::int64_t k,
-                                  std::int64_t y, std::int64_t x) {
+typename P::Epilogue::Output Want(const LayerData& d,
+                                  const std::vector<typename P::Element>& converted, std::int64_t n,
+                                  std::int64_t k, std::int64_t y, std::int64_t x) {
   using E = typename P::Epilogue;
   const conv::Problem& p = d.problem;
+  const auto* const source = conv::kConvertsSource<P>
+                                 ? converted.data()
+                                 : reinterpret_cast<const typename P::Element*>(d.src.data());
   const std::int64_t sum = reference::Accumulate(
-      p, reinterpret_cast<const typename P::Element*>(d.src.data()), d.filter.data(), n, k, y, x,
-      E::kSourceZeroPoint ? LayerData::kSourceZero : 0,
+      p, source, d.filter.data(), n, k, y, x, E::kSourceZeroPoint ? LayerData::kSourceZero : 0,
       E::kFilterZeroPoint ? LayerData::FilterZero(k) : 0);
   epilogues::StageInputs in;
   in.accumulator = static_cast<std::int32_t>(sum);
-  in.alpha = d.alpha;
+  in.alpha = AlphaOf<P>(d);
   in.bias = LayerData::kBias;
   if (E::kBiasInSum) in.sum_bias = static_cast<std::int32_t>(LayerData::kBias);
   if (E::kHasResidual) {
@@ -138,7 +184,9 @@ template <class P>
 absl::StatusOr<int> Wrong(const LayerData& d, const std::function<absl::Status(int set)>& enqueue) {
   using E = typename P::Epilogue;
   const conv::Problem& p = d.problem;
-  WEFT_TRY(d.sets[0].dst.Fill(0x77));
+  const DeviceBuffer& to = DstOf<P>(d.sets[0]);
+  WEFT_TRY(to.Fill(0x77));
+  const std::vector<typename P::Element> converted = ConvertedSource<P>(d);
   if constexpr (E::kHasSums) WEFT_TRY(d.sums.Fill(0));
   WEFT_TRY(enqueue(0));
   std::mt19937_64 engine(3);
@@ -148,10 +196,17 @@ absl::StatusOr<int> Wrong(const LayerData& d, const std::function<absl::Status(i
   int wrong = 0;
   if constexpr (E::kWritesOutput) {
     using Output = typename E::Output;
-    WEFT_LET(const std::vector<Output> dst, d.sets[0].dst.template Read<Output>());
+    WEFT_LET(const std::vector<Output> dst, to.template Read<Output>());
     for (int i = 0; i < 200; ++i) {
       const std::int64_t n = pick(p.n), k = pick(p.k), y = pick(p.p()), x = pick(p.q());
-      wrong += dst[P::DstLayout::Offset(p.dst(), n, k, y, x)] != Want<P>(d, n, k, y, x);
+      const std::int64_t at = P::DstLayout::Offset(p.dst(), n, k, y, x);
+      Output got;
+      if constexpr (kIsInt4<typename P::DstLayout>) {
+        got = weft::internal::GetInt4<typename P::DstLayout, Output>(dst.data(), at);
+      } else {
+        got = dst[at];
+      }
+      wrong += got != Want<P>(d, converted, n, k, y, x);
     }
   }
   if constexpr (E::kHasSums) {
@@ -160,7 +215,7 @@ absl::StatusOr<int> Wrong(const LayerData& d, const std::function<absl::Status(i
       const std::int64_t n = pick(p.n), k = pick(p.k);
       std::int32_t sum = 0;
       for (std::int64_t pixel = 0; pixel < p.p() * p.q(); ++pixel) {
-        sum += Want<P>(d, n, k, pixel / p.q(), pixel % p.q());
+        sum += Want<P>(d, converted, n, k, pixel / p.q(), pixel % p.q());
       }
       wrong += sums[n * p.k + k] != sum;
     }
@@ -184,7 +239,7 @@ void AddRun(const LayerData& d, int tile, cudaStream_t stream, std::vector<TileR
 }  // namespace internal
 
 // The runs of operator Of<Tile> for the tiles of a tuple. d outlives them.
-template <template <class> class Of, class Tiles = VariantTiles>
+template <template <class> class Of, class Tiles>
 std::vector<TileRun> RunsOf(const LayerData& d, cudaStream_t stream) {
   std::vector<TileRun> runs;
   int tile = 0;

@@ -13,17 +13,27 @@ ABSL_FLAG(std::string, json, "", "file to write");
 ABSL_FLAG(std::string, layers, "", "only layers with this in their name");
 ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON file");
 
+ABSL_FLAG(double, stop_after_s, 1e9, "start no further row after so many seconds");
+
 namespace weft::perf {
 
 #if WEFT_HAVE_CUDA
 
-bool Bench::Wanted(const std::string& layer) const {
-  return absl::StrContains(layer, absl::GetFlag(FLAGS_layers));
+bool Bench::Wanted(const std::string& layer) {
+  if (!absl::StrContains(layer, absl::GetFlag(FLAGS_layers))) return false;
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
+  const bool in_time = since.count() <= absl::GetFlag(FLAGS_stop_after_s);
+  if (!in_time) ++not_run_;
+  return in_time;
 }
 
 absl::Status Bench::Row(const std::string& layer,
                         const std::function<absl::Status(Json* row)>& measure) {
-  if (!Wanted(layer)) return absl::OkStatus();
+  return Wanted(layer) ? AddRow(layer, measure) : absl::OkStatus();
+}
+
+absl::Status Bench::AddRow(const std::string& layer,
+                           const std::function<absl::Status(Json* row)>& measure) {
   Json row = {{"layer", layer}};
   const absl::Status status = measure(&row);
   if (!status.ok()) {
@@ -55,6 +65,7 @@ absl::Status Bench::Write() const {
   environment["commit"] = absl::GetFlag(FLAGS_commit);
   environment["date"] = Today();
   environment["method"] = program_.method;
+  if (not_run_ > 0) environment["not_run"] = not_run_;  // no time was left for so many
   return WriteFile(path, ResultText(environment, Json::object(), rows_));
 }
 
@@ -73,7 +84,12 @@ int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (
     Bench bench(program);
     absl::Status status = bench.Init();
     if (status.ok()) status = measure(bench);
-    if (status.ok() && bench.failed()) status = absl::DataLossError("a row failed");
+    if (status.ok() && bench.not_run() > 0) {
+      status = bench.Write();  // that some are missing
+      std::printf("not run, no time was left: %d\n", bench.not_run());
+    }
+    if (status.ok() && (bench.failed() || bench.not_run() > 0))
+      status = absl::DataLossError("a row failed or was not run");
     if (status.ok()) return 0;
     std::fprintf(stderr, "%s: %s\n", program.name, std::string(status.message()).c_str());
     return 1;

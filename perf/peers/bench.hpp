@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,8 +51,8 @@ struct BenchProgram {
 
 class Bench;
 
-// main() of such a program: --json=FILE, --layers=PART, --commit=HASH. Returns 0 if `measure` and
-// all rows succeeded, else 1. measure: null where the build has nothing to measure.
+// main() of such a program: --json=FILE, --layers=PART, --commit=HASH, --stop_after_s=SECONDS. Returns 0 if
+// `measure` and all rows succeeded and none was left out for want of time, else 1. measure: null where the build has nothing to measure.
 int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (*measure)(Bench&));
 
 #if WEFT_HAVE_CUDA
@@ -74,13 +75,16 @@ class Bench {
   const Stopwatch& watch() const { return machine_.watch(); }
   cudaStream_t stream() const { return machine_.stream(); }
 
-  // Whether --layers leaves it in.
-  bool Wanted(const std::string& layer) const;
+  // Whether --layers leaves it in, and there is time; if only time is wanting, that is noted.
+  bool Wanted(const std::string& layer);
 
   // Fills a row {"layer": layer, ...} by `measure`, prints it and writes the file, as the next row
   // may end the program; does nothing for layers that are not wanted. A failure, or a row whose
   // "mismatches" are not 0, is noted in its "status" and does not stop the program.
   absl::Status Row(const std::string& layer, const std::function<absl::Status(Json* row)>& measure);
+  // The same of a layer that is wanted.
+  absl::Status AddRow(const std::string& layer,
+                      const std::function<absl::Status(Json* row)>& measure);
 
   // Times a way for a moment and keeps the faster.
   absl::Status KeepFaster(int sets, Way way, std::optional<Way>* best) const;
@@ -93,12 +97,15 @@ class Bench {
   // The file as it stands, if --json asks for one.
   absl::Status Write() const;
   bool failed() const { return failed_; }
+  int not_run() const { return not_run_; }  // for want of time
 
  private:
   BenchProgram program_;
   Machine machine_;
   Json rows_ = Json::array();
   bool failed_ = false;
+  int not_run_ = 0;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 #endif  // WEFT_HAVE_CUDA
