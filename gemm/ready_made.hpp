@@ -199,7 +199,7 @@ struct FloatFamily {
   template <class... Tiles>
   using Of = Family<TiledGemm<float, Epilogue, Tiles, A, B, C>...>;
   using All =
-      Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 256, 32, 64, 64, 8, 16, 3>,
+      Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 256, 16, 64, 64, 8, 16, 4>,
          FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
          FmaTileOf<32, 32, 32, 16, 32, 4, 4, 4>, SlicedRowsFmaTile<64>, SlicedColumnsFmaTile<64>>;
 };

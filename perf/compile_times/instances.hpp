@@ -19,7 +19,7 @@ struct TurnsWgmma : Product<Half, float, gemm::TurnsTileOf<128, 128, 128>> {};
 struct S8Mma : Product<std::int8_t, std::int32_t, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>> {};
 struct HalfMma : Product<Half, float, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>> {};
 struct FloatAsync : Product<float, float, gemm::FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>> {};
-struct FloatAsyncLarge : Product<float, float, gemm::FmaTileOf<128, 256, 32, 64, 64, 8, 16, 3>> {};
+struct FloatAsyncLarge : Product<float, float, gemm::FmaTileOf<128, 256, 16, 64, 64, 8, 16, 4>> {};
 struct DoubleMma : Product<double, double, gemm::MmaTileOf<128, 128, 128, 64, 32, 4>> {};
 struct S8Dp4a : Product<std::int8_t, std::int32_t, gemm::Dp4aTileOf64x64> {};
 
