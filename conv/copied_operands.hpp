@@ -109,12 +109,12 @@ struct CopiedFilterParams : FilterCopies {
 // What PaddingFill writes (conv/padding_fill.hpp), into copies of at most 1024 positions.
 struct PaddingParams {
   std::int32_t positions = 0;  // of a copy; 0: there is nothing to write
-  gemm::FastDivmod passes;     // of 32 of them; their number is even
+  gemm::FastDivmod passes;     // of 32 of them
   gemm::FastDivmod stride_h, stride_w;
-  std::int32_t pitch_h = 1;    // rows of the walk in an image
-  std::int32_t row_bytes = 0;  // of a position
-  std::int32_t h = 0, w = 0;   // of the source
-  std::uint32_t word = 0;      // four times the zero point
+  std::int32_t pitch_h = 1;   // rows of the walk in an image
+  std::int32_t row_log2 = 0;  // of a position's bytes: 32, 64 or 128
+  std::int32_t h = 0, w = 0;  // of the source
+  std::uint32_t word = 0;     // four times the zero point
 };
 template <bool kFills>
 struct WithPadding {};

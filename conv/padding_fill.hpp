@@ -7,6 +7,7 @@
 // an epilogue has no border.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "weft/conv/copied_operands.hpp"
@@ -18,19 +19,22 @@ inline namespace WEFT_BACKEND {
 
 // Called by a warp. P: of a policy whose padding is filled (kFillsPadding).
 //
-// A copy's positions are passes of 32, one to a lane, and a shared word for each pass says which of them are
-// padding. Those of all copies of a block of channels are worked out once a tile, if they are no more than
-// there is room for.
+// Once a tile it lists the positions that are padding, tap after tap, of all copies of a block of channels;
+// those of a slice follow each other in that list, taken for a ring. A lane's are read while the slice is on
+// its way, so that of what a slice waits for only stores are left. What the list has no room for is worked out
+// for each slice.
 template <class P, class M>
 class PaddingFill {
  public:
-  WEFT_DEVICE PaddingFill(arch::Thread t, const WgmmaParams<P>& p, const gemm::FillWords& words)
-      : p_(p.padding), a_(p.a), words_(t.SharedAddress(&words)) {
+  WEFT_DEVICE PaddingFill(arch::Thread t, const WgmmaParams<P>& p, const gemm::FillMemory& memory)
+      : p_(p.padding), a_(p.a), list_(t.SharedAddress(memory.list)) {
     // Through memory: ptxas would make four words of one again for each store.
-    const std::uint32_t last = WordAt(gemm::kFillWords);
-    if (t.lane() < 4) t.StoreSharedAt(last + static_cast<std::uint32_t>(4 * t.lane()), p_.word);
+    const std::uint32_t words = t.SharedAddress(memory.word);
+    if (t.lane() < 4) {
+      t.StoreSharedAt(words + static_cast<std::uint32_t>(4 * t.lane()), p_.word);
+    }
     t.SyncWarp();
-    chunk_ = t.template LoadSharedAt<Chunk>(last);
+    chunk_ = t.template LoadSharedAt<Chunk>(words);
   }
 
   WEFT_DEVICE static bool HasWork(const WgmmaParams<P>& p) { return p.padding.positions > 0; }
@@ -40,77 +44,155 @@ class PaddingFill {
   WEFT_DEVICE void Aim(arch::Thread t, const Tile& tile, int slice) {
     first_ = static_cast<std::uint32_t>(tile.m) * M::kBlockM;
     a_.taps.Divmod(slice * a_.copies.of_slice, copy_);
-    if (HasRoom()) {
-      Tabulate(t, 0, a_.taps.divisor());
-      at_ = copy_ * p_.passes.divisor();
-      next_ = Load(t);
-    }
+    List(t);
   }
 
-  // Of the next slice, which has come to the shared address `stage`.
-  WEFT_DEVICE void operator()(arch::Thread t, std::uint32_t stage, int slice) {
-    const int passes = p_.passes.divisor();
-    const int words = HasRoom() ? passes * a_.taps.divisor() : passes;
-    stage += static_cast<std::uint32_t>(t.lane() * RowBytes());
-    WEFT_NO_UNROLL
-    for (int left = a_.copies.Count(slice); left > 0; --left) {
-      if (!HasRoom()) {
-        Tabulate(t, copy_, 1);
-        if (++copy_ == a_.taps.divisor()) copy_ = 0;
-        at_ = 0;
-        next_ = Load(t);
-      }
-      std::uint32_t to = stage;
-      WEFT_NO_UNROLL
-      for (int pass = 0; pass < passes; pass += 2, to += 64 * RowBytes()) {
-        const Pair padding = next_;
-        at_ = at_ + 2 == words ? 0 : at_ + 2;
-        next_ = Load(t);  // comes while these are looked at
-        WEFT_UNROLL
-        for (int j = 0; j < 2; ++j) {
-          if ((padding.word[j] >> t.lane() & 1) != 0) FillRow(t, to + j * 32 * RowBytes());
-        }
-      }
-      stage += static_cast<std::uint32_t>(a_.copy_bytes);
+  // Whether the next slice has padding; for all lanes alike.
+  WEFT_DEVICE bool Prepare(arch::Thread t, int slice) {
+    count_ = a_.copies.Count(slice);
+    from_ = copy_;
+    const std::int32_t blocks = a_.taps.Divmod(copy_ + count_, copy_);
+    if (!listed_) return true;
+    const std::int32_t begin = Entry(t, from_), end = Entry(t, copy_) + blocks * total_;
+    // This lane's 16 bytes of a row, of the rows that a warp stores at once.
+    at_ = begin + (t.lane() >> PieceLog2());
+    left_ = end - at_;
+    block_ = -from_ * p_.positions;
+    WEFT_UNROLL
+    for (std::uint32_t& row : ahead_) row = Take(t);
+    return begin < end;
+  }
+
+  // The slice of Prepare, which has come to the shared address `stage`.
+  WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) {
+    if (!listed_) return FillUnlisted(t, stage);
+    stage += static_cast<std::uint32_t>(16 * (t.lane() & ((1 << PieceLog2()) - 1)));
+    WEFT_UNROLL
+    for (const std::uint32_t row : ahead_) {
+      if (row != kNone) t.StoreSharedAt(stage + row, chunk_);
     }
+    WEFT_NO_UNROLL
+    while (left_ > 0) t.StoreSharedAt(stage + Take(t), chunk_);
   }
 
  private:
+  static constexpr int kAhead = 4;  // 64 rows of 32 bytes to a warp
+  static constexpr std::uint32_t kNone = ~0u;
   struct alignas(16) Chunk {
     std::uint32_t word[4];
   };
-  struct alignas(8) Pair {
-    std::uint32_t word[2];
-  };
 
-  WEFT_DEVICE bool HasRoom() const {
-    return a_.taps.divisor() * p_.passes.divisor() <= gemm::kFillWords;
-  }
-  WEFT_DEVICE std::uint32_t RowBytes() const {
+  WEFT_DEVICE int RowLog2() const {
     if constexpr (CheckedPolicy<P>::kNhwc) {
-      return static_cast<std::uint32_t>(p_.row_bytes);
+      return p_.row_log2;
     } else {
-      return 32;
+      return 5;
     }
   }
-  WEFT_DEVICE std::uint32_t WordAt(int i) const {
-    return words_ + static_cast<std::uint32_t>(4 * i);
-  }
-  WEFT_DEVICE Pair Load(arch::Thread t) const { return t.template LoadSharedAt<Pair>(WordAt(at_)); }
+  WEFT_DEVICE int PieceLog2() const { return RowLog2() - 4; }
 
-  // The words of `count` copies from number `copy` on; a lane works out some of them by itself.
-  WEFT_DEVICE void Tabulate(arch::Thread t, int copy, int count) {
-    t.SyncWarp();  // the words of another tile have been read
+  // The list: where each tap's rows begin in it and where the last one's end, then rows.
+  WEFT_DEVICE std::uint32_t AddressOf(std::int32_t i) const {
+    return list_ + static_cast<std::uint32_t>(2 * i);
+  }
+  WEFT_DEVICE std::int32_t Entry(arch::Thread t, std::int32_t i) const {
+    return t.template LoadSharedAt<std::uint16_t>(AddressOf(i));
+  }
+  WEFT_DEVICE void SetEntry(arch::Thread t, std::int32_t i, std::int32_t value) const {
+    t.StoreSharedAt(AddressOf(i), static_cast<std::uint16_t>(value));
+  }
+
+  // The lane's next row, as bytes of the stage; kNone: it has no more.
+  WEFT_DEVICE std::uint32_t Take(arch::Thread t) {
+    if (left_ <= 0) return kNone;
+    const std::int32_t taps = a_.taps.divisor();
     WEFT_NO_UNROLL
-    for (int v = t.lane(); v < count * p_.passes.divisor(); v += 32) {
-      std::int32_t pass, column;
-      const int row = a_.taps_of_row.Divmod(copy + p_.passes.Divmod(v, pass), column);
-      const Range rows = Inside(row * a_.step_h + a_.first_h - a_.pad_top, p_.h, p_.stride_h);
-      const Range columns =
-          Inside(column * a_.step_w + a_.first_w - a_.pad_left, p_.w, p_.stride_w);
-      t.StoreSharedAt(WordAt(v), WordOf(pass, rows, columns));
+    while (at_ >= total_) at_ -= total_, block_ += taps * p_.positions;
+    const std::int32_t row = block_ + Entry(t, taps + 1 + at_);
+    const int step = 32 >> PieceLog2();
+    at_ += step;
+    left_ -= step;
+    return static_cast<std::uint32_t>(row << RowLog2());
+  }
+
+  // use(copy, pass, word) for `count` copies from number `copy` on, by all lanes, each of which works out the
+  // word of some passes by itself; it is 0 for lanes that have none.
+  template <class UseFunction>
+  WEFT_DEVICE void ForEachWord(arch::Thread t, std::int32_t copy, std::int32_t count,
+                               const UseFunction& use) const {
+    const std::int32_t all = count * p_.passes.divisor();
+    WEFT_NO_UNROLL
+    for (std::int32_t i = 0; i < all; i += 32) {
+      std::int32_t pass = 0, column;
+      std::uint32_t word = 0;
+      std::int32_t number = copy;
+      if (i + t.lane() < all) {
+        number += p_.passes.Divmod(i + t.lane(), pass);
+        const std::int32_t row = a_.taps_of_row.Divmod(number, column);
+        const Range rows = Inside(row * a_.step_h + a_.first_h - a_.pad_top, p_.h, p_.stride_h);
+        const Range columns =
+            Inside(column * a_.step_w + a_.first_w - a_.pad_left, p_.w, p_.stride_w);
+        word = WordOf(pass, rows, columns);
+      } else {
+        pass = -1;
+      }
+      use(number, pass, word);
     }
+  }
+
+  WEFT_DEVICE void List(arch::Thread t) {
+    const std::int32_t taps = a_.taps.divisor(), room = gemm::kFillList - (taps + 1);
+    total_ = 0;
+    listed_ = room > 0 && taps <= 65536 / p_.positions;
+    if (!listed_) return;
+    t.SyncWarp();  // the list of another tile has been read
+    ForEachWord(t, 0, taps, [&](std::int32_t copy, std::int32_t pass, std::uint32_t word) {
+      // Of the counts of all lanes, 0 to 32, each bit by itself.
+      const int own = std::popcount(word);
+      const std::uint32_t lanes_below = (1u << t.lane()) - 1;
+      std::int32_t before = 0, all = 0;
+      WEFT_UNROLL
+      for (int bit = 0; bit < 6; ++bit) {
+        const std::uint32_t lanes = t.Ballot((own >> bit & 1) != 0);
+        before += std::popcount(lanes & lanes_below) << bit;
+        all += std::popcount(lanes) << bit;
+      }
+      before += total_;
+      total_ += all;
+      if (total_ > room) return;
+      if (pass == 0) SetEntry(t, copy, before);
+      const std::int32_t first = copy * p_.positions + 32 * pass;
+      WEFT_NO_UNROLL
+      for (std::int32_t i = taps + 1 + before; word != 0; word &= word - 1, ++i) {
+        SetEntry(t, i, first + LowestBit(word));
+      }
+    });
+    listed_ = total_ <= room;
+    if (listed_ && t.lane() == 0) SetEntry(t, taps, total_);
     t.SyncWarp();
+  }
+
+  // A slice of copies from number from_ on; a lane fills what it has worked out.
+  WEFT_DEVICE void FillUnlisted(arch::Thread t, std::uint32_t stage) const {
+    std::int32_t copy = from_;
+    WEFT_NO_UNROLL
+    for (int left = count_; left > 0; --left) {
+      ForEachWord(t, copy, 1, [&](std::int32_t, std::int32_t pass, std::uint32_t word) {
+        WEFT_NO_UNROLL
+        for (; word != 0; word &= word - 1) {
+          const std::uint32_t row =
+              stage + (static_cast<std::uint32_t>(32 * pass + LowestBit(word)) << RowLog2());
+          WEFT_NO_UNROLL
+          for (std::uint32_t i = 0; i < 1u << RowLog2(); i += 16) t.StoreSharedAt(row + i, chunk_);
+        }
+      });
+      stage += static_cast<std::uint32_t>(a_.copy_bytes);
+      if (++copy == a_.taps.divisor()) copy = 0;
+    }
+  }
+
+  WEFT_DEVICE static int LowestBit(std::uint32_t word) {
+    return std::popcount((word & (0 - word)) - 1);
   }
 
   // From `begin` on and below `end`.
@@ -153,25 +235,21 @@ class PaddingFill {
     return n <= 0 ? 0 : n >= 32 ? ~0u : (1u << n) - 1;
   }
 
-  // A position's row, at its shared address. Rows are as long as their swizzle, which then makes no
-  // difference.
-  WEFT_DEVICE void FillRow(arch::Thread t, std::uint32_t row) const {
-    t.StoreSharedAt(row, chunk_);
-    t.StoreSharedAt(row + 16, chunk_);
-    if constexpr (CheckedPolicy<P>::kNhwc) {
-      WEFT_NO_UNROLL
-      for (std::uint32_t i = 32; i < RowBytes(); i += 16) t.StoreSharedAt(row + i, chunk_);
-    }
-  }
-
+  // Rows are as long as their swizzle, which then makes no difference to what is full of one word.
   const PaddingParams& p_;
   const SourceCopies& a_;
-  std::uint32_t words_;      // where FillWords begin
+  std::uint32_t list_;       // its shared address
   Chunk chunk_;              // what padding is full of
   std::uint32_t first_ = 0;  // position of the tile
-  std::int32_t copy_ = 0;    // the next, where there is no room for all
-  std::int32_t at_ = 0;      // a word of the next pass, and what it is
-  Pair next_ = {};
+  bool listed_ = false;      // whether the tile's rows had room
+  std::int32_t total_ = 0;   // rows of the list
+  std::int32_t copy_ = 0;    // the first of the next slice
+  std::int32_t from_ = 0;    // the first of the slice, and how many it has
+  std::int32_t count_ = 0;
+  std::int32_t at_ = 0;  // the lane's next row in the list, and how far the slice's last is
+  std::int32_t left_ = 0;
+  std::int32_t block_ = 0;            // what that is to be added to, for the block of channels
+  std::uint32_t ahead_[kAhead] = {};  // the lane's first rows
 };
 
 }  // namespace WEFT_BACKEND

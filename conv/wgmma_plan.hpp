@@ -17,6 +17,7 @@
 // Over NCxHWx<4> there are strips instead (conv/strip_plan.hpp), which the copy engine does not bring.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -64,12 +65,12 @@ inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::in
   if (zero_point == 0) return {};
   const WalkMap& walk = plan.source.rows;
   return {.positions = plan.source_spec.pixels,
-          .passes = gemm::FastDivmod(
-              RoundUp(gemm::CeilDiv<std::int32_t>(plan.source_spec.pixels, 32), 2)),
+          .passes = gemm::FastDivmod(gemm::CeilDiv<std::int32_t>(plan.source_spec.pixels, 32)),
           .stride_h = gemm::FastDivmod(plan.source.stride_h),
           .stride_w = gemm::FastDivmod(plan.source.stride_w),
           .pitch_h = walk.image_pixels.divisor() / walk.row_pixels.divisor(),
-          .row_bytes = plan.source.copy_bytes / plan.source_spec.pixels,
+          .row_log2 = std::countr_zero(
+              static_cast<std::uint32_t>(plan.source.copy_bytes / plan.source_spec.pixels)),
           .h = gemm::Int32(p.h),
           .w = gemm::Int32(p.w),
           .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};

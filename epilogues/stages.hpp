@@ -106,7 +106,8 @@ template <class T = std::int8_t, class Format = SameAsDst>
 struct ResidualWithZeroPoint : Residual<T, Format> {
   static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
                 "weft: ResidualWithZeroPoint<T> takes T = std::int8_t or std::uint8_t");
-  float zero_point = 0.0f;
+  using ZeroPoint = float;
+  ZeroPoint zero_point = 0.0f;
 };
 
 // Behind Scale and Bias: writes t as it is there, rounded to T (float, Half or Bfloat16), to a

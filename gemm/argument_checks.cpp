@@ -63,6 +63,8 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
       {"beta", e.beta, e.beta == 1.0f, "1", e.facts.bias && !e.facts.bias_in_sum, "Bias"},
       {"gamma", e.gamma, e.gamma_is_one, "1", e.facts.residual, "Residual"},
       {"zero_point", e.zero_point, e.zero_point == 0.0f, "0", e.facts.zero_point, "ClampTo"},
+      {"epilogue's residual zero_point", e.residual_zero_point, true, "0", true,
+       "ResidualWithZeroPoint"},
   };
   for (const Number& n : numbers) {
     if (std::isnan(n.value)) {

@@ -60,6 +60,7 @@ struct EpilogueArguments {
   TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
   bool writes_output = true;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
+  float residual_zero_point = 0.0f;
   bool alpha_is_one = true, gamma_is_one = true;  // to the last bit of what alpha and gamma are
 };
 
@@ -106,6 +107,10 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
       .gamma_is_one = args.gamma == decltype(args.gamma){1}};
   e.residual.field = "residual";
   e.residual.address = args.residual;
+  if constexpr (requires { typename Epilogue::ResidualStage::ZeroPoint; }) {
+    e.residual_zero_point =
+        args.epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
+  }
   if constexpr (Epilogue::kHasRange) {
     e.low = e.high = e.channel_alpha;
     e.low.field = "epilogue's low", e.high.field = "epilogue's high";

@@ -75,9 +75,12 @@ constexpr std::int64_t BroughtRows(std::int64_t rows, std::int64_t all) {
   return some < rows ? some : rows;
 }
 
-// What the warp that fills remembers: words of a tile, and four that stay.
-inline constexpr int kFillWords = 320;
-using FillWords = std::uint32_t[kFillWords + 4];
+// What the warp that fills remembers: a list of a tile's, and four words that stay.
+inline constexpr int kFillList = 640;
+struct alignas(16) FillMemory {
+  std::uint32_t word[4];
+  std::uint16_t list[kFillList];
+};
 
 inline namespace WEFT_BACKEND {
 
@@ -94,7 +97,7 @@ struct RingStages<M, true> {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t changed[MbarRingParams::kMostStages], order[4];
-  alignas(16) FillWords words;
+  FillMemory fill;
 };
 
 template <class M>
@@ -249,15 +252,20 @@ struct MbarRing {
     }
   }
 
-  // By the warp that fills: fill(stage, slice) when a slice has come to the shared address `stage`.
-  template <class FillFunction>
+  // By the warp that fills: filler.Prepare(t, slice) while a slice is on its way, filler.Fill(t, stage)
+  // when it has come to the shared address `stage`, unless Prepare has said that there is nothing to fill.
+  // Who has nothing to fill waits, too: the ring would be left behind, as by those that copy.
+  template <class Filler>
   WEFT_DEVICE static void Fill(arch::Thread t, Stages& shared, const Params& p,
-                               const SliceRange& slices, Turn& turn, FillFunction fill) {
+                               const SliceRange& slices, Turn& turn, Filler& filler) {
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
+      const bool fills = filler.Prepare(t, slice);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-      fill(Stage(t, shared, p, turn.slot), slice);
-      t.FenceProxyAsync();
+      if (fills) {
+        filler.Fill(t, Stage(t, shared, p, turn.slot));
+        t.FenceProxyAsync();
+      }
       t.SyncWarp();
       if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.changed[turn.slot]));
       turn.Next(p.stages);

@@ -21,7 +21,7 @@
 // has kProducerThreads, those bring the operands and the others multiply and store; the block then
 // takes every grid-th tile of Params::tiles, and Params also holds the ring and the plan of the
 // mainloop. (An operand B that stays, ResidentRing's, is brought by those who multiply.) Where
-// Mainloop::kFills and Parts::Filler HasWork, one is made of Params and shared words, aimed at each tile, and called for each of its slices that has come. Where the scheduler's tiles are those of a list
+// Mainloop::kFills and Parts::Filler HasWork, one is made of Params and shared memory, aimed at each tile, and has each of its slices prepared and filled. Where the scheduler's tiles are those of a list
 // (ListGrid), each product has an a, b, output and slices of its own instead of those of Params. With
 // the mainloop's kSplit > 1 it is a cluster of so many blocks that takes a tile: each
 // multiplies a part of the slices, and stores a part of what they add up to (gemm/split_sums.hpp).
@@ -289,7 +289,7 @@ struct TileKernel {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if constexpr (Mainloop::kFills) {
         if (producer == Pipeline::kFillWarp && Fills(p)) {
-          typename Parts::Filler filler(t, p, shared.stages.words);
+          typename Parts::Filler filler(t, p, shared.stages.fill);
           WEFT_NO_UNROLL
           for (int i = first; i < turns(); i += step) {
             const auto tile = TileAt(p, slices, i);
@@ -298,8 +298,7 @@ struct TileKernel {
             }
             const SliceRange range = SlicesOf(t, slices, OwnOf(p, tile), i);
             filler.Aim(t, tile, range.begin);
-            Pipeline::Fill(t, shared.stages, p.ring, range, turn,
-                           [&](std::uint32_t stage, int slice) { filler(t, stage, slice); });
+            Pipeline::Fill(t, shared.stages, p.ring, range, turn, filler);
           }
         }
       }

@@ -85,15 +85,15 @@ struct Thread : HopperThread {
     *p = v;
   }
 
-  // LoadShared and StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  // LoadShared and StoreShared at a 32-bit address; 2, 4, 8 or 16 bytes.
   template <class T>
   T LoadSharedAt(uint32_t addr, Location at = Location::current()) const {
-    static_assert(sizeof(T) >= 4);
+    static_assert(sizeof(T) >= 2);
     return LoadShared(reinterpret_cast<const T*>(SharedPointer(addr, sizeof(T), at)), at);
   }
   template <class T>
   void StoreSharedAt(uint32_t addr, T v, Location at = Location::current()) const {
-    static_assert(sizeof(T) >= 4);
+    static_assert(sizeof(T) >= 2);
     StoreShared(reinterpret_cast<T*>(SharedPointer(addr, sizeof(T), at)), v, at);
   }
 

@@ -83,11 +83,13 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
   }
 
-  // LoadShared and StoreShared at a 32-bit address; 4, 8 or 16 bytes.
+  // LoadShared and StoreShared at a 32-bit address; 2, 4, 8 or 16 bytes.
   template <class T>
   WEFT_DEVICE static T LoadSharedAt(uint32_t addr) {
     Word<sizeof(T)> w;
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) == 2) {
+      asm volatile("ld.shared.u16 %0, [%1];" : "=h"(w) : "r"(addr) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
       asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
     } else if constexpr (sizeof(T) == 8) {
       asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
@@ -106,7 +108,9 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   template <class T>
   WEFT_DEVICE static void StoreSharedAt(uint32_t addr, T v) {
     const Word<sizeof(T)> w = ToWord(v);
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) == 2) {
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(addr), "h"(w) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
       asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(w) : "memory");
     } else if constexpr (sizeof(T) == 8) {
       asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(addr), "r"(w.x), "r"(w.y) : "memory");

@@ -38,11 +38,20 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   Problem pointwise{.n = 1, .h = 5, .w = 6, .c = 32, .k = 64, .r = 1, .s = 1};
   pointwise.pad_top = 2, pointwise.pad_right = 3;
   run(pointwise, 11);
-  // More passes of copies than there is room for (gemm::kFillWords).
+  // Many taps, of which few have padding.
   Problem far{.n = 1, .h = 21, .w = 19, .c = 32, .k = 64, .r = 13, .s = 14};
   far.pad_top = far.pad_left = far.pad_right = 6;
   far.stride_h = far.stride_w = 8;
   run(far, 17);
+  // More padding, and more taps, than the list of a tile has room for (gemm::kFillList).
+  Problem mostly{.n = 2, .h = 9, .w = 9, .c = 64, .k = 64, .r = 5, .s = 5};
+  mostly.pad_top = mostly.pad_bottom = mostly.pad_left = mostly.pad_right = 4;
+  mostly.stride_h = mostly.stride_w = 2;
+  run(mostly, 23);
+  Problem large{.n = 1, .h = 24, .w = 24, .c = 32, .k = 64, .r = 26, .s = 25};
+  large.pad_top = large.pad_bottom = 2, large.pad_right = 3;
+  large.stride_w = 2;
+  run(large, 25);
   for (const std::int64_t c : {32, 160}) {
     Problem deep{.n = 5, .h = 7, .w = 7, .c = c, .k = 64, .r = 3, .s = 3};
     deep.pad_top = deep.pad_bottom = deep.pad_left = deep.pad_right = 1;

@@ -239,6 +239,14 @@ TEST(GemmBadInput, Numbers) {
   args.gamma = 0.5f;
   Expect(op, args,
          "gemm: args.gamma=0.5 is set but the policy's Epilogue has no Residual stage; leave it 1");
+  using Residual = epilogues::ResidualWithZeroPoint<>;
+  using WithResidual = Gemm<
+      BadInputPolicy<Chain<Residual, Scale, Bias<>, ClampTo<std::int8_t>>, BadInputTile<4, 4>>>;
+  const WithResidual with = *WithResidual::Create({.m = 8, .n = 8, .k = 8});
+  WithResidual::Arguments of = {.a = m, .b = m, .bias = values, .residual = m, .c = c};
+  EXPECT_TRUE(with.CheckArguments(of).ok());
+  of.epilogue.Get<Residual>().zero_point = kNan;
+  Expect(with, of, "gemm: args.epilogue's residual zero_point is NaN; give a number");
   alignas(16) std::int32_t sums[64];
   const SumsOp plain = *SumsOp::Create({.m = 8, .n = 8, .k = 8});
   Expect(plain, {.a = m, .b = m, .c = sums, .channel_alpha = values},
