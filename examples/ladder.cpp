@@ -1,6 +1,7 @@
 // ladder: the same product in ten steps, from naive to TMA and wgmma (examples/ladder): a table and
 // a picture of what each asks of memory, and, where there is a GPU, of its time and that of
 // cuBLASLt over it. docs/ladder.md tells the story.
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -20,6 +21,9 @@ ABSL_FLAG(std::vector<std::string>, sizes,
           "products: m, n and k in one number, a multiple of 16");
 ABSL_FLAG(std::string, backend, "",
           "cpu: counts alone; cuda: times too; else times where there is a GPU");
+ABSL_FLAG(double, most_ms, 1000,
+          "leave out steps that would take longer for one product, going by the last size");
+ABSL_FLAG(double, stop_after_s, 1e9, "start no further size after so many seconds");
 ABSL_FLAG(std::string, json, "", "file to write");
 ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON file");
 
@@ -38,7 +42,8 @@ std::string Bar(double value, double least) {
 bool Climb(int size, ladder::Clock* clock, Json* rows) {
   ladder::Times times;
   if (clock != nullptr) {
-    absl::StatusOr<ladder::Times> measured = clock->Measure(size);
+    absl::StatusOr<ladder::Times> measured =
+        clock->Measure(size, 1e3 * absl::GetFlag(FLAGS_most_ms));
     if (!measured.ok()) return std::cerr << "ladder: " << measured.status() << "\n", false;
     times = *std::move(measured);
     std::printf("\n%d^3; cuBLASLt %.2f us (%s)\n", size, times.peer_us, times.peer.c_str());
@@ -130,7 +135,14 @@ int Main() {
   const std::string path = absl::GetFlag(FLAGS_json);
   Json rows = Json::array();
   bool fine = true;
+  const auto begin = std::chrono::steady_clock::now();
   for (const int size : sizes) {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin;
+    if (since.count() > absl::GetFlag(FLAGS_stop_after_s)) {
+      std::cerr << "ladder: not run, no time was left: " << size << "^3 and those after it\n";
+      fine = false;
+      break;
+    }
     fine = Climb(size, clocks.empty() ? nullptr : &clocks[0], &rows) && fine;
     if (path.empty()) continue;
     // As it stands: the next size may take longer than there is time.

@@ -1,7 +1,7 @@
-// epilogue_bench [--json=FILE] [--layers=PART] [--commit=HASH]: what an epilogue costs. ResNet-50's 3x3
+// epilogue_bench [--json=FILE] [--layers=PART] [--kinds=KIND,...] [--commit=HASH] [--stop_after_s=SECONDS]: what an epilogue costs. ResNet-50's 3x3
 // layers over NCxHWx<32> at N = 16 and 64 with each operator of epilogue_bench/variants.def (activations,
 // destinations, zero points, further outputs, functors of the source, types of outputs) beside the same
-// convolution with ReLU over the same tiles; global average pooling; and at N = 1, layers that are bound by their filters, with filters of int8 and of int4.
+// convolution with ReLU over the same tiles; global average pooling; zero points of depthwise convolutions; and at N = 1, layers that are bound by their filters, with filters of int8 and of int4.
 //
 // A sample of the outputs of every operator and tile is compared with sums computed here, exactly.
 #include "perf/peers/bench.hpp"
@@ -14,13 +14,25 @@
 #include <utility>
 #include <vector>
 
+#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
+#include "perf/epilogue_bench/depthwise.hpp"
 #include "perf/epilogue_bench/variant.hpp"
 #include "perf/support/layers.hpp"
 #include "weft/conv/pooled_average.hpp"
 
+ABSL_FLAG(std::vector<std::string>, kinds, {},
+          "only rows of these kinds: activation, layout, zero point, output, source, type, "
+          "depthwise, filter");
+
 namespace weft::perf {
 namespace {
+
+// What --kinds leaves in.
+bool WantedKind(const std::string& kind) {
+  const std::vector<std::string> kinds = absl::GetFlag(FLAGS_kinds);
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
 
 constexpr double kSampleMicroseconds = 2000.0, kTryMicroseconds = 500.0;
 
@@ -131,7 +143,9 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
       return Prepare(bench, sets, relu.runs[relu.best].way, &relu.same, &all);
     };
     WEFT_TRY(make_relu(all_tiles));
-    for (const Variant& v : variants) WEFT_TRY(make_relu(v.relu));
+    for (const Variant& v : variants) {
+      if (WantedKind(v.kind)) WEFT_TRY(make_relu(v.relu));
+    }
     const auto add = [&](const char* kind, const char* name, std::vector<TileRun> runs,
                          const Candidate& relu) {
       candidates.push_back(std::make_unique<Candidate>());
@@ -152,8 +166,10 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
       if (!c->status.ok()) (void)cudaGetLastError();
     };
     for (const Variant& v : variants) {
+      if (!WantedKind(v.kind)) continue;
       add(v.kind, v.name, v.runs(d, bench.stream()), relus.at(v.relu));
     }
+    if (!WantedKind("output")) return bench.watch().Interleave(all, 15, 4e6);
     std::vector<TileRun> pooling = RunsOf<variants::SumsAlone>(d, bench.stream());
     WEFT_TRY(AddAverage(d, averages, bench.stream(), &pooling));
     add("output", "global average pooling, two kernels", std::move(pooling), relus.at(all_tiles));
@@ -225,18 +241,32 @@ absl::Status MeasureInt4(Bench& bench, const conv::Problem& problem, Json* row) 
 }
 
 absl::Status MeasureAll(Bench& bench) {
+  const std::vector<std::string> kinds = absl::GetFlag(FLAGS_kinds);
+  const bool variants =
+      kinds.empty() || std::any_of(kinds.begin(), kinds.end(), [](const auto& kind) {
+        return kind != "filter" && kind != "depthwise";
+      });
   for (const char* name :
        {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1", "c512h7w7k512r3s1"}) {
     for (const int images : {16, 64}) {
+      if (!variants) break;
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
       WEFT_TRY(MeasureVariants(bench, layer.problem));
     }
   }
+  // Of MobileNet-V2.
+  for (const char* name :
+       {"n64c192h28w28k192r3s1g192", "n64c384h14w14k384r3s1g384", "n64c960h7w7k960r3s1g960"}) {
+    if (!WantedKind("depthwise")) break;
+    WEFT_LET(const Layer layer, ParseLayer(name));
+    WEFT_TRY(MeasureDepthwiseZeros(bench, layer.problem));
+  }
   // Of ResNet-50, and fully connected ones of ResNet-50 and VGG-16.
   for (const char* name :
        {"n1c512h7w7k512r3s1", "n1c512h7w7k2048r1s1", "n1c2048h7w7k512r1s1", "n1c512h14w14k512r3s2",
         "n1c2048h1w1k1024r1s1", "n1c4096h1w1k4096r1s1", "n1c512h7w7k4096r7s1p0"}) {
+    if (!WantedKind("filter")) break;
     WEFT_LET(const Layer layer, ParseLayer(name));
     WEFT_TRY(bench.Row(LayerName(layer.problem, true),
                        [&](Json* row) { return MeasureInt4(bench, layer.problem, row); }));

@@ -330,7 +330,7 @@ def cudnn_differences(text):
         f"\n{device.strip()}, driver {driver.strip()}, cuDNN {rows[0]['cudnn']}.\n")
 
 
-HALVES = ("gemm-halves", "gemm-halves-8192")
+H100_PRODUCTS = ("gemm-halves", "gemm-halves-8192", "gemm-batch")
 LISTS = ("t4_17", "resnet50", "small_k", "reformat", "vgg16", "detection", "mobile1x1", "fully_connected")
 
 # Of a table: what makes it from the files by list, and the list without which there is nothing to show.
@@ -353,24 +353,22 @@ RENDERERS = {
     "network-h100": (lambda found, root: network(found["network-h100"]), "network-h100"),
     "large-h100": (lambda found, root: large(found["large-h100"]), "large-h100"),
     "energy-h100": (lambda found, root: energy({k: found[f"{k}-h100"] for k in ("anchors", *LISTS)}), "anchors-h100"),
-    "epilogue-costs-h100": (lambda found, root: report_benches.bench("epilogue-costs", found["epilogue-costs-h100"][0], table),
-                            "epilogue-costs-h100"),
     **{f"{name}-h100": (lambda found, root, name=name: report_benches.bench(name, found[f"{name}-h100"][0], table), f"{name}-h100")
-       for name in ("block", "local-filter")},
+       for name in report_benches.BENCHES},
     **{f"{name}-h100": (lambda found, root, name=name: report_products.products(found[f"{name}-h100"][0], table), f"{name}-h100")
-       for name in HALVES},
+       for name in H100_PRODUCTS},
     "ncu-h100": (lambda found, root: report_ncu.ncu(found["ncu-h100"][0], table), "ncu-h100"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),
     "compile-times": (lambda found, root: report_compile.times(found["compile-times"][0], table), "compile-times"),
 }
 RENDERERS |= {name: (lambda found, root, name=name: report_benches.bench(name, found[name][0], table), name)
               for name in report_benches.BENCHES}
-RENDERERS |= {name: (lambda found, root, render=render: render(found["ladder"][0], table), "ladder")
-              for name, render in report_ladder.TABLES.items()}
+RENDERERS |= {f"{name}{gpu}": (lambda found, root, render=render, gpu=gpu: render(found[f"ladder{gpu}"][0], table), f"ladder{gpu}")
+              for name, render in report_ladder.TABLES.items() for gpu in ("", "-h100")}
 RENDERERS |= {name: (lambda found, root, name=name: report_products.render(name, found[name][0], table), name)
               for name in report_products.FILES}
 NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn", "compile-times",
-             *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large", "epilogue-costs", "block", "local-filter", *HALVES, "ncu")))
+             *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large", "ladder", *report_benches.BENCHES, *H100_PRODUCTS, "ncu")))
 
 
 def load_all(root):
@@ -381,13 +379,13 @@ def load_all(root):
                for name, folder in (("network", RESULTS), ("network-h100", H100))},
             **{f"{name}-h100": load(root, name, H100) for name in ("anchors", *LISTS)},
             "large-h100": load_one(root, "resnet50-nhwc-large.json", NETWORK_FIELDS, folder=H100),
-            **{f"{name}-h100": load_one(root, f"{name}.json", report_benches.FIELDS, (), H100)
-               for name in ("epilogue-costs", "block", "local-filter")},
-            **{f"{name}-h100": load_one(root, f"{name}.json", report_products.FIELDS, folder=H100) for name in HALVES},
+            **{f"{name}-h100": load_one(root, file, report_benches.FIELDS, (), H100) for name, (file, _) in report_benches.BENCHES.items()},
+            **{f"{name}-h100": load_one(root, f"{name}.json", report_products.FIELDS, folder=H100) for name in H100_PRODUCTS},
             "ncu-h100": [profile.read_text()] if profile.exists() else [],
             **{name: load_one(root, file, report_benches.FIELDS, ()) for name, (file, _) in report_benches.BENCHES.items()},
             **{name: load_one(root, f"{name}.json", report_products.FIELDS) for name in report_products.FILES},
             "ladder": load_one(root, "ladder.json", report_ladder.FIELDS),
+            "ladder-h100": load_one(root, "ladder.json", report_ladder.FIELDS, folder=H100),
             "compile-times": load_one(root, report_compile.FILE, report_compile.FIELDS, report_compile.ENVIRONMENT, "perf/results"),
             "cudnn": [log.read_text()] if log.exists() else []}
 

@@ -7,7 +7,7 @@ FIELDS = {"layer": str}
 
 def costs(result, table):
     """epilogue_bench's operators over the same convolution with ReLU: a row for each, a column for each layer."""
-    rows = [r for r in result["rows"] if r.get("variant") and r.get("kind") != "filter"]
+    rows = [r for r in result["rows"] if r.get("variant") and r.get("kind") not in ("filter", "depthwise", "source", "type")]
     layers = list(dict.fromkeys(r["layer"] for r in rows))
     lines = []
     for name in dict.fromkeys(r["variant"] for r in rows):
@@ -44,6 +44,32 @@ def int4(result, table):
                   for r in result["rows"] if r.get("kind") == "filter"])
 
 
+def types(result, table):
+    """Functors of the source and other outputs: over ReLU through the same tiles, and over the quickest with ReLU."""
+    rows = [r for r in result["rows"] if r.get("kind") in ("source", "type")]
+
+    def shown(row, field, digits):
+        return f"{row[field]:.{digits}f}" if row.get(field) else "-"
+    return table(("layer", "what", "ReLU, the same tiles us:", "us over its quickest tile:", "over ReLU:", "own quickest us:",
+                  "over ReLU of wgmma_sm90:", "tile", "status"),
+                 [(r["layer"], r["variant"], shown(r, "relu_us", 2), shown(r, "ours_us", 2), shown(r, "over_relu", 3),
+                   shown(r, "best_us", 2), shown(r, "best_over_relu", 3), r.get("best_kernel", "-"), r["status"]) for r in rows])
+
+
+def depthwise_zeros(result, table):
+    """Depthwise convolutions with zero points over those without."""
+    return table(("layer", "zero points", "without us:", "with us:", "with / without:", "tile", "status"),
+                 [(r["layer"], r["variant"], f"{r['relu_us']:.2f}", f"{r['ours_us']:.2f}", f"{r['over_relu']:.3f}", r["kernel"], r["status"])
+                  for r in result["rows"] if r.get("kind") == "depthwise" and r.get("ours_us")])
+
+
+def deconv_zeros(result, table):
+    """Deconvolutions with zero points over the same tile without."""
+    return table(("layer", "source's zero point us:", "with / without:", "both us:", "with / without:"),
+                 [(r["layer"], f"{r['source_zero_us']:.2f}", f"{r['over_source_zero']:.3f}", f"{r['both_zeros_us']:.2f}",
+                   f"{r['over_both_zeros']:.3f}") for r in result["rows"] if r.get("over_source_zero") and r.get("over_both_zeros")])
+
+
 def condconv(result, table):
     """CondConv beside the plain convolution and beside libraries."""
     def cell(row, field):
@@ -68,8 +94,7 @@ BENCHES = {
         ("floor us:", "floor_us", 2), ("tile", "kernel", None))),
     "deconv": ("deconv.json", (
         ("problem", "layer", None), ("ours us:", "ours_us", 2), ("cuDNN's, in half, us:", "peer_us", 2),
-        ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None), ("with the source's zero point, over the same tile:", "over_source_zero", 3),
-        ("with both:", "over_both_zeros", 3))),
+        ("cuDNN / ours:", "ratio", 2), ("tile", "kernel", None))),
     "condconv": ("condconv.json", condconv),
     "block": ("block.json", (
         ("product", "layer", None), ("how many", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
@@ -80,6 +105,13 @@ BENCHES = {
         ("share of a copy's rate:", "share_of_copy", 2), ("tile", "kernel", None), ("status", "status", None))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
+    "epilogue-types": ("epilogue-types.json", types),
+    "depthwise-zeros": ("epilogue-types.json", depthwise_zeros),
+    "deconv-zeros": ("deconv.json", deconv_zeros),
+    "lists-of-products": ("lists.json", (
+        ("list", "layer", None), ("products:", "batch", None), ("ours us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
+        ("cuBLASLt, a call each, us:", "peer_us", 1), ("its time / ours:", "ratio", 3), ("in 8 branches us:", "branched_us", 1),
+        ("its time / ours:", "branched_ratio", 3), ("floor us:", "floor_us", 1), ("tile", "kernel", None), ("status", "status", None))),
 }
 
 

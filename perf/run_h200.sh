@@ -13,9 +13,11 @@
 #   epilogues  weft_perf with residuals and with hard swish, list resnet50; resnet50-{residual,hswish}-n*.json
 #   network    weft_perf --network=resnet50, our tensors NCxHWx<32> and NHWC; resnet50[-nhwc]-network.json
 #   large      the same over NHWC, without peers, with batches of 32 to 2048; resnet50-nhwc-large.json
-#   condconv, deconv, fused, local, block, costs, gemm, ladder
-#              condconv_bench ... local_bench (local-filter.json), block_bench, epilogue_bench (epilogue-costs.json),
-#              gemm_bench on products of WEFT_GEMM_SIZES (4096), examples/ladder; <stage>.json
+#   condconv, deconv, fused, local, block, costs, types, lists, gemm, batch, ladder
+#              condconv_bench ... local_bench (local-filter.json), block_bench, epilogue_bench (epilogue-costs.json; its
+#              functors of the source, types of outputs and depthwise convolutions alone: epilogue-types.json), list_bench,
+#              gemm_bench on products of WEFT_GEMM_SIZES (4096), and on batches WEFT_BATCH_SIZES (gemm-batch.json),
+#              examples/ladder; <stage>.json
 #   grid       gemm_bench, every type x every order of A and B on the products WEFT_GRID_SIZES (10240x4096x4096, 4096^3,
 #              8192^3 and 16 rows or columns), tiles that the model expects within WEFT_GRID_NEAR (2) of its choice;
 #              gemm-grid.json. As many products as there is time for, and the same command again does the others: it
@@ -96,13 +98,23 @@ cudnn() {
 demo() { bounded 120 $bin/weft_demo --backend=cuda; }
 
 # bench <program> <file> [flag]...: one of those that write one file.
-bench() { bounded 500 "$bin/$1" --json="$out/$2.json" --commit="$commit" "${@:3}"; }
+# It starts nothing that the time left would not do for, and writes what it has.
+bench() {
+  local left=$((limit - 20 - SECONDS))
+  bounded 500 "$bin/$1" --json="$out/$2.json" --commit="$commit" --stop_after_s=$((left < 480 ? left : 480)) "${@:3}"
+}
 condconv() { bench condconv_bench condconv; }
 deconv() { bench deconv_bench deconv; }
 fused() { bench fused_bench fused; }
 local_stage() { bench local_bench local-filter; }
 block() { bench block_bench block; }
 costs() { bench epilogue_bench epilogue-costs; }
+types() { bench epilogue_bench epilogue-types --kinds=source,type,depthwise; }
+lists() { bench list_bench lists; }
+batch() {
+  bench gemm_bench gemm-batch --sizes="${WEFT_BATCH_SIZES:-128x128x128x512,512x512x512x64,64x4096x1024x16}" \
+    --only="s8 wgmma,s8 mma,f16 wgmma,f16 mma" --skip=Streamed,ToHalf,HalfSum,ByS8,ByInt4,ByHalf,Bfloat16,RowRow,ColumnRow,ColumnColumn
+}
 gemm() { bench gemm_bench gemm --sizes="${WEFT_GEMM_SIZES:-4096}"; }
 grid() {
   local file=$out/gemm-grid.json kept=perf/results/h200/gemm-grid.json
@@ -227,7 +239,7 @@ pack() {
   cp "$out/summary.txt" "$OUT"
 }
 
-known=" tests cudnn demo nc4 perf depthwise epilogues network large condconv deconv fused local block costs gemm grid ladder ab sanitizer ncu "
+known=" tests cudnn demo nc4 perf depthwise epilogues network large condconv deconv fused local block costs types lists batch gemm grid ladder ab sanitizer ncu "
 for stage in "${stages[@]}"; do
   [[ $known = *" $stage "* ]] || { echo "run_h200.sh: no stage '$stage'; the stages are$known"; exit 2; }
 done

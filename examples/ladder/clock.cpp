@@ -5,7 +5,9 @@
 #if WEFT_HAVE_CUDA && WEFT_HAVE_CUBLASLT
 
 #include <algorithm>
+#include <cmath>
 
+#include "absl/strings/str_format.h"
 #include "examples/ladder/launch.hpp"
 #include "examples/ladder/steps.hpp"
 #include "perf/peers/lt_product.hpp"
@@ -27,6 +29,7 @@ constexpr int kRounds = 11, kMostOffers = 32;
 
 struct Clock::State {
   perf::Machine machine;
+  double us_a_product[kSteps] = {};  // of the last size that a step was measured at; 0: of none
 };
 
 Clock::Clock(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -43,7 +46,8 @@ perf::Json Clock::environment() const {
   return state_->machine.environment();
 }
 
-absl::StatusOr<Times> Clock::Measure(int size) {
+absl::StatusOr<Times> Clock::Measure(int size, double most_us) {
+  const double products = std::pow(size, 3);
   const perf::Stopwatch& watch = state_->machine.watch();
   const std::int64_t area = std::int64_t{size} * size;
   const int sets = static_cast<int>(std::clamp<std::int64_t>(kRotationBytes / (6 * area), 1, 4096));
@@ -91,6 +95,10 @@ absl::StatusOr<Times> Clock::Measure(int size) {
         times.steps[i].why_not = "not for this GPU";
         continue;
       }
+      if (const double us = state_->us_a_product[i] * products; us > most_us) {
+        times.steps[i].why_not = absl::StrFormat("left out: about %.1f s", us * 1e-6);
+        continue;
+      }
       one.enqueue = [&, i](int set) -> absl::Status {
         const Product p = MakeProduct(a_of(set), b_of(set), c_of(set), size, size, size);
         const arch::LaunchResult result = LaunchOnGpu(i, p, watch.stream());
@@ -108,7 +116,10 @@ absl::StatusOr<Times> Clock::Measure(int size) {
     for (std::size_t j = 0; j < got.size(); ++j) times.steps[i].mismatches += got[j] != want[j];
   }
   WEFT_TRY(watch.Interleave(in_turns, kRounds, kBudgetMicroseconds));
-  for (int i = 0; i < kSteps; ++i) times.steps[i].us = perf::Quantile(all[i].samples, 0.5);
+  for (int i = 0; i < kSteps; ++i) {
+    times.steps[i].us = perf::Quantile(all[i].samples, 0.5);
+    if (times.steps[i].why_not.empty()) state_->us_a_product[i] = times.steps[i].us / products;
+  }
   times.peer_us = perf::Quantile(all[kSteps].samples, 0.5);
   return times;
 }
@@ -129,7 +140,7 @@ absl::StatusOr<Clock> Clock::Create() {
 weft::perf::Json Clock::environment() const {
   return {};
 }
-absl::StatusOr<Times> Clock::Measure(int) {
+absl::StatusOr<Times> Clock::Measure(int, double) {
   return absl::UnavailableError("no GPU");
 }
 

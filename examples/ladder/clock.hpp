@@ -28,8 +28,9 @@ class Clock {
   ~Clock();
 
   weft::perf::Json environment() const;
-  // Of products size^3, all steps and the fastest algorithm of cuBLASLt's heuristic in turns.
-  absl::StatusOr<Times> Measure(int size);
+  // Of products size^3, all steps and the fastest algorithm of cuBLASLt's heuristic in turns; without those
+  // that would take longer than `most_us` a run, going by the last size that they were measured at.
+  absl::StatusOr<Times> Measure(int size, double most_us);
 
  private:
   struct State;

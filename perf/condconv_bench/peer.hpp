@@ -32,29 +32,6 @@ struct LibrariesProblem {
   std::vector<float> channel_alpha, bias;
 };
 
-// An event that orders streams.
-class CudaEvent {
- public:
-  CudaEvent() = default;
-  ~CudaEvent() {
-    if (event_ != nullptr) cudaEventDestroy(event_);
-  }
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
-
-  absl::Status Init() {
-    return CudaStatus(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "event");
-  }
-  // What is enqueued on `to` from now on waits for what has been on `from`.
-  absl::Status Order(cudaStream_t from, cudaStream_t to) const {
-    WEFT_TRY(CudaStatus(cudaEventRecord(event_, from), "cudaEventRecord"));
-    return CudaStatus(cudaStreamWaitEvent(to, event_, 0), "cudaStreamWaitEvent");
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 class Libraries {
  public:
   // Tries every algorithm of the product and every plan of the convolution, of which `threads`

@@ -121,6 +121,21 @@ using ToUint4 = EndingIn<Tile, e::ClampTo<std::uint8_t, 0, 15>, PairedInt4<NCxHW
 
 }  // namespace variants
 
+// A depthwise convolution with ReLU, and with zero points, whose sums the kernel takes itself.
+template <class Tile, class... Zeros>
+struct DepthwiseWith
+    : conv::S8Depthwise32<epilogues::Chain<Zeros..., epilogues::Scale, epilogues::Bias<>,
+                                           epilogues::Relu, epilogues::ClampTo<std::int8_t>>,
+                          NCxHWx<32>, Tile> {};
+template <class Tile>
+using DepthwiseRelu = DepthwiseWith<Tile>;
+template <class Tile>
+using DepthwiseSourceZero = DepthwiseWith<Tile, epilogues::SourceZeroPoint>;
+template <class Tile>
+using DepthwiseBothZeros =
+    DepthwiseWith<Tile, epilogues::SourceZeroPoint, epilogues::FilterZeroPoint>;
+using DepthwiseTiles = std::tuple<conv::Depthwise7x8, conv::Depthwise4x8>;
+
 // The fastest tiles of the measured layers. Those that have GPU code are tried.
 using VariantTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64, conv::Wgmma208x128,
                                 conv::Wgmma96x128, conv::Wgmma64x128>;

@@ -75,7 +75,7 @@ int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (
   absl::SetProgramUsageMessage(absl::StrCat(program.usage, " (perf/README.md)"));
   absl::FlagsUsageConfig help;  // --help shows the flags above, not those of main()'s file
   help.contains_help_flags = [](absl::string_view file) {
-    return absl::StrContains(file, "perf/peers/bench.cpp");
+    return absl::StrContains(file, "_bench.cpp") || absl::StrContains(file, "peers/bench.cpp");
   };
   absl::SetFlagsUsageConfig(help);
   absl::ParseCommandLine(argc, argv);

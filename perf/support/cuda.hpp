@@ -108,6 +108,29 @@ class CudaTimer {
   cudaEvent_t end_ = nullptr;
 };
 
+// An event that orders streams.
+class CudaEvent {
+ public:
+  CudaEvent() = default;
+  ~CudaEvent() {
+    if (event_ != nullptr) cudaEventDestroy(event_);
+  }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+
+  absl::Status Init() {
+    return CudaStatus(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "event");
+  }
+  // What is enqueued on `to` from now on waits for what has been on `from`.
+  absl::Status Order(cudaStream_t from, cudaStream_t to) const {
+    WEFT_TRY(CudaStatus(cudaEventRecord(event_, from), "cudaEventRecord"));
+    return CudaStatus(cudaStreamWaitEvent(to, event_, 0), "cudaStreamWaitEvent");
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 // An executable graph. Movable.
 class CudaGraph {
  public:

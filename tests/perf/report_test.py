@@ -176,7 +176,7 @@ class Report(Case):
         for name in ("anchors", "resnet50"):
             self.write(16, [row()], name, report.H100)
         elsewhere = {*report.report_benches.BENCHES, *report.report_ladder.TABLES,
-                     *(f"{name}-h100" for name in ("ncu", *report.report_benches.BENCHES))}
+                     *(f"{name}-h100" for name in ("ncu", *report.report_benches.BENCHES, *report.report_ladder.TABLES))}
         names = [name for name in report.RENDERERS
                  if not name.startswith(("network", "large", "gemm", "cudnn", "compile")) and name not in elsewhere]
         page = "".join(f"<!-- weft:perf {name} begin -->\n<!-- weft:perf {name} end -->\n" for name in names)
@@ -397,6 +397,33 @@ class CostsReport(Case):
                       "| GELU | - | - | - | 1.500 | 1 failed |", self.page())
         self.assertIn("\nWanted at most, and times that are no longer: activations 1.05, 1 of 2.\n", self.page())
         self.assertIn("| n1a | 64 | - | 3.00 | 2.00 | 1.50 | - | - | - | - | - | ok |", self.page())
+        self.assertEqual(self.run_report("--check"), 0)
+
+
+class TypesReport(Case):
+    page_text = "".join(PAGE.replace("nc4", name) for name in ("epilogue-types", "depthwise-zeros", "deconv-zeros", "lists-of-products"))
+
+    def write(self, name, *rows):
+        (self.root / report.RESULTS / name).write_text(json.dumps({"environment": {"program": "bench", "method": "how"}, "rows": rows}))
+
+    def test_tables(self):
+        ok = {"kernel": "tile", "status": "ok"}
+        self.write("epilogue-types.json",
+                   {**ok, "layer": "n16a", "kind": "type", "variant": "half", "relu_us": 4.0, "ours_us": 5.0, "over_relu": 1.25,
+                    "best_us": 4.5, "best_over_relu": 1.2, "best_kernel": "other"},
+                   {**ok, "layer": "n16b", "kind": "source", "variant": "bytes", "status": "failed: why"},
+                   {**ok, "layer": "n64d", "kind": "depthwise", "variant": "source zero point", "relu_us": 4.0, "ours_us": 5.0,
+                    "over_relu": 1.25})
+        self.write("deconv.json", {**ok, "layer": "old"},
+                   {**ok, "layer": "new", "source_zero_us": 5.0, "over_source_zero": 1.1, "both_zeros_us": 6.0, "over_both_zeros": 1.2})
+        self.write("lists.json", {**ok, "layer": "s8, x", "batch": 32, "ours_us": 10.0, "peer_us": 25.0, "ratio": 2.5})
+        self.assertEqual(self.run_report(), 0)
+        self.assertIn("| n16a | half | 4.00 | 5.00 | 1.250 | 4.50 | 1.200 | other | ok |\n"
+                      "| n16b | bytes | - | - | - | - | - | - | failed: why |", self.page())
+        self.assertIn("| n64d | source zero point | 4.00 | 5.00 | 1.250 | tile | ok |", self.page())
+        self.assertIn("| new | 5.00 | 1.100 | 6.00 | 1.200 |", self.page())
+        self.assertNotIn("| old |", self.page())
+        self.assertIn("| s8, x | 32 | 10.0 | - | 25.0 | 2.500 | - | - | - | tile | ok |", self.page())
         self.assertEqual(self.run_report("--check"), 0)
 
 
