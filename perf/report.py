@@ -330,7 +330,7 @@ def cudnn_differences(text):
         f"\n{device.strip()}, driver {driver.strip()}, cuDNN {rows[0]['cudnn']}.\n")
 
 
-H100_PRODUCTS = ("gemm-halves", "gemm-halves-8192", "gemm-batch")
+H100_PRODUCTS = ("gemm-halves", "gemm-halves-8192", "gemm-batch", "gemm-grid", "gemm-grid-new")
 LISTS = ("t4_17", "resnet50", "small_k", "reformat", "vgg16", "detection", "mobile1x1", "fully_connected")
 
 # Of a table: what makes it from the files by list, and the list without which there is nothing to show.
@@ -355,7 +355,7 @@ RENDERERS = {
     "energy-h100": (lambda found, root: energy({k: found[f"{k}-h100"] for k in ("anchors", *LISTS)}), "anchors-h100"),
     **{f"{name}-h100": (lambda found, root, name=name: report_benches.bench(name, found[f"{name}-h100"][0], table), f"{name}-h100")
        for name in report_benches.BENCHES},
-    **{f"{name}-h100": (lambda found, root, name=name: report_products.products(found[f"{name}-h100"][0], table), f"{name}-h100")
+    **{f"{name}-h100": (lambda found, root, name=name: report_products.render(name, found[f"{name}-h100"][0], table), f"{name}-h100")
        for name in H100_PRODUCTS},
     "ncu-h100": (lambda found, root: report_ncu.ncu(found["ncu-h100"][0], table), "ncu-h100"),
     "cudnn": (lambda found, root: cudnn_differences(found["cudnn"][0]), "cudnn"),

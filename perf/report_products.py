@@ -62,7 +62,7 @@ def grid(result, table):
 
 
 def render(name, result, table):
-    return grid(result, table) if name == GRID else products(result, table)
+    return grid(result, table) if name.startswith(GRID) else products(result, table)
 
 
 def types(rows, table):
