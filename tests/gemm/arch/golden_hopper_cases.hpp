@@ -187,6 +187,11 @@ TEST(GoldenHopper, WgmmaOfEveryN) {
 }
 TEST(GoldenHopper, WgmmaOfOperandAInRegisters) {
   TestHeldOfEachN<WgmmaType::kS8>("wgmma_s8_n", EveryN());
+  TestHeldOfEachN<WgmmaType::kS8U8>("wgmma_s8_u8_n", SeveralN());
+  TestHeldOfEachN<WgmmaType::kTf32>("wgmma_tf32_n", SeveralN());
+}
+TEST(GoldenHopper, WgmmaS8U8OfSeveralN) {
+  TestEachN<WgmmaType::kS8U8>("wgmma_s8_u8_n", SeveralN());
 }
 TEST(GoldenHopper, WgmmaTf32OfSeveralN) {
   TestEachN<WgmmaType::kTf32>("wgmma_tf32_n", SeveralN());
