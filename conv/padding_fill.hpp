@@ -81,7 +81,7 @@ class PaddingFill {
   }
 
  private:
-  static constexpr int kAhead = 4;  // 64 rows of 32 bytes to a warp
+  static constexpr int kAhead = 6;  // 96 rows of 32 bytes to a warp
   struct alignas(16) Chunk {
     std::uint32_t word[4];
   };
