@@ -109,6 +109,7 @@ struct CopiedFilterParams : FilterCopies {
 // What PaddingFill writes (conv/padding_fill.hpp), into copies of at most 1024 positions.
 struct PaddingParams {
   std::int32_t positions = 0;  // of a copy; 0: there is nothing to write
+  std::int32_t copies = 0;     // from the first tap to the last copy of any slice
   gemm::FastDivmod passes;     // of 32 of them
   gemm::FastDivmod stride_h, stride_w;
   std::int32_t pitch_h = 1;   // rows of the walk in an image

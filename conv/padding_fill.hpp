@@ -19,10 +19,10 @@ inline namespace WEFT_BACKEND {
 
 // Called by a warp. P: of a policy whose padding is filled (kFillsPadding).
 //
-// Once a tile it lists the positions that are padding, tap after tap, of all copies of a block of channels;
-// those of a slice follow each other in that list, taken for a ring. A lane's are read while the slice is on
-// its way, so that of what a slice waits for only stores are left. What the list has no room for is worked out
-// for each slice.
+// Once a tile it lists the positions that are padding, copy after copy, for as many copies as lie between the
+// first tap and the last one of a slice, so that those of each slice follow each other. A lane's are read while
+// the slice is on its way: of what a slice waits for only stores are left. What the list has no room for is worked
+// out for each slice.
 template <class P, class M>
 class PaddingFill {
  public:
@@ -51,33 +51,37 @@ class PaddingFill {
   WEFT_DEVICE bool Prepare(arch::Thread t, int slice) {
     count_ = a_.copies.Count(slice);
     from_ = copy_;
-    const std::int32_t blocks = a_.taps.Divmod(copy_ + count_, copy_);
+    a_.taps.Divmod(from_ + count_, copy_);
     if (!listed_) return true;
-    const std::int32_t begin = Entry(t, from_), end = Entry(t, copy_) + blocks * total_;
+    const std::int32_t begin = Entry(t, from_), end = Entry(t, from_ + count_);
     // This lane's 16 bytes of a row, of the rows that a warp stores at once.
-    at_ = begin + (t.lane() >> PieceLog2());
-    left_ = end - at_;
-    block_ = -from_ * p_.positions;
+    at_ = RowsAt() + begin + (t.lane() >> PieceLog2());
+    left_ = RowsAt() + end - at_;
     WEFT_UNROLL
-    for (std::uint32_t& row : ahead_) row = Take(t);
+    for (int j = 0; j < kAhead; ++j) {
+      if (j * Step() < left_) ahead_[j] = Entry(t, at_ + j * Step());
+    }
     return begin < end;
   }
 
   // The slice of Prepare, which has come to the shared address `stage`.
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) {
     if (!listed_) return FillUnlisted(t, stage);
-    stage += static_cast<std::uint32_t>(16 * (t.lane() & ((1 << PieceLog2()) - 1)));
+    stage += static_cast<std::uint32_t>(16 * (t.lane() & ((1 << PieceLog2()) - 1)) -
+                                        (from_ * p_.positions << RowLog2()));
+    const auto store = [&](std::int32_t row) {
+      t.StoreSharedAt(stage + static_cast<std::uint32_t>(row << RowLog2()), chunk_);
+    };
     WEFT_UNROLL
-    for (const std::uint32_t row : ahead_) {
-      if (row != kNone) t.StoreSharedAt(stage + row, chunk_);
+    for (int j = 0; j < kAhead; ++j) {
+      if (j * Step() < left_) store(ahead_[j]);
     }
     WEFT_NO_UNROLL
-    while (left_ > 0) t.StoreSharedAt(stage + Take(t), chunk_);
+    for (int i = kAhead * Step(); i < left_; i += Step()) store(Entry(t, at_ + i));
   }
 
  private:
-  static constexpr int kAhead = 4;  // 64 rows of 32 bytes to a warp
-  static constexpr std::uint32_t kNone = ~0u;
+  static constexpr int kAhead = 6;  // 96 rows of 32 bytes to a warp
   struct alignas(16) Chunk {
     std::uint32_t word[4];
   };
@@ -90,8 +94,11 @@ class PaddingFill {
     }
   }
   WEFT_DEVICE int PieceLog2() const { return RowLog2() - 4; }
+  WEFT_DEVICE int Step() const { return 32 >> PieceLog2(); }
 
-  // The list: where each tap's rows begin in it and where the last one's end, then rows.
+  // The list: where each copy's rows begin and where the last one's end, then the rows, counted from the first
+  // copy's.
+  WEFT_DEVICE std::int32_t RowsAt() const { return p_.copies + 1; }
   WEFT_DEVICE std::uint32_t AddressOf(std::int32_t i) const {
     return list_ + static_cast<std::uint32_t>(2 * i);
   }
@@ -100,19 +107,6 @@ class PaddingFill {
   }
   WEFT_DEVICE void SetEntry(arch::Thread t, std::int32_t i, std::int32_t value) const {
     t.StoreSharedAt(AddressOf(i), static_cast<std::uint16_t>(value));
-  }
-
-  // The lane's next row, as bytes of the stage; kNone: it has no more.
-  WEFT_DEVICE std::uint32_t Take(arch::Thread t) {
-    if (left_ <= 0) return kNone;
-    const std::int32_t taps = a_.taps.divisor();
-    WEFT_NO_UNROLL
-    while (at_ >= total_) at_ -= total_, block_ += taps * p_.positions;
-    const std::int32_t row = block_ + Entry(t, taps + 1 + at_);
-    const int step = 32 >> PieceLog2();
-    at_ += step;
-    left_ -= step;
-    return static_cast<std::uint32_t>(row << RowLog2());
   }
 
   // use(copy, pass, word) for `count` copies from number `copy` on, by all lanes, each of which works out the
@@ -128,7 +122,9 @@ class PaddingFill {
       std::int32_t number = copy;
       if (i + t.lane() < all) {
         number += p_.passes.Divmod(i + t.lane(), pass);
-        const std::int32_t row = a_.taps_of_row.Divmod(number, column);
+        std::int32_t tap;
+        a_.taps.Divmod(number, tap);
+        const std::int32_t row = a_.taps_of_row.Divmod(tap, column);
         const Range rows = Inside(row * a_.step_h + a_.first_h - a_.pad_top, p_.h, p_.stride_h);
         const Range columns =
             Inside(column * a_.step_w + a_.first_w - a_.pad_left, p_.w, p_.stride_w);
@@ -141,12 +137,12 @@ class PaddingFill {
   }
 
   WEFT_DEVICE void List(arch::Thread t) {
-    const std::int32_t taps = a_.taps.divisor(), room = gemm::kFillList - (taps + 1);
-    total_ = 0;
-    listed_ = room > 0 && taps <= 65536 / p_.positions;
+    const std::int32_t room = gemm::kFillList - RowsAt();
+    listed_ = room > 0 && p_.copies <= 65536 / p_.positions;
     if (!listed_) return;
+    std::int32_t total = 0;
     t.SyncWarp();  // the list of another tile has been read
-    ForEachWord(t, 0, taps, [&](std::int32_t copy, std::int32_t pass, std::uint32_t word) {
+    ForEachWord(t, 0, p_.copies, [&](std::int32_t copy, std::int32_t pass, std::uint32_t word) {
       // Of the counts of all lanes, 0 to 32, each bit by itself.
       const int own = std::popcount(word);
       const std::uint32_t lanes_below = (1u << t.lane()) - 1;
@@ -157,18 +153,18 @@ class PaddingFill {
         before += std::popcount(lanes & lanes_below) << bit;
         all += std::popcount(lanes) << bit;
       }
-      before += total_;
-      total_ += all;
-      if (total_ > room) return;
+      before += total;
+      total += all;
+      if (total > room) return;
       if (pass == 0) SetEntry(t, copy, before);
       const std::int32_t first = copy * p_.positions + 32 * pass;
       WEFT_NO_UNROLL
-      for (std::int32_t i = taps + 1 + before; word != 0; word &= word - 1, ++i) {
+      for (std::int32_t i = RowsAt() + before; word != 0; word &= word - 1, ++i) {
         SetEntry(t, i, first + LowestBit(word));
       }
     });
-    listed_ = total_ <= room;
-    if (listed_ && t.lane() == 0) SetEntry(t, taps, total_);
+    listed_ = total <= room;
+    if (listed_ && t.lane() == 0) SetEntry(t, p_.copies, total);
     t.SyncWarp();
   }
 
@@ -242,14 +238,12 @@ class PaddingFill {
   Chunk chunk_;              // what padding is full of
   std::uint32_t first_ = 0;  // position of the tile
   bool listed_ = false;      // whether the tile's rows had room
-  std::int32_t total_ = 0;   // rows of the list
   std::int32_t copy_ = 0;    // the first of the next slice
   std::int32_t from_ = 0;    // the first of the slice, and how many it has
   std::int32_t count_ = 0;
-  std::int32_t at_ = 0;  // the lane's next row in the list, and how far the slice's last is
+  std::int32_t at_ = 0;  // the lane's first row in the list, and how far the slice's last is
   std::int32_t left_ = 0;
-  std::int32_t block_ = 0;            // what that is to be added to, for the block of channels
-  std::uint32_t ahead_[kAhead] = {};  // the lane's first rows
+  std::int32_t ahead_[kAhead] = {};  // the lane's first rows
 };
 
 }  // namespace WEFT_BACKEND

@@ -19,6 +19,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <numeric>
 
 #include "absl/status/statusor.h"
 #include "weft/conv/copied_operands.hpp"
@@ -64,7 +65,10 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::Ti
 inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
   if (zero_point == 0) return {};
   const WalkMap& walk = plan.source.rows;
+  const std::int32_t taps = plan.source.taps.divisor(), of_slice = plan.source.copies.of_slice;
   return {.positions = plan.source_spec.pixels,
+          // Slices begin at multiples of what both have in common.
+          .copies = taps - std::gcd(taps, of_slice) + of_slice,
           .passes = gemm::FastDivmod(gemm::CeilDiv<std::int32_t>(plan.source_spec.pixels, 32)),
           .stride_h = gemm::FastDivmod(plan.source.stride_h),
           .stride_w = gemm::FastDivmod(plan.source.stride_w),
