@@ -182,6 +182,10 @@ TEST(ConvolutionCopy, RangeOfEachChannel) {
   RunCopy<S8Conv32<Behind, NCHW, Wgmma32x64>, EndingIn<float, Scale, Bias<>, Relu>>(kRelu, kRelu);
 }
 
+struct RangeTurns {
+  static constexpr auto config = InTurns(Wgmma64x64::config);
+};
+
 // Without a copy, from two warpgroups of rows and two of columns, over a residual, of groups.
 TEST(ConvolutionCopy, RangeAlone) {
   using Before = Chain<Scale, Bias<>, ChannelRange, Relu, ClampTo<std::int8_t>>;
@@ -190,6 +194,7 @@ TEST(ConvolutionCopy, RangeAlone) {
   using Sum = Chain<Residual<>, Scale, Bias<>, ChannelRange, ClampTo<std::int8_t>>;
   RunRange<S8Conv32<Sum, NCxHWx<32>, Wgmma64x128>, EndingIn<float, Residual<>, Scale, Bias<>>>(
       kNone, kNone, {.gamma = 0.7f});
+  RunRange<S8Conv32<Before, NCxHWx<32>, RangeTurns>, Single>(kNone, kRelu);
   RunRange<CopyOfGroups<Before>, Single>(kNone, kRelu);
   RunRange<S8Depthwise32<Before>, Single>(kNone, kRelu);
 }

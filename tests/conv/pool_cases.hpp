@@ -91,10 +91,15 @@ TEST(ConvolutionPool, MmaSm80) {
   RunPools<S8ConvNhwc<Rounds, NHWC, Mma64x64>>(kNone, {.per_tensor_alpha = true});
 }
 
+struct PoolTurns {
+  static constexpr auto config = InTurns(Wgmma64x64::config);
+};
+
 TEST(ConvolutionPool, WgmmaSm90) {
   RunPools<S8Conv32<Beside<std::uint8_t>, NCxHWx<32>, Wgmma32x64>>(kRelu, {.zero_point = 3.0f});
   RunPools<S8Conv32<Residue, NCxHWx<32>, Wgmma64x64>>(kRelu, {.gamma = 0.7f});
   RunPools<S8ConvNhwc<Alone<std::int8_t>, NHWC, Wgmma64x128>>(kRelu);
+  RunPools<S8Conv32<Beside<std::int8_t>, NCxHWx<32>, PoolTurns>>(kRelu);
   RunPools<S8Conv4<Alone<std::int8_t>, NCxHWx<32>, WgmmaFirst64x64>>(kRelu);
 }
 

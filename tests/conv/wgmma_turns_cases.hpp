@@ -77,6 +77,9 @@ TEST(WgmmaTurns, SourceZeroPoint) {
   RunBorders<ZeroTurns>();
   RunAsymmetric<ZeroTurns>(10, 1);
 }
+TEST(WgmmaTurns, FilterZeroPoint) {
+  RunAsymmetric<ZeroFilterTurns>(12, 1, 1, 4);
+}
 
 }  // namespace
 }  // namespace weft::conv

@@ -61,5 +61,8 @@ struct ZeroFilterWgmmaStacked : WithEpilogue<QLinearWithFilter<std::int8_t>, NHW
   static constexpr auto config = WithStack(WithEpilogue<QLinear<>, NHWC, 4>::config, 2);
 };
 using ZeroFilterWgmma = WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4>;
+struct ZeroFilterTurns : ZeroFilterWgmma {
+  static constexpr auto config = InTurns(ZeroFilterWgmma::config);
+};
 
 }  // namespace weft::conv
