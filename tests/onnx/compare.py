@@ -3,8 +3,8 @@
 
     compare.py PROGRAM [--cases=N] [--seed=N] [--seconds=N]
 
-PROGRAM is onnx_cases, built from this folder. After --seconds no further node is compared; a tenth of them
-must have been. Every output must be equal: both compute
+PROGRAM is onnx_cases, built from this folder. Every node must be compared, or the comparison has failed; it
+gives up after --seconds, if given. Every output must be equal: both compute
 saturate(round_half_even(float(sum) * (x_scale * w_scale / y_scale)) + y_zero_point) with one rounding
 to float for the sum, one for each product and quotient, and sums that are exact.
 """
@@ -167,22 +167,31 @@ def main():
     operators = [Operator(line.split()[0], *(field == "1" for field in line.split()[1:])) for line in listed if line]
     if not operators:
         sys.exit("compare.py: the program lists no operators")
+    if args.cases < 1:
+        parser.error("--cases must be at least 1")
     rng = np.random.default_rng(args.seed)
     cases = [Case(rng, i % len(operators), operators[i % len(operators)]) for i in range(args.cases)]
     with tempfile.TemporaryDirectory() as folder:
         given, results = Path(folder) / "cases", Path(folder) / "results"
         given.write_bytes(b"".join(case.bytes() for case in cases))
-        subprocess.run([args.program, given, results], check=True)
+        left = None if args.seconds == float("inf") else max(0, deadline - time.monotonic())
+        try:
+            subprocess.run([args.program, given, results], check=True, timeout=left)
+        except subprocess.TimeoutExpired:
+            sys.exit(f"compare.py: FAILED, {args.program} has not run {args.cases} nodes in {args.seconds:g} s")
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"compare.py: FAILED, {error}")
         got = results.read_bytes()
     filter_as_uint8 = adds_pairs_in_16_bits()
     compared, wrong, offset = collections.Counter(), 0, 0
     inner = 0
-    done = 0
-    for case in cases:
+    for number, case in enumerate(cases):
         if time.monotonic() > deadline:
-            break
-        done += 1
+            sys.exit(f"compare.py: FAILED, only {number} of {len(cases)} nodes compared in {args.seconds:g} s; "
+                     f"{wrong} of them differ")
         want = case.expected(filter_as_uint8)
+        if offset + want.nbytes > len(got):
+            sys.exit(f"compare.py: FAILED, the results end before those of node {number}, {case}")
         y = np.frombuffer(got, want.dtype, want.size, offset).reshape(want.shape)
         offset += want.nbytes
         compared[case.op.name] += want.size
@@ -193,15 +202,13 @@ def main():
         if len(differ):
             wrong += 1
             at = tuple(differ[0])
-            print(f"{case}: {len(differ)} of {want.size} differ, first y{list(map(int, at))} = {y[at]}, "
-                  f"onnxruntime has {want[at]}", file=sys.stderr)
-    if 10 * done < len(cases) or not done:
-        sys.exit(f"compare.py: only {done} of {len(cases)} nodes in {args.seconds:g} s")
-    if offset > len(got) or (done == len(cases) and offset != len(got)):
-        sys.exit(f"compare.py: {len(got)} bytes of results, expected {offset}")
+            print(f"node {number} of seed {args.seed}, {case}: {len(differ)} of {want.size} differ, "
+                  f"first y{list(map(int, at))} = {y[at]}, onnxruntime has {want[at]}", file=sys.stderr)
+    if offset != len(got):
+        sys.exit(f"compare.py: FAILED, {len(got)} bytes of results, expected {offset}")
     for name, count in compared.items():
         print(f"{name}: {count} outputs")
-    print(f"{done} of {len(cases)} nodes, {sum(compared.values())} outputs, {inner} of them rounded and not saturated; "
+    print(f"{len(cases)} nodes, {sum(compared.values())} outputs, {inner} of them rounded and not saturated; "
           f"{wrong} nodes differ from onnxruntime {onnxruntime.__version__}"
           + (" (int8 filters given to it as uint8)" if filter_as_uint8 else ""))
     sys.exit(1 if wrong else 0)
