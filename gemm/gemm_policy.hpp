@@ -28,7 +28,7 @@
 //                                                           upper 19 bits are read
 //
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
-// gemm/load_functor.hpp.
+// gemm/load_functor.hpp; by MmaSm80Config, or a column-major B of WgmmaSm90Config.
 //
 // wgmma_sm90 multiplies 16-bit floats of any A and B, others of a row-major A and a column-major B
 // only.

@@ -64,7 +64,7 @@ TEST(GemmWgmmaMixed, BadInput) {
   alignas(16) Half a[256] = {};
   alignas(16) std::uint8_t b[144] = {};
   alignas(16) float c[64];
-  EXPECT_THAT(std::string(op->RunOnCpu({.a = a, .b = b + 8, .c = c}).message()),
+  EXPECT_THAT(std::string(op->Run({.a = a, .b = b + 8, .c = c}, nullptr).message()),
               testing::HasSubstr("is not 16-byte aligned"));
 }
 
