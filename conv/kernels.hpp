@@ -154,7 +154,7 @@ struct WgmmaParts {
     static constexpr bool kResident = kStrips;
     static constexpr bool kFills = !kStrips && kFillsPadding<P>;
     static constexpr bool kStacks = !kStrips && !Checked::kInt4;
-    static constexpr bool kInt4Columns = Checked::kInt4;
+    using HeldColumns = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.

@@ -168,17 +168,26 @@ template <class P>
 struct WgmmaGemmParts {
   using Params = WgmmaGemmParamsOf<P>;
   using Scheduler = GemmGrid<P, BandedTileGrid>;
+  static constexpr bool kWidens = kLoads<LoadOf<P, false>>;
+  static constexpr int kLineOfB =
+      WidenedLineBytes(P::config.threadblock.k, kOperandBits<P, false>);  // if kWidens
+  static_assert(!kWidens || IsWidenedLine(kLineOfB),
+                "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadB is as many elements as "
+                "are 32, 64 or 128 bytes of B");
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<P>, kColumnsAcross = !kLinesOfB<P>;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
+    using HeldColumns = std::conditional_t<
+        kWidens, WidenedLines<LoadOf<P, false>, IsWidenedLine(kLineOfB) ? kLineOfB : 128>, void>;
   };
   using Mainloop = WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
   static constexpr TileShape kTile = P::config.threadblock;
   static constexpr int kElementBytes = sizeof(typename P::Element);
   static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<P>) +
-                     MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>)) <=
+                     (kWidens ? RoundUp(kTile.n * kLineOfB, 1024)
+                              : MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>))) <=
                     Mainloop::kStageBytes,
                 "weft: two slices of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "
                 "memory; make config.threadblock.k smaller");

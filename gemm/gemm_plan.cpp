@@ -70,14 +70,32 @@ int Brought(const TileFacts& f, int rows, std::int64_t all) {
   return f.listed ? rows : static_cast<int>(BroughtRows(rows, all));
 }
 
+// Columns that are widened (held_columns.hpp), counted in bytes of k. Threads read those of the whole tile, so that
+// all are brought.
+CopiedMatrix MakeWidened(const GemmProblem& p, const TileFacts& f) {
+  const TileShape& tile = f.config.threadblock;
+  const auto bytes = [&](std::int64_t elements) {
+    return CeilDiv(elements * f.bits_b, std::int64_t{8});
+  };
+  CopiedMatrix m = MakeMatrix(tile.n, tile.n, WidenedLineBytes(tile.k, f.bits_b), p.n, bytes(p.k),
+                              bytes(p.ldb), p.batch, bytes(p.stride_b), 1, true);
+  m.params.line = m.params.slice_k;
+  m.spec.swizzle = static_cast<arch::SwizzleSpan>(m.params.line);
+  m.spec.box[0] = static_cast<std::uint16_t>(m.params.line);
+  m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
+  m.slice_bytes = RoundUp(m.params.copy_bytes, 1024);
+  return m;
+}
+
 WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
   WgmmaGemmPlan g;
   g.a = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda, p.batch, p.stride_a,
                    element_bytes, f.lines_a);
-  g.b = MakeMatrix(tile.n, Brought(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b,
-                   element_bytes, f.lines_b);
+  g.b = f.loads_b ? MakeWidened(p, f)
+                  : MakeMatrix(tile.n, Brought(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb, p.batch,
+                               p.stride_b, element_bytes, f.lines_b);
 
   g.ring.b_offset = g.a.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
   g.ring.stage_bytes = g.ring.b_stride = g.a.slice_bytes + g.b.slice_bytes;
@@ -87,9 +105,10 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
 
   WgmmaPlan& plan = g.plan;
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, f.lines_a));
-  plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, f.lines_b));
+  if (!f.loads_b) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, f.lines_b));
   plan.SpreadGroups(RowsOffset(g.a, f.config.warp.m, f.lines_a));
-  plan.b_block = RowsOffset(g.b, 64, f.lines_b);
+  plan.b_block = f.loads_b ? static_cast<std::uint32_t>(64 * g.b.params.line / 16)
+                           : RowsOffset(g.b, 64, f.lines_b);
   plan.steps = tile.k * element_bytes / 32;
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
@@ -153,7 +172,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   if (f.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
-  const double columns = f.lines_b ? Brought(f, t.n, checked->n) : t.n;
+  const double columns = f.lines_b && !f.loads_b ? Brought(f, t.n, checked->n) : t.n;
   const double inside = double(checked->n) / (double(plan.counts.tiles_n) * columns);
   plan.counts.engine = {
       .steps = e.plan.steps,
@@ -161,7 +180,8 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
       .copies = e.a.params.copies,
       .last_copies = e.a.params.copies,
       .copy_clocks = e.a.params.copy_bytes / 128.0 * CopyClocks::k128,
-      .column_clocks = CopyClocks::Columns(columns * 32 / 128.0, inside, CopyClocks::k128),
+      .column_clocks = CopyClocks::Columns(columns * 4 / f.element_bytes * f.bits_b / 128.0, inside,
+                                           CopyClocks::k128),
       .stages = e.ring.stages,
       .stage_bytes = e.ring.stage_bytes,
       .b_stays = false,

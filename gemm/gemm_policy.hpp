@@ -28,7 +28,7 @@
 //                                                           upper 19 bits are read
 //
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
-// gemm/load_functor.hpp.
+// gemm/load_functor.hpp; by MmaSm80Config, or a column-major B of WgmmaSm90Config.
 //
 // wgmma_sm90 multiplies 16-bit floats of any A and B, others of a row-major A and a column-major B
 // only.
@@ -88,7 +88,8 @@ inline constexpr bool kLinesOfB = std::is_same_v<typename P::LayoutB, layouts::C
 
 // What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
 // of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
-// has as many elements as the other operand's, or where k does not run along memory 4 bytes.
+// has as many elements as the other operand's, or where k does not run along memory 4 bytes; of wgmma_sm90,
+// whose copy engine brings it, 16 bytes.
 template <class Element, class Load>
 using OperandElement = typename internal::StoredOfLoad<StoredElement<Element>, Load>::Stored;
 template <class P, bool kIsA>
@@ -96,8 +97,10 @@ inline constexpr int kOperandBits =
     internal::StoredOfLoad<StoredElement<typename P::Element>, LoadOf<P, kIsA>>::kBits;
 template <class P, bool kIsA>
 inline constexpr int kOperandAccess =
-    kLoads<LoadOf<P, kIsA>> && !(kIsA ? kLinesOfA<P> : kLinesOfB<P>)
-        ? 32 / kOperandBits<P, kIsA>
+    kLoads<LoadOf<P, kIsA>> && !(kIsA ? kLinesOfA<P> : kLinesOfB<P>) ? 32 / kOperandBits<P, kIsA>
+    : kLoads<LoadOf<P, kIsA>> &&
+            std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90
+        ? 128 / kOperandBits<P, kIsA>
         : P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
 
 namespace internal {
@@ -193,10 +196,14 @@ struct CheckedGemmPolicy {
                 "since the tensor cores want their k side by side");
   static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
                 CheckedLoad<LoadOf<P, false>, ElementOfB<Element>>::kValid);
+  static constexpr bool kWgmmaWidens =  // B in registers
+      kWgmma && !kLoads<LoadOf<P, true>> && kLinesOfB<P> && kWidensInRegisters<LoadOf<P, false>>;
   static_assert((!kLoads<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>) ||
-                    kMainloop == Mainloop::kMmaSm80,
+                    kMainloop == Mainloop::kMmaSm80 || kWgmmaWidens,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
-                "registers, through which other mainloops' operands do not pass");
+                "registers, through which other mainloops' operands do not pass, but for a "
+                "column-major B of a WgmmaSm90Config with LoadB = Widen<Half or Bfloat16, "
+                "std::int8_t or Int4>");
   static_assert(
       internal::kSumFits<P> && (!kHalfSums<P> || (std::is_same_v<Element, Half> &&
                                                   (kMainloop == Mainloop::kMmaSm80 || kWgmma))),

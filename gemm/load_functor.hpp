@@ -151,6 +151,15 @@ using LoadOf = typename internal::LoadOfPolicy<P, kIsA>::type;
 template <class Load>
 inline constexpr bool kLoads = !std::is_same_v<Load, NoLoad>;
 
+// Those that wgmma_sm90 has for B (held_columns.hpp).
+template <class Load>
+inline constexpr bool kWidensInRegisters = false;
+template <class Element, class From>
+inline constexpr bool kWidensInRegisters<Widen<Element, From>> =
+    (std::is_same_v<Element, Half> ||
+     std::is_same_v<Element, Bfloat16>)&&(std::is_same_v<From, std::int8_t> ||
+                                          std::is_same_v<From, Int4>);
+
 // `P` with a functor for B, for A.
 template <class P, class F>
 struct WithLoadB : P {

@@ -18,10 +18,10 @@
 #include "weft/gemm/arch/wgmma.hpp"
 #include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/config.hpp"
+#include "weft/gemm/held_columns.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
 #include "weft/gemm/staged_chunk.hpp"
-#include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
 
@@ -59,9 +59,8 @@ inline namespace WEFT_BACKEND {
 //     kResident    optional: the pipeline is a ResidentRing
 //     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
 //                  column c then is channel c % (64 / stack) of row c / (64 / stack)
-//     kInt4Columns optional, with bytes: the stage has the columns as blocks of int4, 16 bytes for the
-//                  32 k of a step (layouts/packed_int4.hpp), one column after the other. The tensor
-//                  cores then take them from registers, where each warp makes bytes of them
+//     HeldColumns  optional, or void: the stage has the columns in a narrower type. The tensor cores then take
+//                  them from registers, where each warp makes what is multiplied (held_columns.hpp)
 //     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
@@ -71,8 +70,14 @@ class WgmmaSm90Mainloop {
  private:
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
-  static constexpr bool kInt4Columns = requires { requires Spec::kInt4Columns; };
-  static_assert(!kInt4Columns || (kS8 && !kResident));
+  static constexpr bool kHeldColumns = [] {
+    if constexpr (requires { typename Spec::HeldColumns; }) {
+      return !std::is_void_v<typename Spec::HeldColumns>;
+    } else {
+      return false;
+    }
+  }();
+  static_assert(!kHeldColumns || !(kResident || Spec::kColumnsAcross));
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
@@ -154,7 +159,7 @@ class WgmmaSm90Mainloop {
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
-  static constexpr int kHeldRegisters = kInt4Columns ? 16 * kBlocks : 0;
+  static constexpr int kHeldRegisters = kHeldColumns ? 16 * kBlocks : 0;
   static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) + kHeldRegisters <= kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
@@ -269,8 +274,8 @@ class WgmmaSm90Mainloop {
     const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
     const bool accumulate = slice > slices.begin;
     Keep(t, acc);
-    if constexpr (kInt4Columns) {
-      const std::uint32_t own = static_cast<std::uint32_t>(t.warp() % 4 * 256 + t.lane() * 4);
+    if constexpr (kHeldColumns) {
+      const std::uint32_t own = Spec::HeldColumns::Own(t);
       MultiplyHeld(t, steps, rows, (columns << 4) + own, accumulate, acc, started);
       return;
     }
@@ -319,7 +324,7 @@ class WgmmaSm90Mainloop {
     }
   }
 
-  // Columns of int4. What the tensor cores read from registers has to stay there until its group has
+  // Held columns. What the tensor cores read from registers has to stay there until its group has
   // been waited for. So groups take turns with two sets of registers: one is filled while the group of
   // the other is in flight. A slice begins with set 0 and ends with set 1, that the next may do so.
   //
@@ -332,7 +337,7 @@ class WgmmaSm90Mainloop {
   };
   struct NothingHeld {};
 
-  // columns: where this lane's word of column lane / 4 of its warp is.
+  // columns: where this lane's own begin.
   template <class Started>
   WEFT_DEVICE void MultiplyHeld(arch::Thread t, int steps, std::uint32_t rows,
                                 std::uint32_t columns, bool accumulate, Accumulators& acc,
@@ -383,13 +388,7 @@ class WgmmaSm90Mainloop {
     for (int j = 0; j < kCount; ++j) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        const std::uint32_t at = columns + ((plan_.step_b[i + j] + x * plan_.b_block) << 4);
-        WEFT_UNROLL
-        for (int e = 0; e < 2; ++e) {  // columns lane / 4 and 8 + lane / 4 of the warp's
-          const auto word = t.template LoadSharedAt<std::uint32_t>(at + e * 8 * 16);
-          held[j][x][e] = LowerInt4(word);
-          held[j][x][2 + e] = UpperInt4(word);
-        }
+        Spec::HeldColumns::Fill(t, columns, plan_, i + j, x, held[j][x]);
       }
     }
     WEFT_UNROLL
@@ -434,6 +433,10 @@ class WgmmaSm90Mainloop {
       t.template WgmmaS8<kN>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kS8U8) {
       t.template WgmmaS8U8<kN>(acc, columns, rows, accumulate);
+    } else if constexpr (kHeldColumns && kType == arch::WgmmaType::kF16) {
+      t.template WgmmaF16<kN, Spec::kRowsAcross>(acc, columns, rows, accumulate);
+    } else if constexpr (kHeldColumns && kType == arch::WgmmaType::kBf16) {
+      t.template WgmmaBf16<kN, Spec::kRowsAcross>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kF16) {
       t.template WgmmaF16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
                                                                        accumulate);
@@ -453,7 +456,7 @@ class WgmmaSm90Mainloop {
   const WgmmaPlan& plan_;
   std::uint32_t a_, b_;  // lower halves of the warpgroup's
   // Products in flight read it when Multiply has returned.
-  mutable std::conditional_t<kInt4Columns, Held, NothingHeld> held_ = {};
+  mutable std::conditional_t<kHeldColumns, Held, NothingHeld> held_ = {};
 };
 
 }  // namespace WEFT_BACKEND

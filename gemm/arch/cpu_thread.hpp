@@ -337,6 +337,16 @@ struct Thread : HopperThread {
     return result;
   }
 
+  // a - b of two Ts side by side, Half or Bfloat16, each rounded to a T.
+  template <class T>
+  static uint32_t SubPairs(uint32_t a, uint32_t b) {
+    const auto sub = [&](int shift) {
+      const T x{static_cast<uint16_t>(a >> shift)}, y{static_cast<uint16_t>(b >> shift)};
+      return uint32_t{T::FromFloat(x.ToFloat() - y.ToFloat()).bits} << shift;
+    };
+    return sub(0) | sub(16);
+  }
+
  private:
   template <class T>
   static T Zeros() {

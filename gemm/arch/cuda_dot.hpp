@@ -9,6 +9,7 @@
 
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/layouts/complex.hpp"
+#include "weft/layouts/float16.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
@@ -93,6 +94,19 @@ struct DotThread {
   // 3 bits of the selector's i-th hexadecimal digit name.
   WEFT_DEVICE static uint32_t BytePermute(uint32_t a, uint32_t b, uint32_t selector) {
     return __byte_perm(a, b, selector);
+  }
+
+  // a - b of two Ts side by side, Half or Bfloat16 (from sm_90 on), each rounded to a T.
+  template <class T>
+  WEFT_DEVICE static uint32_t SubPairs(uint32_t a, uint32_t b) {
+    uint32_t d;
+    if constexpr (std::is_same_v<T, Half>) {
+      asm("sub.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    } else {
+      static_assert(std::is_same_v<T, Bfloat16>);
+      asm("sub.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    }
+    return d;
   }
 };
 

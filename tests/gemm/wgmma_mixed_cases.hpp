@@ -1,0 +1,72 @@
+// Products whose B is of int8 or int4 through wgmma_sm90, which takes its columns from registers.
+#pragma once
+
+#include "tests/gemm/mixed_product.hpp"
+
+namespace weft::gemm {
+
+namespace {
+
+template <class Element, class From, class A, class Tile, class Epilogue = Chain<ToSums<float>>,
+          class C = RowMajor>
+using Widened =
+    MixedPolicy<Element, A, ColumnMajor, C, NoLoad, Widen<Element, From>, Tile, Epilogue>;
+template <class Element, class From, class Tile>
+void ExpectWidenedProducts(std::uint32_t seed, bool exact = true) {
+  ExpectRandomMixed<Widened<Element, From, RowMajor, Tile>>(seed, exact);
+  ExpectRandomMixed<Widened<Element, From, ColumnMajor, Tile>>(seed + 10, exact);
+}
+
+// Lines of 64, 128 and 32 bytes of B; one block of 64 columns to a warpgroup, and two.
+TEST(GemmWgmmaMixed, HalfByInt8) {
+  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(100);
+  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 128, 128, 64, 128, 4>>(200);
+  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 128, 32, 64, 64, 4>>(300);
+}
+TEST(GemmWgmmaMixed, HalfByInt4) {
+  ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(400);
+  ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 64, 128, 64, 64, 4>>(500);
+  ExpectWidenedProducts<Half, Int4, WgmmaTile<128, 128, 256, 64, 128, 4>>(600);
+}
+TEST(GemmWgmmaMixed, Bfloat16) {
+  ExpectWidenedProducts<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(700);
+  ExpectWidenedProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(800);
+}
+TEST(GemmWgmmaMixed, WithinTheRoundingBound) {
+  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(900, false);
+  ExpectWidenedProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(950, false);
+}
+TEST(GemmWgmmaMixed, TurnsAndSplit) {
+  ExpectWidenedProducts<Half, std::int8_t, Turns<WgmmaTile<64, 128, 64, 64, 128, 4>>>(1000);
+  ExpectWidenedProducts<Half, Int4, Turns<WgmmaTile<64, 64, 64, 64, 64, 4>>>(1100);
+  ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 64, 64, 64, 64, 4, 1, 2>>(1200);
+}
+TEST(GemmWgmmaMixed, Outputs) {
+  using ToHalf = Chain<Scale, RoundTo<Half>>;
+  using Tile = WgmmaTile<64, 128, 64, 64, 64, 2>;
+  ExpectRandomMixed<Widened<Half, Int4, RowMajor, Tile, ToHalf>>(1300);
+  ExpectRandomMixed<Widened<Half, std::int8_t, RowMajor, Tile, ToHalf, ColumnMajor>>(1310);
+}
+TEST(GemmWgmmaMixed, BatchAndGroups) {
+  using P = Widened<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 48, .ldb = 64, .batch = 3}, 1400, true);
+  ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 48, .ldb = 64, .batch = 3, .stride_b = 0}, 1401,
+                 true);
+  ExpectMixed<Grouped<P>>({.m = 90, .n = 40, .k = 64, .batch = 3}, 1402, true, {20, 20, 81});
+}
+
+TEST(GemmWgmmaMixed, BadInput) {
+  using P = Widened<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  EXPECT_THAT(std::string(Gemm<P>::Create({.m = 8, .n = 8, .k = 48}).status().message()),
+              testing::HasSubstr("k=48 is not a multiple of 32"));
+  const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 32});
+  ASSERT_TRUE(op.ok()) << op.status();
+  alignas(16) Half a[256] = {};
+  alignas(16) std::uint8_t b[144] = {};
+  alignas(16) float c[64];
+  EXPECT_THAT(std::string(op->Run({.a = a, .b = b + 8, .c = c}, nullptr).message()),
+              testing::HasSubstr("is not 16-byte aligned"));
+}
+
+}  // namespace
+}  // namespace weft::gemm

@@ -1,0 +1,1 @@
+#include "tests/gemm/wgmma_mixed_cases.hpp"  // on the CPU
