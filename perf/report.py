@@ -349,6 +349,7 @@ RENDERERS = {
     "depthwise": (lambda found, root: layers(found["depthwise"]), "depthwise"),
     "network": (lambda found, root: network(found["network"]), "network"),
     "anchors-h100": (lambda found, root: summary(found["anchors-h100"]), "anchors-h100"),
+    "depthwise-h100": (lambda found, root: layers(found["depthwise-h100"]), "depthwise-h100"),
     "lists-h100": (lambda found, root: lists({k: found[f"{k}-h100"] for k in LISTS if found.get(f"{k}-h100")}), "resnet50-h100"),
     "network-h100": (lambda found, root: network(found["network-h100"]), "network-h100"),
     "large-h100": (lambda found, root: large(found["large-h100"]), "large-h100"),
@@ -368,7 +369,7 @@ RENDERERS |= {f"{name}{gpu}": (lambda found, root, render=render, gpu=gpu: rende
 RENDERERS |= {name: (lambda found, root, name=name: report_products.render(name, found[name][0], table), name)
               for name in report_products.FILES}
 NOT_LISTS = (*report_benches.BENCHES, *report_products.FILES, "ladder", "anchors-nc4", "depthwise", "network", "cudnn", "compile-times",
-             *(f"{name}-h100" for name in ("anchors", *LISTS, "network", "large", "ladder", *report_benches.BENCHES, *H100_PRODUCTS, "ncu")))
+             *(f"{name}-h100" for name in ("anchors", "depthwise", *LISTS, "network", "large", "ladder", *report_benches.BENCHES, *H100_PRODUCTS, "ncu")))
 
 
 def load_all(root):
@@ -377,7 +378,7 @@ def load_all(root):
             **{name: [x for format in ("", "-nhwc") for x in load_one(root, f"resnet50{format}-network.json", NETWORK_FIELDS,
                                                                       folder=folder)]
                for name, folder in (("network", RESULTS), ("network-h100", H100))},
-            **{f"{name}-h100": load(root, name, H100) for name in ("anchors", *LISTS)},
+            **{f"{name}-h100": load(root, name, H100) for name in ("anchors", "depthwise", *LISTS)},
             "large-h100": load_one(root, "resnet50-nhwc-large.json", NETWORK_FIELDS, folder=H100),
             **{f"{name}-h100": load_one(root, file, report_benches.FIELDS, (), H100) for name, (file, _) in report_benches.BENCHES.items()},
             **{f"{name}-h100": load_one(root, f"{name}.json", report_products.FIELDS, folder=H100) for name in H100_PRODUCTS},

@@ -105,6 +105,9 @@ BENCHES = {
         ("share of a copy's rate:", "share_of_copy", 2), ("tile", "kernel", None), ("status", "status", None))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
+    # Rows of these kinds alone, of a later commit: --kinds='zero point,filter'.
+    "epilogue-zeros": ("epilogue-zeros.json", costs),
+    "int4-filters": ("epilogue-zeros.json", int4),
     "epilogue-types": ("epilogue-types.json", types),
     "depthwise-zeros": ("epilogue-types.json", depthwise_zeros),
     "deconv-zeros": ("deconv.json", deconv_zeros),

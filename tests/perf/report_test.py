@@ -173,7 +173,7 @@ class Report(Case):
         for name in ("anchors-nc4", "anchors", "resnet50", "reformat", "resnet50-residual", "resnet50-hswish",
                      "depthwise"):
             self.write(16, [row()], name)
-        for name in ("anchors", "resnet50"):
+        for name in ("anchors", "resnet50", "depthwise"):
             self.write(16, [row()], name, report.H100)
         elsewhere = {*report.report_benches.BENCHES, *report.report_ladder.TABLES,
                      *(f"{name}-h100" for name in ("ncu", *report.report_benches.BENCHES, *report.report_ladder.TABLES))}
