@@ -182,11 +182,12 @@ def lists(by_list):
             n = report_page.numbers(rows)
             plain = [r["peer_us"] / r["ours_plain_us"] for r in compared(rows) if r.get("ours_plain_us")]
             total = lambda field: sum(r[field] * r.get("count", 1) for r in compared(rows))  # noqa: E731,B023
-            lines.append((name, e["batch"], n.exact, n.geomean, n.won, n.span, n.over_floor,
+            most = geomean([r["peer_us"] / r["floor_us"] for r in compared(rows) if r.get("floor_us")])
+            lines.append((name, e["batch"], n.exact, n.geomean, n.won, n.span, n.over_floor, f"{most:.2f}",
                           f"{geomean(plain):.2f} of {len(plain)}" if plain else "-", f"{total('ours_us'):.0f}",
                           f"{total('peer_us'):.0f}", e["commit"] if " and " in e["commit"] else e["commit"][:7]))
     return table(("list", "batch:", "layers exact:", "best peer's time / ours, geometric mean:", "at least as fast:", "from, to:",
-                  "ours / floor:", "without dependent launch:", "ours, all layers with their counts, us:", "peers, likewise:",
+                  "ours / floor:", "peer / floor:", "without dependent launch:", "ours, all layers with their counts, us:", "peers, likewise:",
                   "commit"), lines) + machine(next(iter(by_list.values())))
 
 

@@ -121,7 +121,7 @@ class Report(Case):
 
     def test_lists_add_up_layers_with_their_counts(self):
         text = report.lists({"resnet50": [result(16, [row(), row(count=3)])]})
-        self.assertIn("| resnet50 | 16 | 2 of 2 | 2.00 | 2 of 2 | 2.00 to 2.00 | 2.00 | - | 50 | 100 | abc |", text)
+        self.assertIn("| resnet50 | 16 | 2 of 2 | 2.00 | 2 of 2 | 2.00 to 2.00 | 2.00 | 4.00 | - | 50 | 100 | abc |", text)
 
     def test_rows_not_run_come_from_a_later_run(self):
         late = row(layer="c8", ours_us=None, status="failed: not run: --stop_after_s was reached")
