@@ -13,6 +13,10 @@ struct CopyOfGroups : S8Conv4<EpilogueT, NCxHWx<32>, Tile32x32> {
   using Prologue = prologues::Grouped;
 };
 
+struct RangeTurns {
+  static constexpr auto config = InTurns(Wgmma64x64::config);
+};
+
 namespace {
 
 using namespace epilogues;  // NOLINT: a test file about them
@@ -181,10 +185,6 @@ TEST(ConvolutionCopy, RangeOfEachChannel) {
   using Behind = Chain<Scale, Bias<>, Relu, Copy<float, NHWC>, ChannelRange, ToFloat>;
   RunCopy<S8Conv32<Behind, NCHW, Wgmma32x64>, EndingIn<float, Scale, Bias<>, Relu>>(kRelu, kRelu);
 }
-
-struct RangeTurns {
-  static constexpr auto config = InTurns(Wgmma64x64::config);
-};
 
 // Without a copy, from two warpgroups of rows and two of columns, over a residual, of groups.
 TEST(ConvolutionCopy, RangeAlone) {

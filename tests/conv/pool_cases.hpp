@@ -14,6 +14,10 @@ struct PoolOfGroups : S8Conv4<EpilogueT, NCxHWx<32>, Tile32x32> {
   using Prologue = prologues::Grouped;
 };
 
+struct PoolTurns {
+  static constexpr auto config = InTurns(Wgmma64x64::config);
+};
+
 namespace {
 
 using namespace epilogues;  // NOLINT: a test file about them
@@ -90,10 +94,6 @@ TEST(ConvolutionPool, MmaSm80) {
   using Rounds = Chain<SumBias, Scale, RoundFirst, ImageSums, ClampTo<std::uint8_t>>;
   RunPools<S8ConvNhwc<Rounds, NHWC, Mma64x64>>(kNone, {.per_tensor_alpha = true});
 }
-
-struct PoolTurns {
-  static constexpr auto config = InTurns(Wgmma64x64::config);
-};
 
 TEST(ConvolutionPool, WgmmaSm90) {
   RunPools<S8Conv32<Beside<std::uint8_t>, NCxHWx<32>, Wgmma32x64>>(kRelu, {.zero_point = 3.0f});
