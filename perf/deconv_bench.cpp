@@ -18,6 +18,7 @@
 #include "perf/deconv_bench/peer.hpp"
 #include "perf/deconv_bench/policies.hpp"
 #include "perf/support/random.hpp"
+#include "perf/support/zero_points.hpp"
 #include "weft/conv/deconvolution.hpp"
 #include "weft/conv/ready_made.hpp"
 #include "weft/conv/tuning.hpp"
@@ -29,10 +30,6 @@ using conv::DeconvolutionProblem;
 
 constexpr double kSampleMicroseconds = 2000.0;
 constexpr float kBias = 3.0f;
-constexpr std::int32_t kSourceZero = 3;
-std::int32_t FilterZero(std::int64_t k) {
-  return static_cast<std::int32_t>(k % 5) - 2;
-}
 
 DeconvolutionProblem Doubled(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k,
                              std::int64_t rs) {

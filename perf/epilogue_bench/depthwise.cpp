@@ -14,6 +14,7 @@
 #include "perf/epilogue_bench/policies.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/random.hpp"
+#include "perf/support/zero_points.hpp"
 #include "tests/reference/reference.hpp"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/source_correction.hpp"
@@ -25,10 +26,6 @@ namespace {
 
 constexpr double kSampleMicroseconds = 2000.0;
 constexpr float kBias = 3.0f;
-constexpr std::int32_t kSourceZero = 3;
-std::int32_t FilterZero(std::int64_t k) {
-  return static_cast<std::int32_t>(k % 5) - 2;
-}
 
 struct Data {
   conv::Problem problem;

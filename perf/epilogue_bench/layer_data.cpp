@@ -22,7 +22,7 @@ std::vector<std::int32_t> WindowSums(const conv::Problem& p, const std::vector<s
   for (std::int64_t i = 0; i < p.n * p.c; ++i) {
     std::int32_t* const to = pixels.data() + i / p.c * plane;
     for (std::int64_t j = 0; j < plane; ++j) {
-      to[j] += src[i * plane + j] - LayerData::kSourceZero;
+      to[j] += src[i * plane + j] - kSourceZero;
     }
   }
   std::vector<std::int32_t> sums;

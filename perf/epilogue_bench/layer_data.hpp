@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "perf/support/cuda.hpp"
+#include "perf/support/zero_points.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/conv/source_correction.hpp"
 #include "weft/layouts/packed_filter.hpp"
@@ -21,9 +22,7 @@ struct LayerData {
   static constexpr float kBias = 3.0f;
   static constexpr float kRequantScale =
       1.0f / 16.0f;  // of Requant, whose other scale is 1 over it
-  static constexpr std::int32_t kSourceZero = 3;
   static constexpr std::uint64_t kResidualSeed = 77;
-  static std::int32_t FilterZero(std::int64_t k) { return static_cast<std::int32_t>(k % 5) - 2; }
   static float Slope(std::int64_t k) { return 0.125f * static_cast<float>(k % 7); }
   // Of a SourceFunctor, for each channel.
   static float SourceScale(std::int64_t c) { return 0.5f + 0.125f * static_cast<float>(c % 5); }

@@ -159,9 +159,9 @@ typename P::Epilogue::Output Want(const LayerData& d,
   const auto* const source = conv::kConvertsSource<P>
                                  ? converted.data()
                                  : reinterpret_cast<const typename P::Element*>(d.src.data());
-  const std::int64_t sum = reference::Accumulate(
-      p, source, d.filter.data(), n, k, y, x, E::kSourceZeroPoint ? LayerData::kSourceZero : 0,
-      E::kFilterZeroPoint ? LayerData::FilterZero(k) : 0);
+  const std::int64_t sum = reference::Accumulate(p, source, d.filter.data(), n, k, y, x,
+                                                 E::kSourceZeroPoint ? kSourceZero : 0,
+                                                 E::kFilterZeroPoint ? FilterZero(k) : 0);
   epilogues::StageInputs in;
   in.accumulator = static_cast<std::int32_t>(sum);
   in.alpha = AlphaOf<P>(d);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/conv/harness.hpp"
+#include "tests/conv/wgmma_policies.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
@@ -11,10 +12,6 @@ namespace weft::conv {
 template <class EpilogueT>
 struct CopyOfGroups : S8Conv4<EpilogueT, NCxHWx<32>, Tile32x32> {
   using Prologue = prologues::Grouped;
-};
-
-struct RangeTurns {
-  static constexpr auto config = InTurns(Wgmma64x64::config);
 };
 
 namespace {
@@ -194,7 +191,7 @@ TEST(ConvolutionCopy, RangeAlone) {
   using Sum = Chain<Residual<>, Scale, Bias<>, ChannelRange, ClampTo<std::int8_t>>;
   RunRange<S8Conv32<Sum, NCxHWx<32>, Wgmma64x128>, EndingIn<float, Residual<>, Scale, Bias<>>>(
       kNone, kNone, {.gamma = 0.7f});
-  RunRange<S8Conv32<Before, NCxHWx<32>, RangeTurns>, Single>(kNone, kRelu);
+  RunRange<S8Conv32<Before, NCxHWx<32>, Turns<Wgmma64x64>>, Single>(kNone, kRelu);
   RunRange<CopyOfGroups<Before>, Single>(kNone, kRelu);
   RunRange<S8Depthwise32<Before>, Single>(kNone, kRelu);
 }

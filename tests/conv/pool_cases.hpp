@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/conv/harness.hpp"
+#include "tests/conv/wgmma_policies.hpp"
 #include "weft/conv/pooled_average.hpp"
 #include "weft/conv/ready_made.hpp"
 
@@ -12,10 +13,6 @@ namespace weft::conv {
 template <class EpilogueT>
 struct PoolOfGroups : S8Conv4<EpilogueT, NCxHWx<32>, Tile32x32> {
   using Prologue = prologues::Grouped;
-};
-
-struct PoolTurns {
-  static constexpr auto config = InTurns(Wgmma64x64::config);
 };
 
 namespace {
@@ -99,7 +96,7 @@ TEST(ConvolutionPool, WgmmaSm90) {
   RunPools<S8Conv32<Beside<std::uint8_t>, NCxHWx<32>, Wgmma32x64>>(kRelu, {.zero_point = 3.0f});
   RunPools<S8Conv32<Residue, NCxHWx<32>, Wgmma64x64>>(kRelu, {.gamma = 0.7f});
   RunPools<S8ConvNhwc<Alone<std::int8_t>, NHWC, Wgmma64x128>>(kRelu);
-  RunPools<S8Conv32<Beside<std::int8_t>, NCxHWx<32>, PoolTurns>>(kRelu);
+  RunPools<S8Conv32<Beside<std::int8_t>, NCxHWx<32>, Turns<Wgmma64x64>>>(kRelu);
   RunPools<S8Conv4<Alone<std::int8_t>, NCxHWx<32>, WgmmaFirst64x64>>(kRelu);
 }
 
