@@ -168,7 +168,7 @@ template <class P>
 struct WgmmaGemmParts {
   using Params = WgmmaGemmParamsOf<P>;
   using Scheduler = GemmGrid<P, BandedTileGrid>;
-  static constexpr bool kWidens = kLoads<LoadOf<P, false>>;
+  static constexpr bool kWidens = CheckedGemmPolicy<P>::kWgmmaWidens;
   static constexpr int kLineOfB =
       WidenedLineBytes(P::config.threadblock.k, kOperandBits<P, false>);  // if kWidens
   static_assert(!kWidens || IsWidenedLine(kLineOfB),
