@@ -46,7 +46,7 @@ namespace internal {
 // What products of A's and B's elements are summed in; void for pairs that are not multiplied.
 template <class A, class B>
 using BlockSum = std::conditional_t<
-    std::is_same_v<A, B>, std::conditional_t<kWgmmaOnly<A>, void, typename SumOf<A>::type>,
+    std::is_same_v<A, B>, std::conditional_t<kTensorFloat<A>, void, typename SumOf<A>::type>,
     std::conditional_t<std::is_same_v<A, std::uint8_t> && std::is_same_v<B, std::int8_t>,
                        std::int32_t, void>>;
 

@@ -10,6 +10,7 @@
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/loaded_operand.hpp"
 #include "weft/gemm/matrix_operand.hpp"
+#include "weft/gemm/mma_sm75.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
@@ -105,8 +106,10 @@ using GemmMainloop = std::conditional_t<
     mainloop == Mainloop::kSimt, SimtMainloop<P>,
     std::conditional_t<
         mainloop == Mainloop::kSimtAsync, SimtAsyncMainloop<P, kLinesOfA<P>, kLinesOfB<P>>,
-        MmaSm80Mainloop<P, true, false, false, sizeof(typename P::Element) < 8 || kLinesOfA<P>,
-                        sizeof(typename P::Element) < 8 || kLinesOfB<P>>>>;
+        std::conditional_t<
+            mainloop == Mainloop::kMmaSm75, MmaSm75Mainloop<P, false, true>,
+            MmaSm80Mainloop<P, true, false, false, sizeof(typename P::Element) < 4 || kLinesOfA<P>,
+                            sizeof(typename P::Element) < 4 || kLinesOfB<P>>>>>;
 
 // The parts of gemm::TileKernel. P: a GEMM policy.
 template <class P, bool kWhole>
@@ -140,7 +143,7 @@ struct GemmParts {
     constexpr int kOwn = Mainloop::Registers(0);
     if (P::config.registers > 0) return kOwn;
     if (CheckedGemmPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80) {
-      if (sizeof(typename P::Element) >= 8) return kOwn;  // copied as they lie
+      if (sizeof(typename P::Element) >= 4) return kOwn;  // copied as they lie
       if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
       return kLines && !kConverts && !kListed<P> ? kOwn : kOwn * 5 / 4;
     }

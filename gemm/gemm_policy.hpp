@@ -10,7 +10,8 @@
 //     };
 //
 //     Element         sums    config                        result
-//     std::int8_t     int32   SimtConfig, MmaSm80Config,    exact
+//     std::int8_t     int32   SimtConfig, MmaSm75Config,    exact
+//                             MmaSm80Config,
 //                             WgmmaSm90Config
 //     std::uint8_t    int32   the same                      exact; B is of std::int8_t
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
@@ -19,19 +20,20 @@
 //     Complex<double>
 //     Complex<double> same    MmaSm80Config                 rounded within sums as the GPU does
 //     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
-//                             WgmmaSm90Config
+//                             WgmmaSm90Config; of Half
+//                             also MmaSm75Config
 //     Half            Half    MmaSm80Config,                likewise; `using Sum = weft::Half`
 //                             WgmmaSm90Config
-//     Float8E4m3,     float   WgmmaSm90Config               likewise, sums of about 14 bits
-//     Float8E5m2
-//     Tf32            float   WgmmaSm90Config               likewise; A and B are floats, of which the
-//                                                           upper 19 bits are read
+//     Float8E4m3,     float   MmaSm80Config (from sm_89     likewise, sums of about 14 bits
+//     Float8E5m2              on), WgmmaSm90Config
+//     Tf32            float   MmaSm80Config,                likewise; A and B are floats, of which the
+//                             WgmmaSm90Config               upper 19 bits are read
 //
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
 // gemm/load_functor.hpp; by MmaSm80Config, or a column-major B of WgmmaSm90Config.
 //
 // wgmma_sm90 multiplies 16-bit floats of any A and B, others of a row-major A and a column-major B
-// only.
+// only; the other mainloops take any.
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once
@@ -52,9 +54,9 @@ namespace weft::gemm {
 
 template <class Element>
 inline constexpr bool kFloat16 = std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
-// Multiplied by wgmma_sm90 only.
+// Floats that only tensor cores multiply, besides those of 16 bits.
 template <class Element>
-inline constexpr bool kWgmmaOnly =
+inline constexpr bool kTensorFloat =
     std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2> ||
     std::is_same_v<Element, Tf32>;
 
@@ -76,7 +78,7 @@ struct SumOf {
       kByte<Element>, std::int32_t,
       std::conditional_t<kOwnArithmetic<Element>, Element,
                          std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
-                                                kWgmmaOnly<Element>,
+                                                kTensorFloat<Element>,
                                             float, void>>>;
 };
 
@@ -173,7 +175,7 @@ struct CheckedGemmPolicy {
   using Sum = typename SumOf<Element>::type;
   static_assert(Config<std::remove_cvref_t<decltype(P::config)>>,
                 "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
-                "SimtAsyncConfig, MmaSm80Config or WgmmaSm90Config such as "
+                "SimtAsyncConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as "
                 "weft::gemm::kMma128x128");
   static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
   static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
@@ -181,19 +183,18 @@ struct CheckedGemmPolicy {
   static constexpr bool kMmaDouble =
       std::is_same_v<Element, double> || std::is_same_v<Element, Complex<double>>;
   static constexpr bool kWgmma = kMainloop == Mainloop::kWgmmaSm90;
-  static_assert(kSimt || kWgmma || kMainloop == Mainloop::kMmaSm80,
-                "weft: config of a GEMM is a SimtConfig, SimtAsyncConfig, MmaSm80Config or "
-                "WgmmaSm90Config");
+  static constexpr bool kMmaSm75 = kMainloop == Mainloop::kMmaSm75;
+  static_assert(!kMmaSm75 || kByte<Element> || std::is_same_v<Element, Half>,
+                "weft: the mma_sm75 GEMM multiplies Element = std::int8_t, std::uint8_t or "
+                "weft::Half, which tensor cores of sm_75 have");
   static_assert(
-      !kWgmma || !kByte<Element> || (kLinesOfA<P> && kLinesOfB<P>),
-      "weft: the wgmma_sm90 GEMM of bytes takes a row-major A and a column-major B, since "
-      "the tensor cores want their k side by side; others take an MmaSm80Config");
-  static_assert(!kWgmmaOnly<Element> || kWgmma,
-                "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes a "
-                "WgmmaSm90Config");
-  static_assert(!kWgmmaOnly<Element> || (kLinesOfA<P> && kLinesOfB<P>),
-                "weft: the GEMM of 8-bit floats or Tf32 takes a row-major A and a column-major B, "
-                "since the tensor cores want their k side by side");
+      !kWgmma || kFloat16<Element> || (kLinesOfA<P> && kLinesOfB<P>),
+      "weft: the wgmma_sm90 GEMM of bytes, 8-bit floats or Tf32 takes a row-major A and a "
+      "column-major B, since the tensor cores want their k side by side; others take an "
+      "MmaSm80Config");
+  static_assert(!kTensorFloat<Element> || kWgmma || kMainloop == Mainloop::kMmaSm80,
+                "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes an "
+                "MmaSm80Config or a WgmmaSm90Config");
   static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
                 CheckedLoad<LoadOf<P, false>, ElementOfB<Element>>::kValid);
   static constexpr bool kWgmmaWidens =  // B in registers

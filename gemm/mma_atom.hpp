@@ -21,7 +21,9 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/layouts/complex.hpp"
 #include "weft/layouts/float16.hpp"
+#include "weft/layouts/float8.hpp"
 #include "weft/layouts/layout.hpp"
+#include "weft/layouts/tf32.hpp"
 
 namespace weft::gemm {
 
@@ -41,10 +43,13 @@ struct WordAtom {
   using C = typename Shape::C;
 };
 
-// Words of four bytes, of several Es each. Bytes of A may be unsigned, those of B are signed.
+template <class E>
+inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v<E, std::uint8_t>;
+
+// Words of four bytes, of one E or several. Bytes of A may be unsigned, those of B are signed.
 template <class Shape, class E>
 struct WarpAtom : WordAtom<Shape, std::uint32_t> {
-  static constexpr bool kBytes = sizeof(E) == 1;
+  static constexpr bool kBytes = kIsByte<E>;
   static constexpr int kK = Shape::kWords * (4 / static_cast<int>(sizeof(E)));
   using Element = E;
   using ElementB = std::conditional_t<kBytes, std::int8_t, E>;
@@ -63,20 +68,20 @@ struct ThreadAtom {
                               layouts::Nest<layouts::Int<0>, layouts::Ints<0, 0>>>;
 };
 
-template <class E>
-inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v<E, std::uint8_t>;
-
 }  // namespace internal
 
 inline namespace WEFT_BACKEND {
 
-// m16n8k32 of bytes, m16n8k16 of 16-bit floats, m16n8k8 of doubles (below).
+// m16n8k32 of bytes and 8-bit floats, m16n8k16 of 16-bit floats, m16n8k8 of tf32 and of doubles (below).
 template <class E>
 struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
-  static_assert(internal::kIsByte<E> || std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>,
+  static constexpr bool kFloat8 = std::is_same_v<E, Float8E4m3> || std::is_same_v<E, Float8E5m2>;
+  static_assert(internal::kIsByte<E> || std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16> ||
+                    std::is_same_v<E, Tf32> || kFloat8,
                 "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half, "
-                "weft::Bfloat16, double or weft::Complex<double>");
-  static constexpr arch::Requires kRequires = {.min = 80};
+                "weft::Bfloat16, weft::Tf32, weft::Float8E4m3, weft::Float8E5m2, double or "
+                "weft::Complex<double>");
+  static constexpr arch::Requires kRequires = {.min = kFloat8 ? 89 : 80};
   using Sum = typename internal::WarpAtom<arch::MmaM16N8, E>::Sum;
 
   WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[4], const std::uint32_t (&a)[4],
@@ -87,6 +92,12 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
       t.MmaM16N8K32U8S8(c, a, b, c);
     } else if constexpr (std::is_same_v<E, Half>) {
       t.MmaM16N8K16F16(c, a, b, c);
+    } else if constexpr (std::is_same_v<E, Tf32>) {
+      t.MmaM16N8K8Tf32(c, a, b, c);
+    } else if constexpr (std::is_same_v<E, Float8E4m3>) {
+      t.MmaM16N8K32E4m3(c, a, b, c);
+    } else if constexpr (std::is_same_v<E, Float8E5m2>) {
+      t.MmaM16N8K32E5m2(c, a, b, c);
     } else {
       t.MmaM16N8K16Bf16(c, a, b, c);
     }
@@ -143,7 +154,7 @@ struct MmaSm80HalfSumAtom : internal::WarpAtom<arch::MmaM16N8, Half> {
 template <class E>
 struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, E> {
   static_assert(internal::kIsByte<E>,
-                "weft: MmaSm75Atom<E> multiplies std::int8_t or std::uint8_t");
+                "weft: MmaSm75Atom<E> multiplies std::int8_t, std::uint8_t or weft::Half");
   static constexpr arch::Requires kRequires = {.min = 75};
 
   WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[2],
@@ -156,7 +167,18 @@ struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, E> {
   }
 };
 
-// The same of pairs of 4-bit values, which are bytes to everything but the instruction: m16n8k64 and
+// m16n8k8 of halves.
+template <>
+struct MmaSm75Atom<Half> : internal::WarpAtom<arch::MmaM16N8Short, Half> {
+  static constexpr arch::Requires kRequires = {.min = 75};
+
+  WEFT_DEVICE static void Multiply(arch::Thread t, float (&c)[4], const std::uint32_t (&a)[2],
+                                   const std::uint32_t (&b)[1]) {
+    t.MmaM16N8K8F16(c, a, b, c);
+  }
+};
+
+// Bytes that are pairs of 4-bit values, which are bytes to everything but the instruction: m16n8k64 and
 // m8n8k32.
 template <class E>
 struct MmaSm80PairAtom : MmaSm80Atom<E> {

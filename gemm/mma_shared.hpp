@@ -75,8 +75,8 @@ constexpr auto LinesOf() {
   }
 }
 
-// Of doubles and complex doubles (kElementBytes 8, 16), which lanes read one by one: 128 bytes at once,
-// that is 4 k of 4 rows, or of 2. kLines: lines of k side by side, of which those 4 (2) begin in different
+// Of doubles and complex doubles (kElementBytes 8, 16), and of tf32 (4) whose rows lie side by side, which
+// lanes read one by one: 128 bytes at once, that is 4 k of 4 rows, or of 2, or of 8. kLines: lines of k side by side, of which those 4 (2) begin in different
 // sets of 8 (16) banks; if not, k's one after the other, of rows side by side: in sets of 8.
 template <int kRows, int kGroups, bool kLines, int kElementBytes>
 struct DoubleMajor {
@@ -106,7 +106,7 @@ struct Int4Major {
 // A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
 // they are channel blocks, which lie in memory as they do in shared memory. kGroupBytesB: of a k
 // group of B, 16 where a stage holds int4. kLinesOfA, kLinesOfB: whether k runs along memory; of doubles
-// it need not, which are copied as they lie.
+// and tf32 it need not, which are copied as they lie.
 template <class P, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32, bool kLinesOfA = true,
           bool kLinesOfB = true>
 struct FragmentTile : WarpTile<P> {
@@ -115,15 +115,18 @@ struct FragmentTile : WarpTile<P> {
   static constexpr int kFragmentsM = W::kWarpM / kFragmentRows, kFragmentsN = W::kWarpN / 8;
   static constexpr bool kDoubles = W::kElementBytes >= 8;  // or complex
   static_assert(!kDoubles || kMatrix);
+  // What words are read of one by one.
+  template <bool kLines>
+  static constexpr bool kByWords = kDoubles || (W::kElementBytes == 4 && !kLines);
   template <int kRows, bool kLines>
   using Layout = std::conditional_t<
-      kDoubles, DoubleMajor<kRows, kGroups, kLines, W::kElementBytes>,
+      kByWords<kLines>, DoubleMajor<kRows, kGroups, kLines, W::kElementBytes>,
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
   using LayoutA = Layout<W::kBlockM, kLinesOfA>;
   using LayoutB = Layout<W::kBlockN, kLinesOfB>;
   template <class L, int kRows, int kGroupBytes>
   static constexpr int Bytes() {
-    if constexpr (kDoubles) {
+    if constexpr (requires { L::kBytes; }) {
       return L::kBytes;
     } else {
       return kGroups * kRows * kGroupBytes;

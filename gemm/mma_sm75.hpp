@@ -1,5 +1,5 @@
-// The mma_sm75 mainloop: int8 tensor cores (m8n8k16; of int4 m8n8k32) over two register-staged
-// buffers, any GPU from sm_75. Stages as in mma_shared.hpp, GroupMajor.
+// The mma_sm75 mainloop: tensor cores (m8n8k16 of int8, m8n8k32 of int4, m16n8k8 of halves) over two
+// register-staged buffers, any GPU from sm_75. Stages as in mma_shared.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,37 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-// kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere.
-template <class P, bool kPairs = false>
-struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
-  using T = FragmentTile<P, false, 8>;
+// kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere. kMatrix: operands are
+// matrices.
+template <class P, bool kPairs = false, bool kMatrix = false,
+          class AtomT = std::conditional_t<kPairs, MmaSm75PairAtom<typename P::Element>,
+                                           MmaSm75Atom<typename P::Element>>>
+struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
+  using Atom = AtomT;
+  using T = FragmentTile<P, kMatrix, Atom::kM>;
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
   static constexpr arch::Requires kRequires = {.min = 75};
 
   static_assert(
-      T::kWarpM % 16 == 0 && T::kWarpN % 32 == 0 && T::kBlockK % 32 == 0,
+      T::kWarpM % 16 == 0 && T::kWarpN % 32 == 0 && T::kBlockK * T::kElementBytes % 32 == 0,
       "weft: config.warp of the mma_sm75 mainloop must be a multiple of 16 in m (pixels) and of 32 "
-      "in n (channels), and threadblock.k a multiple of 32");
+      "in n (channels), and threadblock.k a multiple of 32 int8 or 16 halves");
   static_assert(2 * (T::kBytesA + T::kBytesB) <= 64 * 1024,
                 "weft: config.threadblock of the mma_sm75 mainloop needs more than 64 KB of shared "
                 "memory, the most an sm_75 GPU gives one block");
 
   // Stores of 16 channels, for which pairs of lanes exchange halves.
-  static constexpr bool kWideStores = 8 * P::config.alignment.dst == 16 * T::kOutputBits;
+  static constexpr bool kWideStores =
+      Atom::kM == 8 && 8 * P::config.alignment.dst == 16 * T::kOutputBits;
+
+  static_assert(
+      kWideStores || T::kOutputBits % P::config.alignment.dst == 0,
+      "weft: config.alignment.dst of the mma_sm75 mainloop is wider than the 8 output "
+      "channels that one thread holds side by side (of bytes, two exchange theirs for 16)");
 
   // Found by compiling: what does not spill.
   static constexpr int Registers(int) {
-    constexpr int kHeld = T::kFragmentsM * T::kFragmentsN * 2 +
+    constexpr int kHeld = T::kFragmentsM * T::kFragmentsN * (Atom::kM / 4) +
                           T::kGroups * 8 * (T::kBlockM + T::kBlockN) / T::kThreads +
                           (kWideStores ? 24 : 0);
     if (P::config.registers > 0) return P::config.registers;
@@ -44,11 +54,9 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   }
 
   // Who multiplies what; rows of B in shared memory are in the order of instructions.
-  using Atom = std::conditional_t<kPairs, MmaSm75PairAtom<typename P::Element>,
-                                  MmaSm75Atom<typename P::Element>>;
   using Tiled = MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, 8>;
   using Sum = typename Tiled::Sum;
-  // acc[i * kFragmentsN + j]: the fragment of rows 8 i and columns 8 j of the warp's tile.
+  // acc[i * kFragmentsN + j]: the fragment of rows kM i and columns 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
 
   // With wide stores, lanes 2i and 2i + 1, which hold the halves of 16 adjacent channels of the same
@@ -68,10 +76,14 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
   };
   using Map = std::conditional_t<kWideStores, LayoutMap<WideLayouts>, typename Tiled::Map>;
 
-  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row.
-  using ColumnsOfB = SharedRowsOfB<8>;
+  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one that is
+  // transposed on its way, whose threads know their rows of memory.
+  using ColumnsOfB = std::conditional_t<kMatrix, ChannelsOfB<8>, SharedRowsOfB<8>>;
   template <class Rows, int kBytes>
   using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
+  template <class Rows>
+  struct Transposed : MmaPlace<MmaSm75Mainloop, Rows, 8>,
+                      Share<T, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
 
   // Blocks of int4 (int4_operand.hpp), of one row of a k group.
   template <class Rows, bool>
@@ -97,7 +109,7 @@ struct MmaSm75Mainloop : FragmentTile<P, false, 8> {
     const ReaderB reader_b(t, t.SharedAddress(stage_b));
     WEFT_UNROLL
     for (int step = 0; step < ReaderA::kSteps; ++step) {  // half a k group
-      std::uint32_t fragment_a[T::kFragmentsM][1];
+      std::uint32_t fragment_a[T::kFragmentsM][Tiled::kRegistersA];
       reader_a.Load(t, 0, step, 0, fragment_a);
       WEFT_UNROLL
       for (int j = 0; j < T::kFragmentsN; j += 4) {

@@ -1,9 +1,9 @@
-// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8, m16n8k64 of int4, m16n8k16 of 16-bit
-// floats, m16n8k8 of doubles and complex doubles) over a ring of cp.async buffers.
+// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8 and 8-bit floats, m16n8k64 of int4, m16n8k16 of
+// 16-bit floats, m16n8k8 of tf32, doubles and complex doubles) over a ring of cp.async buffers.
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
 // those of the next and starts the copies of a slice kStages - 1 ahead. (Of doubles two groups, and words
-// of them are read one by one.) Where config.warp.k is less than config.threadblock.k, several warps share
+// of them are read one by one, as are those of tf32 where k does not run along memory.) Where config.warp.k is less than config.threadblock.k, several warps share
 // a slice (sliced_sums.hpp): a sum of floats is one of each part of the slices, added in the order of k.
 #pragma once
 
@@ -27,7 +27,7 @@ inline namespace WEFT_BACKEND {
 // loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Sums then are 16
 // times as large until they are complete, so that as many products fit in 32 bits as of int8. kPairs:
 // both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k group has 64 of them.
-// kLinesOfA, kLinesOfB: of doubles, whether k runs along memory.
+// kLinesOfA, kLinesOfB: of doubles and tf32, whether k runs along memory.
 template <class P, bool kMatrix, bool kInt4B = false, bool kPairs = false, bool kLinesOfA = true,
           bool kLinesOfB = true>
 struct MmaSm80Mainloop
@@ -36,7 +36,6 @@ struct MmaSm80Mainloop
                  WarpTile<P>::kWarpsK> {
   using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
-  static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr int kStages = P::config.stages;
   static constexpr bool kDoubles = T::kDoubles;
   static constexpr int kSteps = (kDoubles ? T::kBlockK / 8 : T::kGroups) / T::kWarpsK;  // a warp's
@@ -49,31 +48,34 @@ struct MmaSm80Mainloop
           (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
           P::config.warp.k * T::kElementBytes % (kDoubles ? 8 * T::kElementBytes : 32) == 0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
-      "multiple of 32 int8, 16 16-bit floats, 8 doubles or 8 complex doubles");
+      "multiple of 32 int8 or 8-bit floats, 16 16-bit floats, 8 tf32, doubles or complex doubles");
   static_assert(T::kWarpsK == 1 || (!kHalfSums<P> && T::kElementBytes < 16),
                 "weft: config.warp must equal config.threadblock in k where sums are of Half or "
                 "complex");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
-  static_assert((T::kWarpN == 16 ? 4 : 8) * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
-                "weft: config.alignment.dst is wider than the 8 output channels (4 if warp.n is "
-                "16) that one thread holds side by side");
-
   // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
   // matrix 16 bytes, so that the four threads of a row write whole sectors together.
   static constexpr int kRun = [] {
     if constexpr (kOwnRun) {
       return P::kRun;
     } else {
-      if (kDoubles) return 2;
+      if (T::kElementBytes >= 4) return 2;  // rows of B that are copied as they lie are in order
       return T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
     }
   }();
+
+  static_assert(
+      kRun * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
+      "weft: config.alignment.dst is wider than the output channels that one thread holds "
+      "side by side: 8, 4 if warp.n is 16 or a matrix's outputs have 4 bytes, 2 of tf32 and "
+      "doubles");
 
   // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
   // ChannelOrder makes kRun adjacent channels of each 4 kRun.
   using Atom = std::conditional_t<kHalfSums<P>, MmaSm80HalfSumAtom,
                                   std::conditional_t<kPairs, MmaSm80PairAtom<typename P::Element>,
                                                      MmaSm80Atom<typename P::Element>>>;
+  static constexpr arch::Requires kRequires = Atom::kRequires;
   using Tiled =
       MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, kRun, T::kWarpsK>;
   using Map = typename Tiled::Map;
@@ -94,8 +96,8 @@ struct MmaSm80Mainloop
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
   }
 
-  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, of doubles across
-  // the rows of one k, and of one that is transposed on its way. By: the threads that bring it.
+  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, of doubles and tf32
+  // across the rows of one k, and of one that is transposed on its way. By: the threads that bring it.
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = MmaSm80Mainloop>
   using Along = MmaAlong<By, Rows, kBytes>;
@@ -121,14 +123,19 @@ struct MmaSm80Mainloop
   };
 
   // A stage's A as a warp reads it; a group is a step of its k.
-  template <class Lines, class Layout>
+  template <bool kLines, class Lines, class Layout>
   using ReaderOf = std::conditional_t<
-      kDoubles, WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename P::Element>,
+      T::template kByWords<kLines>,
+      WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename Atom::Word>,
       LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
   // What it begins at: a stage's bytes, or their 32-bit address.
-  using Stage = std::conditional_t<kDoubles, const std::uint8_t*, std::uint32_t>;
-  using ReaderA =
-      ReaderOf<typename Tiled::template LinesA<typename T::LayoutA::Lines>, typename T::LayoutA>;
+  template <bool kLines>
+  using StageOf =
+      std::conditional_t<T::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
+  using StageA = StageOf<kLinesOfA>;
+  using StageB = StageOf<kLinesOfB>;
+  using ReaderA = ReaderOf<kLinesOfA, typename Tiled::template LinesA<typename T::LayoutA::Lines>,
+                           typename T::LayoutA>;
 
  private:
   using Word = typename Tiled::Word;
@@ -137,11 +144,11 @@ struct MmaSm80Mainloop
   // B likewise.
   struct BytesB {
     using Words = FragmentsB;  // of a group as they lie in shared memory
-    using Reader =
-        ReaderOf<typename Tiled::template LinesB<typename T::LayoutB::Lines>, typename T::LayoutB>;
+    using Reader = ReaderOf<kLinesOfB, typename Tiled::template LinesB<typename T::LayoutB::Lines>,
+                            typename T::LayoutB>;
     Reader reader;
 
-    WEFT_DEVICE BytesB(arch::Thread t, Stage stage) : reader(t, stage) {}
+    WEFT_DEVICE BytesB(arch::Thread t, StageB stage) : reader(t, stage) {}
     WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
                                Words& words) const {
       reader.Load(t, further, group, 0, words);
@@ -217,10 +224,10 @@ struct MmaSm80Mainloop
   };
 
   // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
-  WEFT_DEVICE static void Multiply(arch::Thread t, Stage a, Stage b, Accumulators& acc) {
+  WEFT_DEVICE static void Multiply(arch::Thread t, StageA a, StageB b, Accumulators& acc) {
     Tiled::MultiplyRead(t, ReaderA(t, a), ReaderB(t, b), acc);
   }
-  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, Stage b,
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, StageB b,
                                    Accumulators& acc) {
     Tiled::MultiplyRead(t, HeldA{a}, ReaderB(t, b), acc);
   }
@@ -244,7 +251,8 @@ struct MmaSm80Mainloop
    public:
     template <class Stages>
     WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
-        : reader_a_(t, StageAt(t, shared.a[0])), reader_b_(t, StageAt(t, shared.b[0])) {}
+        : reader_a_(t, StageAt<StageA>(t, shared.a[0])),
+          reader_b_(t, StageAt<StageB>(t, shared.b[0])) {}
 
     WEFT_DEVICE void First(arch::Thread t) {
       WEFT_UNROLL
@@ -276,8 +284,9 @@ struct MmaSm80Mainloop
     }
 
    private:
+    template <class Stage>
     WEFT_DEVICE static Stage StageAt(arch::Thread t, const std::uint8_t* stage) {
-      if constexpr (kDoubles) {
+      if constexpr (std::is_pointer_v<Stage>) {
         return stage;
       } else {
         return t.SharedAddress(stage);

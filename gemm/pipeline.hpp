@@ -25,7 +25,8 @@ concept Pipeline = requires(arch::Thread t, typename P::Stages& stages, A& a, B&
 template <class M>
 constexpr int StageAlignment() {
   if constexpr (requires { M::LayoutA::kAlignment; }) {
-    return M::LayoutA::kAlignment;  // and B's
+    return M::LayoutA::kAlignment > M::LayoutB::kAlignment ? M::LayoutA::kAlignment
+                                                           : M::LayoutB::kAlignment;
   } else {
     return 128;
   }

@@ -23,19 +23,32 @@ constexpr int StoreBytes(int most) {
 
 }  // namespace internal
 
-// Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores, or of 4 bytes (8
-// of doubles) and of one element (kNarrow) for matrices that these do not fit. warp_k: of k, less where
-// warps share a slice.
+// Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores (of tf32 and doubles
+// two elements), or of 4 bytes (8 of doubles) and of one element (kNarrow) for matrices that these do not fit.
+// warp_k: of k, less where warps share a slice.
 template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false,
           int warp_k = k>
 struct MmaTileOf {
   template <class Element, class Output, class C>
   static constexpr auto Config() {
     constexpr int kBytes = sizeof(Element);
-    constexpr int kMost = kNarrow ? 0 : (warp_n == 16 ? 4 : 8) * static_cast<int>(sizeof(Output));
+    constexpr int kRun = kBytes >= 4 ? 2 : warp_n == 16 ? 4 : 8;
+    constexpr int kMost = kNarrow ? 0 : kRun * static_cast<int>(sizeof(Output));
     constexpr int kLeast = kBytes > 4 ? kBytes : 4;
     return MmaSm80Config({m, n, k / kBytes}, {warp_m, warp_n, warp_k / kBytes}, stages,
                          Alignment{kNarrow ? kLeast : 16, internal::StoreBytes<Output, C>(kMost)});
+  }
+};
+// For GPUs before sm_80.
+template <int m, int n, int k, int warp_m, int warp_n, bool kNarrow = false>
+struct Sm75TileOf {
+  template <class Element, class Output, class C>
+  static constexpr auto Config() {
+    constexpr int kDepth = k / static_cast<int>(sizeof(Element));
+    constexpr int kMost = kNarrow ? 0 : 8 * static_cast<int>(sizeof(Output));
+    return WithSrcAlignment(MmaSm75Config({m, n, kDepth}, {warp_m, warp_n, kDepth},
+                                          internal::StoreBytes<Output, C>(kMost)),
+                            kNarrow ? 4 : 16);
   }
 };
 template <int m, int n, int k, int warp_m, int warp_n, int blocks_per_sm = 1, int split = 1,
@@ -128,8 +141,12 @@ struct GemmFamilies {
       std::is_same_v<A, layouts::RowMajor> && std::is_same_v<B, layouts::ColumnMajor>;
 
   using Any = MmaTileOf<64, 64, 64, 32, 32, 4, true>;
-  using Narrow = std::conditional_t<kByte<E>, Of<Dp4aTileOf64x64, Any>, Of<Any>>;
-  // Transposing loads leave too few registers for 64 x 64 sums to a warp.
+  using Sm75 = Sm75TileOf<128, 64, 64, 64, 32>;
+  using Narrow = std::conditional_t<
+      kByte<E>, Of<Dp4aTileOf64x64, Any, Sm75>,
+      std::conditional_t<std::is_same_v<E, Half>,
+                         Of<Sm75TileOf<64, 64, 64, 32, 32, true>, Any, Sm75>, Of<Any>>>;
+  // Transposing loads leave too few registers for 64 x 64 sums to a warp; tf32 is not transposed.
   using Large = Of<MmaTileOf<256, 128, 128, 64, 64, 3>, MmaTileOf<128, 256, 128, 64, 64, 3>>;
   using Mma = Of<MmaTileOf<128, 128, 64, 64, 32, 3>, MmaTileOf<128, 64, 64, 64, 32, 4>,
                  MmaTileOf<64, 64, 64, 32, 32, 4>>;
@@ -141,11 +158,11 @@ struct GemmFamilies {
          WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
          WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>,
          TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>, TurnsTileOf<176, 128, 128>>;
-  // Of the types that wgmma_sm90 alone multiplies: loads are of 16 bytes always.
-  using Only = JoinFamilies<Of<WgmmaTileOf<64, 64, 128, 64, 64, 2, 1, true>>, Wgmma>;
-  using All = JoinFamilies<Narrow, std::conditional_t<kLines, Large, Family<>>, Mma,
-                           std::conditional_t<!kByte<E> || kLines, Wgmma, Family<>>,
-                           std::conditional_t<kByte<E> || kLines, Sliced, Family<>>>;
+  static constexpr bool kLarge = kLines || std::is_same_v<E, Tf32>;
+  static constexpr bool kWgmma = kLines || kFloat16<E>, kSliced = kLines || !kFloat16<E>;
+  using All = JoinFamilies<Narrow, std::conditional_t<kLarge, Large, Family<>>, Mma,
+                           std::conditional_t<kWgmma, Wgmma, Family<>>,
+                           std::conditional_t<kSliced, Sliced, Family<>>>;
 };
 
 template <class Epilogue, class A, class B, class C>
@@ -228,10 +245,10 @@ struct DoubleFamily {
 
 // What Dispatch chooses from. The first policy takes any lda, ldb and n that 4-byte loads fit, so
 // that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
-// row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 of a row-major A and a
-// column-major B only.
+// row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8, 8-bit floats and tf32 of a
+// row-major A and a column-major B only.
 //
-// int8, any GPU from sm_75: 22 policies for a row-major A and a column-major B, else 7. Epilogue may
+// int8, any GPU from sm_75: 23 policies for a row-major A and a column-major B, else 8. Epilogue may
 // end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
@@ -242,8 +259,8 @@ template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using U8GemmFamily = typename internal::GemmFamilies<std::uint8_t, Epilogue, A, B, C>::All;
 
-// 16-bit floats, sums in float, any GPU from sm_80: 21 policies for a row-major A and a column-major
-// B, else 17. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats, sums in float, any GPU from sm_75 (halves) or sm_80: 23 or 21 policies for a row-major A
+// and a column-major B, else 19 or 17. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
@@ -293,26 +310,22 @@ template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using ComplexGemmFamily = typename internal::ComplexFamily<E, Epilogue, A, B, C>::All;
 
-// Hopper alone: 14 policies. A is row-major, B column-major; lda and ldb are multiples of 16 bytes.
-// Epilogue as above.
-//
-// 8-bit floats; sums have about 14 significant bits (arch/wgmma.hpp).
+// 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). 21 policies for a
+// row-major A and a column-major B, else 6. Epilogue as above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class C = layouts::RowMajor>
-using E4m3GemmFamily = typename internal::GemmFamilies<Float8E4m3, Epilogue, layouts::RowMajor,
-                                                       layouts::ColumnMajor, C>::Only;
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using E4m3GemmFamily = typename internal::GemmFamilies<Float8E4m3, Epilogue, A, B, C>::All;
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class C = layouts::RowMajor>
-using E5m2GemmFamily = typename internal::GemmFamilies<Float8E5m2, Epilogue, layouts::RowMajor,
-                                                       layouts::ColumnMajor, C>::Only;
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using E5m2GemmFamily = typename internal::GemmFamilies<Float8E5m2, Epilogue, A, B, C>::All;
 
-// Floats, of which the upper 19 bits are read.
+// Floats, of which the upper 19 bits are read, any GPU from sm_80: 21 policies for a row-major A and a
+// column-major B, else 8.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
-          class C = layouts::RowMajor>
-using Tf32GemmFamily = typename internal::GemmFamilies<Tf32, Epilogue, layouts::RowMajor,
-                                                       layouts::ColumnMajor, C>::Only;
+          class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>
+using Tf32GemmFamily = typename internal::GemmFamilies<Tf32, Epilogue, A, B, C>::All;
 
 }  // namespace weft::gemm

@@ -109,6 +109,14 @@ const char* Name(Operation operation) {
       return "MmaM16N8K16F16";
     case Operation::kMmaM16N8K16Bf16:
       return "MmaM16N8K16Bf16";
+    case Operation::kMmaM16N8K8F16:
+      return "MmaM16N8K8F16";
+    case Operation::kMmaM16N8K8Tf32:
+      return "MmaM16N8K8Tf32";
+    case Operation::kMmaM16N8K32E4m3:
+      return "MmaM16N8K32E4m3";
+    case Operation::kMmaM16N8K32E5m2:
+      return "MmaM16N8K32E5m2";
     case Operation::kMmaM16N8K16F16HalfSums:
       return "MmaM16N8K16F16HalfSums";
     case Operation::kMmaM16N8K8F64:

@@ -45,6 +45,10 @@ enum class Operation : uint8_t {
   kMmaM8N8K16U8S8,
   kMmaM16N8K16F16,
   kMmaM16N8K16Bf16,
+  kMmaM16N8K8F16,
+  kMmaM16N8K8Tf32,
+  kMmaM16N8K32E4m3,
+  kMmaM16N8K32E5m2,
   kMmaM16N8K16F16HalfSums,
   kMmaM16N8K8F64,
   kStMatrix,
@@ -151,10 +155,9 @@ void MmaM16N8K32(Lane* lane, bool unsigned_a, int32_t* d, const uint32_t* a, con
                  const int32_t* c, Location at);
 void MmaM8N8K16(Lane* lane, bool unsigned_a, int32_t* d, uint32_t a, uint32_t b, const int32_t* c,
                 Location at);
-void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
-                    Location at);
-void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
-                     Location at);
+// One of the products of floats into floats.
+void MmaFloats(Lane* lane, Operation operation, float* d, const uint32_t* a, const uint32_t* b,
+               const float* c, Location at);
 void MmaM16N8K16F16HalfSums(Lane* lane, uint32_t* d, const uint32_t* a, const uint32_t* b,
                             const uint32_t* c, Location at);
 void MmaM16N8K8F64(Lane* lane, double* d, const double* a, const double* b, const double* c,

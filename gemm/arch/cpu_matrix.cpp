@@ -1,11 +1,15 @@
 // ldmatrix and mma: gather the lanes' registers by the fragment tables, compute, scatter.
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "weft/gemm/arch/cpu_collectives.hpp"
 #include "weft/gemm/arch/cpu_dot.hpp"
 #include "weft/gemm/arch/cpu_lane.hpp"
 #include "weft/gemm/arch/fragments.hpp"
 #include "weft/layouts/float16.hpp"
+#include "weft/layouts/float8.hpp"
+#include "weft/layouts/tf32.hpp"
 
 namespace weft::arch::cpu {
 namespace {
@@ -74,34 +78,46 @@ bool Multiply(Block& block, Warp& warp, const Collective&) {
   return true;
 }
 
-// c += a * b of 16-bit floats, [row][column] of m16n8k16: k in ascending order, each product and each
-// sum rounded to float.
+// Element `part` of a word.
 template <class Element>
+float ValueIn(uint32_t word, int part) {
+  if constexpr (std::is_same_v<Element, Tf32>) {
+    return Tf32{std::bit_cast<float>(word)}.ToFloat();
+  } else {
+    using Bits = decltype(Element::bits);
+    return Element{static_cast<Bits>(word >> 8 * sizeof(Bits) * part)}.ToFloat();
+  }
+}
+
+// c += a * b of floats, [row][column] of m16n8: k in ascending order, each product and each sum rounded
+// to float.
+template <class Element, const auto& kFragmentA = kMmaM16N8K16A,
+          const auto& kFragmentB = kMmaM16N8K16B>
 void AddFloats(const Warp& warp, float* c) {
-  constexpr int kM = 16, kN = 8, kWords = 8;
+  constexpr int kM = 16, kN = 8, kWords = kFragmentA.kWords, kParts = 4 / sizeof(Element);
   uint32_t a[kWords * kM];
   uint32_t b[kWords * kN];
-  GatherByWord(kMmaM16N8K16A, warp.operand[kA], a);
-  GatherByWord(kMmaM16N8K16B, warp.operand[kB], b);
-  const auto value = [](uint32_t word, int half) {
-    return Element{static_cast<uint16_t>(word >> 16 * half)}.ToFloat();
-  };
-  for (int k = 0; k < 2 * kWords; ++k) {
-    float column[kN];
-    for (int j = 0; j < kN; ++j) column[j] = value(b[k / 2 * kN + j], k % 2);
-    for (int i = 0; i < kM; ++i) {
-      const float x = value(a[k / 2 * kM + i], k % 2);
-      for (int j = 0; j < kN; ++j) c[i * kN + j] += x * column[j];
+  GatherByWord(kFragmentA, warp.operand[kA], a);
+  GatherByWord(kFragmentB, warp.operand[kB], b);
+  for (int word = 0; word < kWords; ++word) {
+    for (int part = 0; part < kParts; ++part) {
+      float column[kN];
+      for (int j = 0; j < kN; ++j) column[j] = ValueIn<Element>(b[word * kN + j], part);
+      for (int i = 0; i < kM; ++i) {
+        const float x = ValueIn<Element>(a[word * kM + i], part);
+        for (int j = 0; j < kN; ++j) c[i * kN + j] += x * column[j];
+      }
     }
   }
 }
 
-// d = a * b + c of 16-bit floats and floats.
-template <class Element>
+// d = a * b + c of floats of any type, into floats.
+template <class Element, const auto& kFragmentA = kMmaM16N8K16A,
+          const auto& kFragmentB = kMmaM16N8K16B>
 bool MultiplyFloats(Block& block, Warp& warp, const Collective&) {
   float c[16 * 8];
   GatherByRow(kMmaM16N8K16C, warp.operand[kC], c);
-  AddFloats<Element>(warp, c);
+  AddFloats<Element, kFragmentA, kFragmentB>(warp, c);
   ScatterByRow(kMmaM16N8K16C, c, warp.result);
   ++block.stats.mma;
   return true;
@@ -270,14 +286,25 @@ void MmaM8N8K16(Lane* lane, bool unsigned_a, int32_t* d, uint32_t a, uint32_t b,
                   : &Multiply<kMmaM8N8K16S8A, kMmaM8N8K16S8B, kMmaM8N8K16S8C, DotSigns::kBoth>);
 }
 
-void MmaM16N8K16F16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
-                    Location at) {
-  MmaM16N8(lane, Operation::kMmaM16N8K16F16, d, a, b, c, at, &MultiplyFloats<Half>);
-}
-
-void MmaM16N8K16Bf16(Lane* lane, float* d, const uint32_t* a, const uint32_t* b, const float* c,
-                     Location at) {
-  MmaM16N8(lane, Operation::kMmaM16N8K16Bf16, d, a, b, c, at, &MultiplyFloats<Bfloat16>);
+void MmaFloats(Lane* lane, Operation operation, float* d, const uint32_t* a, const uint32_t* b,
+               const float* c, Location at) {
+  const auto multiply = [operation] {
+    switch (operation) {
+      case Operation::kMmaM16N8K16Bf16:
+        return &MultiplyFloats<Bfloat16>;
+      case Operation::kMmaM16N8K8F16:
+        return &MultiplyFloats<Half, kMmaM16N8K8F16A, kMmaM16N8K8F16B>;
+      case Operation::kMmaM16N8K8Tf32:
+        return &MultiplyFloats<Tf32>;
+      case Operation::kMmaM16N8K32E4m3:
+        return &MultiplyFloats<Float8E4m3>;
+      case Operation::kMmaM16N8K32E5m2:
+        return &MultiplyFloats<Float8E5m2>;
+      default:
+        return &MultiplyFloats<Half>;
+    }
+  };
+  MmaM16N8(lane, operation, d, a, b, c, at, multiply());
 }
 
 void MmaM16N8K16F16HalfSums(Lane* lane, uint32_t* d, const uint32_t* a, const uint32_t* b,

@@ -261,15 +261,32 @@ struct Thread : HopperThread {
     cpu::MmaM8N8K16(self, true, d, a, b, c, at);
   }
 
-  // f16 or bf16 operands, float sums: here k in ascending order, each product and each sum rounded
-  // to float. The hardware's order is its own, so results agree within rounding only.
+  // f16 or bf16 operands, tf32 or 8-bit floats, float sums: here k in ascending order, each product and
+  // each sum rounded to float. The hardware's order is its own, so results agree within rounding only.
   void MmaM16N8K16F16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                       const float (&c)[4], Location at = Location::current()) const {
-    cpu::MmaM16N8K16F16(self, d, a, b, c, at);
+    cpu::MmaFloats(self, cpu::Operation::kMmaM16N8K16F16, d, a, b, c, at);
   }
   void MmaM16N8K16Bf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                        const float (&c)[4], Location at = Location::current()) const {
-    cpu::MmaM16N8K16Bf16(self, d, a, b, c, at);
+    cpu::MmaFloats(self, cpu::Operation::kMmaM16N8K16Bf16, d, a, b, c, at);
+  }
+  void MmaM16N8K8Tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                      const float (&c)[4], Location at = Location::current()) const {
+    cpu::MmaFloats(self, cpu::Operation::kMmaM16N8K8Tf32, d, a, b, c, at);
+  }
+  void MmaM16N8K32E4m3(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                       const float (&c)[4], Location at = Location::current()) const {
+    cpu::MmaFloats(self, cpu::Operation::kMmaM16N8K32E4m3, d, a, b, c, at);
+  }
+  void MmaM16N8K32E5m2(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                       const float (&c)[4], Location at = Location::current()) const {
+    cpu::MmaFloats(self, cpu::Operation::kMmaM16N8K32E5m2, d, a, b, c, at);
+  }
+  // Half as many k.
+  void MmaM16N8K8F16(float (&d)[4], const uint32_t (&a)[2], const uint32_t (&b)[1],
+                     const float (&c)[4], Location at = Location::current()) const {
+    cpu::MmaFloats(self, cpu::Operation::kMmaM16N8K8F16, d, a, b, c, at);
   }
   // f16 operands and sums, two to a word of c and d: here as the above, from c on, and the 16 products'
   // sum rounded to f16 once.

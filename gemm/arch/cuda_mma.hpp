@@ -75,23 +75,33 @@ struct MmaThread {
 
   // f16 or bf16 operands, float sums. The hardware's order of summation and its intermediate
   // rounding are its own: results are not defined to the bit. sm_80.
-  WEFT_DEVICE static void MmaM16N8K16F16(float (&d)[4], const uint32_t (&a)[4],
-                                         const uint32_t (&b)[2], const float (&c)[4]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
-          "f"(c[2]), "f"(c[3]));
+  //
+  // Of tf32, floats whose lower 13 bits are not read: sm_80. Of 8-bit floats: sm_89, and from sm_90 on
+  // ptxas makes halves of them first.
+#define WEFT_FLOAT_PRODUCTS(NAME, SHAPE, TYPES)                                                 \
+  WEFT_DEVICE static void Mma##NAME(float(&d)[4], const uint32_t(&a)[4], const uint32_t(&b)[2], \
+                                    const float(&c)[4]) {                                       \
+    asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPES                                \
+                 ".f32 "                                                                        \
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"          \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                               \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), \
+                   "f"(c[1]), "f"(c[2]), "f"(c[3]));                                            \
   }
-  WEFT_DEVICE static void MmaM16N8K16Bf16(float (&d)[4], const uint32_t (&a)[4],
-                                          const uint32_t (&b)[2], const float (&c)[4]) {
+  WEFT_FLOAT_PRODUCTS(M16N8K16F16, "m16n8k16", "f16.f16")
+  WEFT_FLOAT_PRODUCTS(M16N8K16Bf16, "m16n8k16", "bf16.bf16")
+  WEFT_FLOAT_PRODUCTS(M16N8K8Tf32, "m16n8k8", "tf32.tf32")
+  WEFT_FLOAT_PRODUCTS(M16N8K32E4m3, "m16n8k32", "e4m3.e4m3")
+  WEFT_FLOAT_PRODUCTS(M16N8K32E5m2, "m16n8k32", "e5m2.e5m2")
+#undef WEFT_FLOAT_PRODUCTS
+  // Half as many k, sm_75.
+  WEFT_DEVICE static void MmaM16N8K8F16(float (&d)[4], const uint32_t (&a)[2],
+                                        const uint32_t (&b)[1], const float (&c)[4]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
-          "f"(c[2]), "f"(c[3]));
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
   }
   // f16 operands and sums, two to a word of c and d. Not defined to the bit either. sm_80.
   WEFT_DEVICE static void MmaM16N8K16F16HalfSums(uint32_t (&d)[2], const uint32_t (&a)[4],

@@ -72,7 +72,8 @@ struct MmaM8N8 {
 // mma.m16n8k32, s8 x s8 -> s32: registers 0 and 1 of A are the upper and lower eight rows of the
 // first sixteen k, registers 2 and 3 those of the last; likewise with C's pairs of registers.
 // mma.m16n8k16, f16 x f16 or bf16 x bf16 -> f32: the same words, each of two k, and floats for
-// sums. mma.m16n8k8, f64 x f64 -> f64: the same places, but a register and a word are a double.
+// sums; mma.m16n8k32 of 8-bit floats and m16n8k8 of tf32: words of four and of one.
+// mma.m16n8k8, f64 x f64 -> f64: the same places, but a register and a word are a double.
 struct MmaM16N8 {
   static constexpr int kM = 16, kN = 8, kWords = 8;
   using A = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
@@ -81,6 +82,14 @@ struct MmaM16N8 {
                                internal::Nest<internal::Ints<8, 1>, internal::Ints<32>>>;
   using C = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
                                internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8>>>;
+};
+
+// mma.m16n8k8, f16 x f16 -> f32: the first half of that.
+struct MmaM16N8Short : MmaM16N8 {
+  static constexpr int kWords = 4;
+  using A = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
+                               internal::Nest<internal::Ints<16, 1>, internal::Ints<8>>>;
+  using B = LdMatrixLayout;
 };
 
 // mma.m16n8k16, f16 x f16 -> f16: the same A and B; a word of C is two halves, adjacent columns.
@@ -102,6 +111,8 @@ inline constexpr auto kMmaM16N8K32S8C = internal::FragmentOf<16, 8, MmaM16N8::C>
 inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;
+inline constexpr auto kMmaM16N8K8F16A = internal::FragmentOf<16, 4, MmaM16N8Short::A>();
+inline constexpr auto kMmaM16N8K8F16B = internal::FragmentOf<8, 4, MmaM16N8Short::B>();
 inline constexpr Fragment<16, 8> kMmaM16N8K8F64A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K8F64B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K8F64C = kMmaM16N8K32S8C;

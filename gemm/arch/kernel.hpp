@@ -115,8 +115,8 @@ struct CheckedKernel {
       requires { Requires{Kernel::kRequires}; },
       "arch: a kernel needs `static constexpr arch::Requires kRequires{.min = 75}` or the like");
   static_assert(Kernel::kRequires.min == 75 || Kernel::kRequires.min == 80 ||
-                    Kernel::kRequires.min == 90,
-                "arch: a kernel's kRequires.min is 75, 80 or 90");
+                    Kernel::kRequires.min == 89 || Kernel::kRequires.min == 90,
+                "arch: a kernel's kRequires.min is 75, 80, 89 or 90");
   static_assert(!Kernel::kRequires.exact || Kernel::kRequires.min == 90,
                 "arch: a kernel's kRequires is exact for 90 only: sm_90a is the one instruction "
                 "set of a single GPU that Weft knows");

@@ -17,7 +17,7 @@ namespace weft::perf {
 // of 8-bit floats in tensor cores have about 14 bits, those that are halves 11.
 template <class P>
 inline constexpr double kTolerance = gemm::kHalfSums<P> ? 1e-3
-                                     : gemm::kWgmmaOnly<typename P::Element> &&
+                                     : gemm::kTensorFloat<typename P::Element> &&
                                              sizeof(typename P::Element) == 1
                                          ? 2e-4
                                          : 1e-6;

@@ -74,7 +74,7 @@ absl::StatusOr<Algorithms> SearchAlgorithms(const Stopwatch& watch,
                                             const gemm::GemmProblem& problem,
                                             const std::vector<Set>& sets, bool with_sm80) {
   using Element = typename P::Element;
-  constexpr bool kFloat8 = gemm::kWgmmaOnly<Element> && sizeof(Element) == 1;
+  constexpr bool kFloat8 = gemm::kTensorFloat<Element> && sizeof(Element) == 1;
   const bool on_sm80 =
       with_sm80 && !std::is_floating_point_v<Element> && !kFloat8 && !kIsComplex<Element>;
   LtShape shape = {.rows = problem.n,

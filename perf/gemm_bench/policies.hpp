@@ -35,8 +35,17 @@ using HalfSumRowRow = gemm::HalfSumGemmFamily<ToHalf, Row, Row>;
 using HalfSumColumnRow = gemm::HalfSumGemmFamily<ToHalf, Column, Row>;
 using HalfSumColumnColumn = gemm::HalfSumGemmFamily<ToHalf, Column, Column>;
 using E4m3RowColumn = gemm::E4m3GemmFamily<Sums<float>>;
+using E4m3RowRow = gemm::E4m3GemmFamily<Sums<float>, Row, Row>;
+using E4m3ColumnRow = gemm::E4m3GemmFamily<Sums<float>, Column, Row>;
+using E4m3ColumnColumn = gemm::E4m3GemmFamily<Sums<float>, Column, Column>;
 using E5m2RowColumn = gemm::E5m2GemmFamily<Sums<float>>;
+using E5m2RowRow = gemm::E5m2GemmFamily<Sums<float>, Row, Row>;
+using E5m2ColumnRow = gemm::E5m2GemmFamily<Sums<float>, Column, Row>;
+using E5m2ColumnColumn = gemm::E5m2GemmFamily<Sums<float>, Column, Column>;
 using Tf32RowColumn = gemm::Tf32GemmFamily<Sums<float>>;
+using Tf32RowRow = gemm::Tf32GemmFamily<Sums<float>, Row, Row>;
+using Tf32ColumnRow = gemm::Tf32GemmFamily<Sums<float>, Column, Row>;
+using Tf32ColumnColumn = gemm::Tf32GemmFamily<Sums<float>, Column, Column>;
 
 template <class T>
 using RoundedTo = epilogues::Chain<epilogues::Scale, epilogues::RoundTo<T>>;

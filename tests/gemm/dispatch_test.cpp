@@ -53,7 +53,7 @@ void ExpectExact(const Op& op, Orders orders, std::uint32_t seed) {
 }
 
 TEST(GemmDispatch, EveryPolicyIsExact) {
-  static_assert(S8::kPolicies == 22);
+  static_assert(S8::kPolicies == 23);
   for (int i = 0; i < S8::kPolicies; ++i) {
     const auto op = S8::CreateAt({.m = 70, .n = 144, .k = 208}, i);
     ASSERT_TRUE(op.ok()) << op.status();
@@ -121,7 +121,7 @@ TEST(GemmDispatch, TheModelAsksThePlan) {
   EXPECT_EQ(large.config().mainloop, Mainloop::kWgmmaSm90);
   EXPECT_EQ(large.config().threadblock.m * large.config().threadblock.n, 128 * 256);
   EXPECT_THAT(large.Describe(),
-              MatchesRegex("wgmma_sm90 .*row x column -> row; chosen of 22 tiles for a GPU of 132 "
+              MatchesRegex("wgmma_sm90 .*row x column -> row; chosen of 23 tiles for a GPU of 132 "
                            "multiprocessors: predicted .* us, 512 blocks in 3.88 waves of 1 a "
                            "processor, 0% padding, 97% busy; next .*; addresses that it refuses "
                            "go to mma_sm80 .*"));
@@ -135,7 +135,7 @@ TEST(GemmDispatch, TheModelAsksThePlan) {
     return Dispatch<HalfGemmFamily<Chain<ToSums<float>>>>::Create(kLarge, gpu)->candidates();
   };
   const auto times = half(GpuFacts());
-  EXPECT_NEAR(times[7].prediction.microseconds, 2 * large.candidates()[8].prediction.microseconds,
+  EXPECT_NEAR(times[9].prediction.microseconds, 2 * large.candidates()[9].prediction.microseconds,
               25.0);
 
   // Few outputs: small tiles; of long sums, clusters that share them.
@@ -168,7 +168,7 @@ TEST(GemmDispatch, Streams) {
 }
 
 TEST(GemmDispatch, OtherGpusAreServed) {
-  EXPECT_EQ(S8::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kSimt);
+  EXPECT_EQ(S8::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kMmaSm75);
   const S8 ampere = *S8::Create(kLarge, Gpu(80, 108, 163));
   EXPECT_EQ(ampere.config().mainloop, Mainloop::kMmaSm80);
   EXPECT_GE(ampere.config().threadblock.m * ampere.config().threadblock.n, 128 * 128);
@@ -221,11 +221,11 @@ TEST(GemmDispatch, Fma) {
   EXPECT_EQ(want[36 * 52 + 51], sum);
 }
 
-// The families of types that wgmma_sm90 alone multiplies.
-TEST(GemmDispatch, TypesOfHopper) {
+// The families of floats that only tensor cores multiply.
+TEST(GemmDispatch, TensorCoreFloats) {
   using E4m3 = Dispatch<E4m3GemmFamily<Chain<ToSums<float>>>>;
   using Floats = Dispatch<Tf32GemmFamily<>>;
-  static_assert(E4m3::kPolicies == 14 && Floats::kPolicies == 14);
+  static_assert(E4m3::kPolicies == 21 && Floats::kPolicies == 21);
   const E4m3 large = *E4m3::Create(kLarge, GpuFacts());
   const Floats floats = *Floats::Create(kLarge, GpuFacts());
   EXPECT_EQ(large.config().threadblock.m * large.config().threadblock.n, 128 * 128);
@@ -238,12 +238,22 @@ TEST(GemmDispatch, TypesOfHopper) {
   EXPECT_EQ(Floats::FamilyName(), "tf32_row_x_column_to_f32_row_bias");
 
   EXPECT_EQ(E4m3::Create({.m = 65, .n = 7, .k = 32}, GpuFacts())->config().alignment.dst, 4);
-  EXPECT_EQ(
-      E4m3::Create({.m = 65, .n = 7, .k = 20}, GpuFacts()).status().message(),
-      "gemm: k=20 is not a multiple of 16, the elements of one access; pad the matrix's lines "
-      "(lda=32)");
+  EXPECT_EQ(std::string(E4m3::Create({.m = 65, .n = 7, .k = 18}, GpuFacts()).status().message()),
+            "gemm: k=18 is not a multiple of 4, the elements of one access; pad the matrix's lines "
+            "(lda=20) or lower config.alignment with WithSrcAlignment");
   EXPECT_EQ(E4m3::Create(kLarge, Gpu(80, 108, 163)).status().code(),
             absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(E4m3::Create(kLarge, Gpu(89, 128, 99))->config().mainloop, Mainloop::kMmaSm80);
+  EXPECT_EQ(Floats::Create(kLarge, Gpu(80, 108, 163))->config().mainloop, Mainloop::kMmaSm80);
+  // In the other orders, which wgmma does not read.
+  using Across = Dispatch<Tf32GemmFamily<Chain<ToSums<float>>, ColumnMajor, RowMajor>>;
+  static_assert(Across::kPolicies == 8);
+  EXPECT_EQ(Across::Create(kLarge, GpuFacts())->config().mainloop, Mainloop::kMmaSm80);
+  EXPECT_EQ(Across::FamilyName(), "tf32_column_x_row_to_f32_row");
+  // Halves of GPUs before sm_80.
+  using Halves = Dispatch<HalfGemmFamily<Chain<ToSums<float>>>>;
+  static_assert(Halves::kPolicies == 23);
+  EXPECT_EQ(Halves::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kMmaSm75);
 }
 
 TEST(GemmDispatch, WithoutGpuCodeForSomeTheOthersAreTaken) {
@@ -290,8 +300,8 @@ TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
                                 S8::Create({.m = 0}, GpuFacts()).status()}) {
     EXPECT_EQ(s.message(), "gemm: m=0 is not positive; give 1 or more");
   }
-  EXPECT_EQ(S8::CreateAt({}, 22).status().message(),
-            "gemm: index=22 is not a policy of this family; give 0 to 21");
+  EXPECT_EQ(S8::CreateAt({}, 23).status().message(),
+            "gemm: index=23 is not a policy of this family; give 0 to 22");
   EXPECT_EQ(S8::Create(kLarge, CpuFacts{0}).status().message(),
             "gemm: cpu.threads=0 is not positive; give 1 or more");
   EXPECT_THAT(std::string(S8::Create({.m = 3, .n = 3, .k = 6}, GpuFacts()).status().message()),
@@ -300,7 +310,7 @@ TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
 
 // What weft_add_gemm_family() counts on.
 static_assert(
-    std::is_same_v<PolicyOf<S8Family, 22, 0>, TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>>);
+    std::is_same_v<PolicyOf<S8Family, 23, 0>, TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>>);
 
 TEST(GemmTuning, Names) {
   EXPECT_EQ(S8::FamilyName(), "s8_row_x_column_to_s8_row_bias");

@@ -27,12 +27,27 @@ struct MmaWideTile {  // more threads than rows, 4 stages
   static constexpr auto config = MmaSm80Config({32, 128, 128}, {16, 32, 128}, 4, {src, dst});
 };
 template <int src, int dst>
+struct Tf32WideTile {
+  static constexpr auto config = MmaSm80Config({32, 128, 64}, {16, 32, 64}, 4, {src, dst});
+};
+template <int src, int dst>
 struct MmaSlicedTile {  // 2 x 4 warps, of the latter with a quarter of each slice
   static constexpr auto config = MmaSm80Config({32, 32, 128}, {16, 32, 32}, 3, {src, dst});
 };
 template <int src, int dst>
 struct HalfTile {
   static constexpr auto config = MmaSm80Config({64, 32, 32}, {32, 32, 32}, 3, {src, dst});
+};
+// For GPUs before sm_80: 2 x 1 warps, and 1 x 2 with two groups of k.
+template <int src, int dst>
+struct Sm75Tile {
+  static constexpr auto config =
+      WithSrcAlignment(MmaSm75Config({64, 32, 32}, {32, 32, 32}, dst), src);
+};
+template <int src, int dst>
+struct Sm75WideTile {
+  static constexpr auto config =
+      WithSrcAlignment(MmaSm75Config({32, 64, 64}, {32, 32, 64}, dst), src);
 };
 template <int src, int dst>
 struct Dp4aTile {

@@ -30,7 +30,7 @@ namespace weft::gemm {
 namespace {
 
 template <class T>
-inline constexpr bool kSmallFloat = kFloat16<T> || kWgmmaOnly<T>;
+inline constexpr bool kSmallFloat = kFloat16<T> || kTensorFloat<T>;
 
 // What a product of Ts reads of x.
 template <class T>

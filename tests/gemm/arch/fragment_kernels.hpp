@@ -3,8 +3,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tests/gemm/arch/primitive_kernels.hpp"
+#include "weft/layouts/float16.hpp"
+#include "weft/layouts/float8.hpp"
+#include "weft/layouts/tf32.hpp"
 
 namespace weft::arch::testing {
 inline namespace WEFT_BACKEND {
@@ -82,22 +86,34 @@ struct MmaM8N8Kernel {
   }
 };
 
-// in: 32 lanes x (4 of a, 2 of b, 4 of c); out: 32 lanes x 4 of d.
-template <bool kBf16>
-struct MmaM16N8K16Kernel {
+// m16n8 of Es into floats, of kWords_ words of k: 8, or of Half 4. in: 32 lanes x (kA of a, kB of b, 4 of c,
+// integers); out: 32 lanes x 4 of d, likewise.
+template <class E, int kWords_ = 8>
+struct MmaFloatsKernel {
+  using Element = E;
   static constexpr int kThreads = 32;
-  static constexpr arch::Requires kRequires{.min = 80};
+  static constexpr int kWords = kWords_, kA = kWords / 2, kB = kWords / 4, kIn = kA + kB + 4;
+  static constexpr arch::Requires kRequires{.min = sizeof(E) == 1 ? 89 : kWords == 4 ? 75 : 80};
   using Params = WordParams;
   using SharedStorage = NoShared;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
-    const uint32_t* in = p.in + 10 * t.lane();
-    const uint32_t a[4] = {in[0], in[1], in[2], in[3]};
-    const uint32_t b[2] = {in[4], in[5]};
+    const uint32_t* in = p.in + kIn * t.lane();
+    uint32_t a[kA], b[kB];
     float c[4], d[4];
-    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(static_cast<int32_t>(in[6 + i]));
-    if constexpr (kBf16) {
+    for (int i = 0; i < kA; ++i) a[i] = in[i];
+    for (int i = 0; i < kB; ++i) b[i] = in[kA + i];
+    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(static_cast<int32_t>(in[kA + kB + i]));
+    if constexpr (kWords == 4) {
+      t.MmaM16N8K8F16(d, a, b, c);
+    } else if constexpr (std::is_same_v<E, Bfloat16>) {
       t.MmaM16N8K16Bf16(d, a, b, c);
+    } else if constexpr (std::is_same_v<E, Tf32>) {
+      t.MmaM16N8K8Tf32(d, a, b, c);
+    } else if constexpr (std::is_same_v<E, Float8E4m3>) {
+      t.MmaM16N8K32E4m3(d, a, b, c);
+    } else if constexpr (std::is_same_v<E, Float8E5m2>) {
+      t.MmaM16N8K32E5m2(d, a, b, c);
     } else {
       t.MmaM16N8K16F16(d, a, b, c);
     }

@@ -152,26 +152,41 @@ TEST(Mma, M8N8K16) {
   TestM8N8K16<true>();
 }
 
-// Integers that both formats hold, and sums that float holds: exact in any order.
-template <class Element, bool kBf16>
-void TestSixteenBitMma() {
-  const std::vector<uint32_t> noise = Noise(9).Words(32 * 10);
+// Integers that the format holds, and sums that float holds (with 8-bit floats, 14 bits): exact in any order.
+// Words of k are kWords.
+template <class Element, int kWords = 8>
+void TestFloatMma() {
+  using Kernel = MmaFloatsKernel<Element, kWords>;
+  constexpr int kParts = 4 / sizeof(Element), kBits = 32 / kParts, kDepth = kWords * kParts;
+  constexpr bool kFloat8 = sizeof(Element) == 1;
+  const auto place_of_a = [](int lane, int r) {
+    return kWords == 4 ? kMmaM16N8K8F16A.place[lane][r % 2] : kMmaM16N8K16A.place[lane][r];
+  };
+  const auto place_of_b = [](int lane, int r) {
+    return kWords == 4 ? kMmaM16N8K8F16B.place[lane][0] : kMmaM16N8K16B.place[lane][r];
+  };
+  const std::vector<uint32_t> noise = Noise(9).Words(32 * Kernel::kIn);
   std::vector<uint32_t> in(noise.size());
-  int a[16][16], b[8][16];
+  int a[16][kDepth], b[8][kDepth];
   for (int lane = 0; lane < 32; ++lane) {
-    for (int r = 0; r < 10; ++r) {
-      const uint32_t random = noise[10 * lane + r];
-      uint32_t& word = in[10 * lane + r];
-      if (r >= 6) {
-        word = static_cast<uint32_t>(static_cast<int32_t>(random) >> 16);
+    for (int r = 0; r < Kernel::kIn; ++r) {
+      const uint32_t random = noise[Kernel::kIn * lane + r];
+      uint32_t& word = in[Kernel::kIn * lane + r];
+      if (r >= Kernel::kA + Kernel::kB) {
+        word = static_cast<uint32_t>(static_cast<int32_t>(random) >> (kFloat8 ? 20 : 16));
         continue;
       }
-      for (int half = 0; half < 2; ++half) {
-        const int value = SignedByte(random, half);
-        word |= uint32_t{Element::FromFloat(static_cast<float>(value)).bits} << 16 * half;
-        const FragmentPlace place =
-            r < 4 ? kMmaM16N8K16A.place[lane][r] : kMmaM16N8K16B.place[lane][r - 4];
-        (r < 4 ? a : b)[place.row][place.word * 2 + half] = value;
+      for (int part = 0; part < kParts; ++part) {
+        const int value = kFloat8 ? SignedByte(random, part) % 8 : SignedByte(random, part);
+        const Element element = Element::FromFloat(static_cast<float>(value));
+        if constexpr (kParts == 1) {
+          std::memcpy(&word, &element, sizeof(word));
+        } else {
+          word |= uint32_t{element.bits} << kBits * part;
+        }
+        const bool of_a = r < Kernel::kA;
+        const FragmentPlace place = of_a ? place_of_a(lane, r) : place_of_b(lane, r - Kernel::kA);
+        (of_a ? a[place.row] : b[place.row])[place.word * kParts + part] = value;
       }
     }
   }
@@ -179,17 +194,25 @@ void TestSixteenBitMma() {
   for (int lane = 0; lane < 32; ++lane) {
     for (int r = 0; r < 4; ++r) {
       const FragmentPlace place = kMmaM16N8K16C.place[lane][r];
-      auto sum = static_cast<int32_t>(in[10 * lane + 6 + r]);
-      for (int k = 0; k < 16; ++k) sum += a[place.row][k] * b[place.word][k];
+      auto sum = static_cast<int32_t>(in[Kernel::kIn * lane + Kernel::kA + Kernel::kB + r]);
+      for (int k = 0; k < kDepth; ++k) sum += a[place.row][k] * b[place.word][k];
       expected.push_back(static_cast<uint32_t>(sum));
     }
   }
-  ExpectOutput<MmaM16N8K16Kernel<kBf16>>(in, expected);
+  ExpectOutput<Kernel>(in, expected);
 }
 
 TEST(Mma, M16N8K16) {
-  TestSixteenBitMma<Half, false>();
-  TestSixteenBitMma<Bfloat16, true>();
+  TestFloatMma<Half>();
+  TestFloatMma<Bfloat16>();
+}
+TEST(Mma, M16N8K8) {
+  TestFloatMma<Half, 4>();
+  TestFloatMma<Tf32>();
+}
+TEST(Mma, M16N8K32OfFloats) {
+  TestFloatMma<Float8E4m3>();
+  TestFloatMma<Float8E5m2>();
 }
 
 // Integers of which halves hold every sum. A word of C: two adjacent columns, the PTX manual's c[2 r] and

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tests/gemm/arch/fragment_kernels.hpp"
 #include "weft/layouts/float16.hpp"
@@ -124,19 +125,32 @@ struct FmaDoubleKernel {
   }
 };
 
-// Of 16-bit floats, integers up to 7 and sums that a float holds exactly: how the hardware rounds
+// Integers up to 7 and sums that a float holds exactly (with 8-bit floats, 14 bits): how the hardware rounds
 // within a sum is nobody's promise.
-template <bool kBf16>
-struct ExactMmaM16N8K16Kernel : MmaM16N8K16Kernel<kBf16> {
+template <class E, int kWords = 8>
+struct ExactMmaFloatsKernel : MmaFloatsKernel<E, kWords> {
+  static constexpr int kParts = 4 / sizeof(E);  // of a word
+
+  // Of the highest bits of a part of the noise.
   static constexpr uint32_t Number(uint32_t noise) {
-    constexpr uint32_t kHalf[] = {0, 0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700};
-    constexpr uint32_t kBfloat[] = {0, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0};
-    return (kBf16 ? kBfloat[noise % 8] : kHalf[noise % 8]) | (noise & 8) << 12;
+    const float x = static_cast<float>(noise % 8) * ((noise & 8) != 0 ? -1.0f : 1.0f);
+    if constexpr (std::is_same_v<E, Tf32>) {
+      return std::bit_cast<uint32_t>(x);
+    } else {
+      return E::FromFloat(x).bits;
+    }
   }
   static constexpr uint32_t Input(int index, uint32_t noise) {
-    const bool operand = index % 10 < 6;
-    return operand ? Number(noise >> 8) | Number(noise >> 24) << 16
-                   : static_cast<uint32_t>(static_cast<int32_t>(noise) >> 12);
+    using Kernel = MmaFloatsKernel<E, kWords>;
+    if (index % Kernel::kIn >= Kernel::kA + Kernel::kB) {
+      return static_cast<uint32_t>(static_cast<int32_t>(noise) >> (sizeof(E) == 1 ? 20 : 12));
+    }
+    uint32_t word = 0;
+    for (int i = 0; i < kParts; ++i) {
+      const int part = 32 / kParts, top = (i + 1) * part - (part > 8 ? 8 : 4);
+      word |= Number(noise >> top) << i * part % 32;
+    }
+    return word;
   }
 };
 
@@ -148,8 +162,8 @@ struct ExactMmaM16N8K16HalfSumsKernel : MmaM16N8K16HalfSumsKernel {
   }
   static constexpr uint32_t Input(int index, uint32_t noise) {
     const bool operand = index % 8 < 6;
-    return operand ? ExactMmaM16N8K16Kernel<false>::Number(noise >> 8) |
-                         ExactMmaM16N8K16Kernel<false>::Number(noise >> 24) << 16
+    return operand ? ExactMmaFloatsKernel<Half>::Number(noise >> 8) |
+                         ExactMmaFloatsKernel<Half>::Number(noise >> 24) << 16
                    : Sum(noise) | Sum(noise >> 16) << 16;
   }
 };
