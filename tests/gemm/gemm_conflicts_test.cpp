@@ -15,7 +15,7 @@ arch::CpuStats Count() {
   using Sum = typename SumOf<Element>::type;
   using P = TypedGemm<Element, A, B, RowMajor, Chain<ToSums<Sum>>, TileT>;
   constexpr int kSize = 256;
-  const std::vector<Element> zeros(kSize * kSize);
+  const std::vector<StoredElement<Element>> zeros(kSize * kSize);
   std::vector<Sum> c(kSize * kSize, Sum(1));
   const auto op = Gemm<P>::Create({.m = kSize, .n = kSize, .k = kSize});
   EXPECT_TRUE(op.ok()) << op.status();
@@ -55,6 +55,19 @@ TEST(GemmBankConflicts, NoneInLoadsOfDouble) {
   ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<16, 16>, double>();
   ExpectNoneInLoads<RowMajor, ColumnMajor, DoubleTile<32, 8>, Complex<double>>();
   ExpectNoneInLoads<ColumnMajor, RowMajor, DoubleTile<32, 16>, Complex<double>>();
+}
+
+// Tf32 whose rows lie side by side, words of both or of one operand.
+template <int n, int k>
+struct Tf32Tile {
+  static constexpr auto config = MmaSm80Config({64, n, k}, {32, n, k}, 3, 8);
+};
+
+TEST(GemmBankConflicts, NoneInLoadsOfTf32) {
+  ExpectNoneInLoads<ColumnMajor, RowMajor, Tf32Tile<64, 16>, Tf32>();
+  ExpectNoneInLoads<ColumnMajor, RowMajor, Tf32Tile<32, 32>, Tf32>();
+  ExpectNoneInLoads<RowMajor, RowMajor, Tf32Tile<64, 32>, Tf32>();
+  ExpectNoneInLoads<ColumnMajor, ColumnMajor, Tf32Tile<64, 8>, Tf32>();
 }
 
 // One, two, four and eight packets of a row side by side (LineMajor), and sixteen that warps share.

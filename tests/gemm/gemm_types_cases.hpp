@@ -80,28 +80,6 @@ TEST(GemmHalf, SixteenBitOutputs) {
   ExpectRandom<TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, ToHalf, HalfTile<16, 2>>>(10040);
 }
 
-// Tensor cores of sm_75.
-TEST(GemmSm75, Int8InAllLayouts) {
-  ExpectAllLayouts<std::int8_t, std::int32_t, Sm75Tile<16, 4>>(25000);
-}
-TEST(GemmSm75, HalfInAllLayouts) {
-  ExpectAllLayouts<Half, float, Sm75Tile<16, 4>>(25100);
-  ExpectEachLayout<Half, float, Sm75WideTile<16, 4>>(25200);
-}
-TEST(GemmSm75, NarrowLoadsAndTheRoundingBound) {
-  ExpectEachLayout<std::uint8_t, std::int32_t, Sm75WideTile<4, 4>>(25300);
-  ExpectEachLayout<Half, float, Sm75Tile<4, 4>>(25400, false);
-}
-TEST(GemmSm75, Outputs) {
-  using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-  using ToHalf = Chain<Residual<Half>, Scale, Bias<>, Relu, RoundTo<Half>>;
-  ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToInt8, Sm75Tile<16, 8>>>(
-      25500);
-  ExpectRandom<TypedGemm<std::int8_t, RowMajor, RowMajor, RowMajor, ToInt8, Sm75WideTile<16, 16>>>(
-      25520);
-  ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf, Sm75Tile<16, 16>>>(25540);
-}
-
 // mma_sm80 of what wgmma_sm90 multiplies in one order only.
 TEST(GemmFloat8, ExactIntegersInAllLayouts) {
   ExpectAllLayouts<Float8E4m3, float, MmaProductTile<16, 4>>(26000);

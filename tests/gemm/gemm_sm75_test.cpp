@@ -1,0 +1,1 @@
+#include "tests/gemm/gemm_sm75_cases.hpp"
