@@ -50,7 +50,8 @@ struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
                           T::kGroups * 8 * (T::kBlockM + T::kBlockN) / T::kThreads +
                           (kWideStores ? 24 : 0);
     if (P::config.registers > 0) return P::config.registers;
-    return kHeld <= 48 ? (kMatrix ? 112 : 96) : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
+    if (kMatrix) return kHeld <= 48 ? 112 : kHeld <= 96 ? 168 : 232;
+    return kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
   }
 
   // Who multiplies what; rows of B in shared memory are in the order of instructions.

@@ -92,8 +92,10 @@ struct MmaSm80Mainloop
     if (P::config.registers > 0) return P::config.registers;
     if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
     if (kSums > 64 || kRows > 8) return 232;
-    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers.
+    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers; slices of tf32 are
+    // more pieces.
     if (T::kElementBytes == 1 && !std::is_same_v<Sum, std::int32_t>) return kSums > 32 ? 200 : 168;
+    if (T::kElementBytes == 4 && kSums <= 32) return 168;
     if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
   }

@@ -94,7 +94,7 @@ TEST(GemmTf32, ExactIntegersInAllLayouts) {
   ExpectAllLayouts<Tf32, float, Tf32WideTile<16, 4>>(26500);
 }
 TEST(GemmTf32, NarrowLoadsAndSlicesShared) {
-  ExpectEachLayout<Tf32, float, MmaProductTile<4, 4>>(26600);
+  ExpectEachLayout<Tf32, float, Tf32NarrowTile<4, 4>>(26600);
   ExpectEachLayout<Tf32, float, MmaSlicedTile<8, 4>>(26700);
 }
 TEST(GemmTf32, WithinTheRoundingBound) {

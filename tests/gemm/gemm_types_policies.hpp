@@ -27,6 +27,10 @@ struct MmaWideTile {  // more threads than rows, 4 stages
   static constexpr auto config = MmaSm80Config({32, 128, 128}, {16, 32, 128}, 4, {src, dst});
 };
 template <int src, int dst>
+struct Tf32NarrowTile {
+  static constexpr auto config = MmaSm80Config({64, 32, 16}, {32, 32, 16}, 3, {src, dst});
+};
+template <int src, int dst>
 struct Tf32WideTile {
   static constexpr auto config = MmaSm80Config({32, 128, 64}, {16, 32, 64}, 4, {src, dst});
 };
