@@ -73,7 +73,9 @@ constexpr char kMethod[] =
     "TF32 for tf32 only, with fast sums for 8-bit floats (full: without); sm80: the fastest of all "
     "tiles and stages of its algorithms whose kernel's name says sm_80; floor_us is from bytes "
     "alone; where cuBLASLt has no such product it multiplies the same numbers: of "
-    "f16_x_s4_over_f16 and its like two matrices of f16, of u8 (below 128) s8, of e5m2 e4m3";
+    "f16_x_s4_over_f16 and its like two matrices of f16, of u8 (below 128) s8, of e5m2 e4m3, of "
+    "8-bit "
+    "floats in other orders a row-major A and a column-major B";
 
 class Bench {
  public:
@@ -183,10 +185,15 @@ class Bench {
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
     using LoadA = gemm::LoadOf<P, true>;
     using LoadB = gemm::LoadOf<P, false>;
-    using MatrixA = RandomMatrix<Element, LoadA>;
-    using MatrixB = RandomMatrix<gemm::ElementOfB<Element>, LoadB>;
-    const MatrixA a(batch * m * k, 1);
-    const MatrixB b(batch * k * n, 2);
+    constexpr bool kLinesOfA = gemm::kLinesOfA<P>, kLinesOfB = gemm::kLinesOfB<P>;
+    using MatrixA = RandomMatrix<Element, LoadA, kLinesOfA>;
+    using MatrixB = RandomMatrix<gemm::ElementOfB<Element>, LoadB, kLinesOfB>;
+    // Of all the batch; what is turned has no other product in it.
+    const MatrixA a(batch * (kLinesOfA ? m : k), kLinesOfA ? k : m, 1);
+    const MatrixB b(batch * (kLinesOfB ? n : k), kLinesOfB ? k : n, 2);
+    if (batch > 1 && (MatrixA::kTurned || MatrixB::kTurned)) {
+      return absl::UnimplementedError("no batches of 8-bit floats in other orders");
+    }
     for (Set& set : sets) {
       WEFT_LET(set.a, DeviceBuffer::From(a.values));
       WEFT_LET(set.b, DeviceBuffer::From(b.values));

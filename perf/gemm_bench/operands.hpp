@@ -52,18 +52,25 @@ std::string TypeName() {
                       of(kLoadsB, gemm::kOperandBits<P, false>), "_over_", element);
 }
 
-// `count` elements as the peer multiplies them, and as they are in our memory where that is something
-// else.
-template <class Element, class Load>
+// Whether cuBLASLt multiplies matrices of Elements only where k runs along both.
+template <class Element>
+inline constexpr bool kPeerWantsLines =
+    std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2>;
+
+// `lines` lines of `line` elements as the peer multiplies them, and as they are in our memory where that is
+// something else. kLines: k runs along them; if not, the peer may have them the other way round.
+template <class Element, class Load, bool kLines>
 struct RandomMatrix {
   using Memory = gemm::OperandElement<Element, Load>;
   using Value = typename PeerElementOf<Element>::type;
+  static constexpr bool kTurned = kPeerWantsLines<Element> && !kLines;
   static constexpr bool kOwnMemory =
-      gemm::kLoads<Load> || !std::is_same_v<Value, gemm::StoredElement<Element>>;
+      gemm::kLoads<Load> || !std::is_same_v<Value, gemm::StoredElement<Element>> || kTurned;
   std::vector<Value> values;
   std::vector<Memory> memory;
 
-  RandomMatrix(std::int64_t count, std::uint64_t seed) {
+  RandomMatrix(std::int64_t lines, std::int64_t line, std::uint64_t seed) {
+    const std::int64_t count = lines * line;
     if constexpr (!kOwnMemory) {
       values.resize(count);
       ForEachIndex(count, [&](std::int64_t i) { values[i] = Type<Element>::Random(seed, i); });
@@ -72,7 +79,8 @@ struct RandomMatrix {
       values.resize(count);
       ForEachIndex(count, [&](std::int64_t i) {
         memory[i] = Type<Element>::Random(seed, i);
-        values[i] = Value::FromFloat(memory[i].ToFloat());
+        const std::int64_t to = kTurned ? i % line * lines + i / line : i;
+        values[to] = Value::FromFloat(memory[i].ToFloat());
       });
     } else {
       using Source = gemm::internal::LoadSource<typename Load::Source>;

@@ -74,14 +74,14 @@ absl::StatusOr<Algorithms> SearchAlgorithms(const Stopwatch& watch,
                                             const gemm::GemmProblem& problem,
                                             const std::vector<Set>& sets, bool with_sm80) {
   using Element = typename P::Element;
-  constexpr bool kFloat8 = gemm::kTensorFloat<Element> && sizeof(Element) == 1;
+  constexpr bool kFloat8 = kPeerWantsLines<Element>;
   const bool on_sm80 =
       with_sm80 && !std::is_floating_point_v<Element> && !kFloat8 && !kIsComplex<Element>;
   LtShape shape = {.rows = problem.n,
                    .columns = problem.m,
                    .depth = problem.k,
-                   .transpose_a = gemm::kLinesOfB<P>,
-                   .transpose_b = !gemm::kLinesOfA<P>,
+                   .transpose_a = gemm::kLinesOfB<P> || kPeerWantsLines<Element>,
+                   .transpose_b = !gemm::kLinesOfA<P> && !kPeerWantsLines<Element>,
                    .operand = Type<Element>::kCuda,
                    .result = Type<typename P::Epilogue::Output>::kCuda,
                    .half_sums = gemm::kHalfSums<P>,
