@@ -59,7 +59,7 @@ absl::Status MeasureTiles(Bench& bench, const List& list, gemm::Family<gemm::Lis
     longest = std::max(longest, p.k);
     operations += 2 * p.m * p.n * p.k;
   }
-  const RandomMatrix<Element, gemm::NoLoad> a(end.a, 1), b(end.b, 2);
+  const RandomMatrix<Element, gemm::NoLoad, true> a(1, end.a, 1), b(1, end.b, 2);
   const auto bytes =
       static_cast<std::int64_t>((end.a + end.b) * sizeof(Element) + end.c * sizeof(Sum));
   std::vector<Set> sets(BufferSets(bytes));
