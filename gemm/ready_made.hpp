@@ -212,6 +212,7 @@ struct MixedFamily {
       kWidens,
       Of<WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<256, 128, 128, 256, 64>,
          TurnsTileOf<128, 128, 128>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
+         WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 2, 4>,
          WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>,
       Family<>>;
   using All =
@@ -282,7 +283,7 @@ using HalfSumGemmFamily = typename internal::HalfSumFamily<Epilogue, A, B, C>::A
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
 // or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
 // MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 5
-// policies, 6 where A is the narrow one, 10 where B is, column-major and of std::int8_t or Int4: the last five are
+// policies, 6 where A is the narrow one, 12 where B is, column-major and of std::int8_t or Int4: the last seven are
 // Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =
