@@ -31,6 +31,8 @@ struct TileFacts {
   int access_a = 4, access_b = 4;         // elements of one access
   bool loads_a = false, loads_b = false;  // elements change on their way (gemm/load_functor.hpp)
   bool lines_a = true, lines_b = true;    // k runs along memory in A, in B
+  bool turned =
+      false;  // wgmma_sm90: operands along which it does not are turned (turned_matrices.hpp)
   bool row_major_c = true;
   bool int32_sums = true;
   std::int64_t largest_product = 128 * 128;  // of two elements, in magnitude, where sums are int32

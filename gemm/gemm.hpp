@@ -39,6 +39,7 @@ constexpr TileFacts GemmFactsOf() {
   if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<P>::kWgmma) {
     facts.stage_bytes = Kernel::Mainloop::kStageBytes;
+    facts.row_threads = Kernel::Mainloop::Pipeline::kRowThreads;
     facts.resident_blocks = P::config.blocks_per_sm;
   }
   facts.threads = Kernel::kThreads;
@@ -54,6 +55,7 @@ constexpr TileFacts GemmFactsOf() {
   facts.loads_a = kLoads<LoadOf<P, true>>, facts.loads_b = kLoads<LoadOf<P, false>>;
   facts.lines_a = kLinesOfA<P>;
   facts.lines_b = kLinesOfB<P>;
+  facts.turned = CheckedGemmPolicy<P>::kWgmma && kTurned<P>;
   facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<P>;
   facts.listed = kListed<P>;

@@ -16,6 +16,7 @@
 #include "weft/gemm/simt_async.hpp"
 #include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_kernel.hpp"
+#include "weft/gemm/turned_matrices.hpp"
 #include "weft/gemm/wgmma_store.hpp"
 
 namespace weft::gemm {
@@ -179,14 +180,22 @@ struct WgmmaGemmParts {
                 "are 32, 64 or 128 bytes of B");
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
-    static constexpr bool kRowsAcross = !kLinesOfA<P>, kColumnsAcross = !kLinesOfB<P>;
+    static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
+    static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P>;
+    static constexpr bool kFills = kTurned<P>;
+    static constexpr int kFillWarps = kTurned<P> ? 2 : 1, kFillRegisters = 40;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         kWidens, WidenedLines<LoadOf<P, false>, IsWidenedLine(kLineOfB) ? kLineOfB : 128>, void>;
   };
   using Mainloop = WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
+  using Filler = TurnMatrices<Mainloop, !kLinesOfA<P>, !kLinesOfB<P>>;  // if Spec::kFills
   static constexpr TileShape kTile = P::config.threadblock;
+  static_assert(
+      !kTurned<P> || kTile.k == kTurnedBox,
+      "weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32 where k does not run "
+      "along both operands");
   static constexpr int kElementBytes = sizeof(typename P::Element);
   static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<P>) +
                      (kWidens ? RoundUp(kTile.n * kLineOfB, 1024)

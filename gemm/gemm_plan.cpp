@@ -101,20 +101,22 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   g.ring.stage_bytes = g.ring.b_stride = g.a.slice_bytes + g.b.slice_bytes;
   g.ring.stages = static_cast<std::int32_t>(
       std::min(f.stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
-  g.ring.ShareCopies(g.a.params.copies);
+  g.ring.ShareCopies(g.a.params.copies, f.row_threads);
 
+  // As the tensor cores find them.
+  const bool lines_a = f.lines_a || f.turned, lines_b = f.lines_b || f.turned;
   WgmmaPlan& plan = g.plan;
-  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, f.lines_a));
-  if (!f.loads_b) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, f.lines_b));
-  plan.SpreadGroups(RowsOffset(g.a, f.config.warp.m, f.lines_a));
+  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, lines_a));
+  if (!f.loads_b) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, lines_b));
+  plan.SpreadGroups(RowsOffset(g.a, f.config.warp.m, lines_a));
   plan.b_block = f.loads_b ? static_cast<std::uint32_t>(64 * g.b.params.line / 16)
-                           : RowsOffset(g.b, 64, f.lines_b);
+                           : RowsOffset(g.b, 64, lines_b);
   plan.steps = tile.k * element_bytes / 32;
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
   for (int i = 0; i < plan.steps; ++i) {
-    plan.step_a[i] = StepOffset(g.a, i, element_bytes, f.lines_a);
-    plan.step_b[i] = StepOffset(g.b, i, element_bytes, f.lines_b);
+    plan.step_a[i] = StepOffset(g.a, i, element_bytes, lines_a);
+    plan.step_b[i] = StepOffset(g.b, i, element_bytes, lines_b);
   }
   return g;
 }

@@ -6,8 +6,8 @@
 // when every warp of the tile has multiplied them. The ring goes on from tile to tile, so that the next tile's
 // first slices arrive during this one's epilogue.
 //
-// Where what has come of operand A is changed before it is multiplied (M::kFills), the last warp of the
-// copying warpgroup does that, and a third mbarrier, `changed`, ends a phase when it has.
+// Where what has come is changed before it is multiplied (M::kFills), the last warps of the copying
+// warpgroup, M::kFillWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have.
 #pragma once
 
 #include <cstdint>
@@ -107,8 +107,12 @@ struct MbarRing {
   static constexpr int kProducerThreads = 128;
   static constexpr int ProducerRegisters(int /*start*/) { return 24; }
   static constexpr int kMostStages = Params::kMostStages;
-  static constexpr int kRowThreads = Params::kMostRowThreads - (M::kFills ? 1 : 0);
-  static constexpr int kFillWarp = Params::kMostRowThreads;  // by its number among the producers
+  static constexpr int kRowThreads = Params::kMostRowThreads - (M::kFills ? M::kFillWarps : 0);
+  // The first one that fills, by its number among the producers' warps; and a warp's among those that do.
+  static constexpr int kFirstFillWarp = 1 + kRowThreads;
+  WEFT_DEVICE static int NumberOfFillWarp(arch::Thread t) {
+    return t.WarpUniform(t.warp()) - M::kThreads / 32 - kFirstFillWarp;
+  }
 
   struct Stages : RingStages<M, M::kFills> {};
 
@@ -183,7 +187,7 @@ struct MbarRing {
           if (i < M::kTurns) t.MbarInit(t.SharedAddress(&shared.order[i]), kTileWarps);
         }
         if constexpr (M::kFills || M::kResident) {
-          t.MbarInit(t.SharedAddress(&shared.changed[i]), 1);
+          t.MbarInit(t.SharedAddress(&shared.changed[i]), M::kFillWarps);
         }
         t.FenceMbarInit();
       }
@@ -252,7 +256,7 @@ struct MbarRing {
     }
   }
 
-  // By the warp that fills: filler.Prepare(t, slice) while a slice is on its way, filler.Fill(t, stage)
+  // By a warp that fills: filler.Prepare(t, slice) while a slice is on its way, filler.Fill(t, stage)
   // when it has come to the shared address `stage`, unless Prepare has said that there is nothing to fill.
   // Who has nothing to fill waits, too: the ring would be left behind, as by those that copy.
   template <class Filler>

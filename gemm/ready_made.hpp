@@ -158,11 +158,17 @@ struct GemmFamilies {
          WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
          WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>,
          TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>, TurnsTileOf<176, 128, 128>>;
+  // Tf32 in other orders, turned in slices of 128 bytes.
+  using Turned = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
+                    WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
+                    WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
+                    TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>>;
   static constexpr bool kLarge = kLines || std::is_same_v<E, Tf32>;
   static constexpr bool kWgmma = kLines || kFloat16<E>, kSliced = kLines || !kFloat16<E>;
-  using All = JoinFamilies<Narrow, std::conditional_t<kLarge, Large, Family<>>, Mma,
-                           std::conditional_t<kWgmma, Wgmma, Family<>>,
-                           std::conditional_t<kSliced, Sliced, Family<>>>;
+  using All =
+      JoinFamilies<Narrow, std::conditional_t<kLarge, Large, Family<>>, Mma,
+                   std::conditional_t<kWgmma, Wgmma, std::conditional_t<kLarge, Turned, Family<>>>,
+                   std::conditional_t<kSliced, Sliced, Family<>>>;
 };
 
 template <class Epilogue, class A, class B, class C>
@@ -246,7 +252,7 @@ struct DoubleFamily {
 
 // What Dispatch chooses from. The first policy takes any lda, ldb and n that 4-byte loads fit, so
 // that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
-// row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8, 8-bit floats and tf32 of a
+// row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 and 8-bit floats of a
 // row-major A and a column-major B only.
 //
 // int8, any GPU from sm_75: 23 policies for a row-major A and a column-major B, else 8. Epilogue may
@@ -323,7 +329,7 @@ template <class Epilogue =
 using E5m2GemmFamily = typename internal::GemmFamilies<Float8E5m2, Epilogue, A, B, C>::All;
 
 // Floats, of which the upper 19 bits are read, any GPU from sm_80: 21 policies for a row-major A and a
-// column-major B, else 8.
+// column-major B, else 16.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>

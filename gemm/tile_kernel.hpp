@@ -288,7 +288,7 @@ struct TileKernel {
     if (producer >= 0) {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if constexpr (Mainloop::kFills) {
-        if (producer == Pipeline::kFillWarp && Fills(p)) {
+        if (producer >= Pipeline::kFirstFillWarp && Fills(p)) {
           typename Parts::Filler filler(t, p, shared.stages.fill);
           WEFT_NO_UNROLL
           for (int i = first; i < turns(); i += step) {

@@ -61,7 +61,8 @@ inline namespace WEFT_BACKEND {
 //                  column c then is channel c % (64 / stack) of row c / (64 / stack)
 //     HeldColumns  optional, or void: the stage has the columns in a narrower type. The tensor cores then take
 //                  them from registers, where each warp makes what is multiplied (held_columns.hpp)
-//     kFills       optional: a warp changes what has come of the rows (MbarRing::Fill)
+//     kFills       optional: warps change what has come before it is multiplied (MbarRing::Fill); kFillWarps
+//                  of them, 1 or 2, which take kFillRegisters more than threads that copy (1; 8)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
  public:
@@ -102,6 +103,20 @@ class WgmmaSm90Mainloop {
  public:
   static constexpr bool kStreamed = kConfig.stream;
   static constexpr bool kFills = requires { requires Spec::kFills; };
+  static constexpr int kFillWarps = [] {
+    if constexpr (requires { Spec::kFillWarps; }) {
+      return Spec::kFillWarps;
+    } else {
+      return 1;
+    }
+  }();
+  static constexpr int kFillRegisters = [] {
+    if constexpr (requires { Spec::kFillRegisters; }) {
+      return Spec::kFillRegisters;
+    } else {
+      return 8;
+    }
+  }();
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
   static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
                     kWarp.m % (8 * kSplit) == 0,
@@ -150,7 +165,8 @@ class WgmmaSm90Mainloop {
     return even > 248 ? 248 : even;
   }();
   static constexpr int kProducerRegisters =
-      (kSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32) + (kFills ? 8 : 0);
+      (kSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32) +
+      (kFills ? kFillRegisters : 0);
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;

@@ -1,5 +1,5 @@
 // Tensor cores of sm_90 read int8 along k only.
-// EXPECT: static assertion failed: weft: the wgmma_sm90 GEMM of bytes, 8-bit floats or Tf32 takes a row-major A and a
+// EXPECT: static assertion failed: weft: the wgmma_sm90 GEMM of bytes or 8-bit floats takes a row-major A and a column-major B,
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

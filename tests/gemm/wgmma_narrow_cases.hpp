@@ -1,4 +1,4 @@
-// Matrix products of the types that wgmma_sm90 alone multiplies.
+// Matrix products of 8-bit floats and of tf32 through wgmma_sm90.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -37,6 +37,30 @@ TEST(GemmWgmmaNarrow, Tf32) {
   ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 32, 64, 64, 4>>>(310);
   ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<80, 128, 64, 80, 64, 4>, ColumnMajor>>(330, true, 6);
   ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 16, 32, 64, 4, 2, 2>>>(350, true, 6);
+}
+// Operands along which k does not run, which a warp turns once they have come: one, or both.
+template <class A, class B, class Tile, class C = RowMajor, class Out = Sums>
+using Turned = TypedGemm<Tf32, A, B, C, Out, Tile>;
+TEST(GemmWgmmaNarrow, Tf32InAllLayouts) {
+  using Tile = WgmmaTile<64, 64, 32, 64, 64, 4>;
+  ExpectRandom<Turned<RowMajor, RowMajor, Tile>>(400);
+  ExpectRandom<Turned<ColumnMajor, ColumnMajor, Tile>>(420);
+  ExpectRandom<Turned<ColumnMajor, RowMajor, Tile>>(440);
+  ExpectRandom<Turned<ColumnMajor, RowMajor, Tile, ColumnMajor>>(460, false, 6);
+}
+TEST(GemmWgmmaNarrow, Tf32TurnedInOtherTiles) {
+  ExpectRandom<Turned<ColumnMajor, RowMajor, WgmmaTile<96, 64, 32, 48, 64, 4, 2>>>(480, true, 6,
+                                                                                    600);
+  ExpectRandom<Turned<RowMajor, RowMajor, WgmmaTile<176, 128, 32, 176, 64, 4>>>(500, true, 6);
+  ExpectRandom<Turned<ColumnMajor, ColumnMajor, WgmmaTile<64, 64, 32, 64, 64, 4, 1, 4>>>(520, true,
+                                                                                         6, 1500);
+  ExpectRandom<Turned<ColumnMajor, RowMajor, Turns<WgmmaTile<64, 64, 32, 64, 64, 4>>>>(540, true,
+                                                                                       6);
+}
+TEST(GemmWgmmaNarrow, Tf32TurnedOutputs) {
+  using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
+  ExpectRandom<Turned<ColumnMajor, RowMajor, WgmmaTile<64, 64, 32, 64, 64, 2>, RowMajor, ToHalf>>(
+      560, true, 8);
 }
 // What the lower 13 bits hold, in either operand, is lost.
 TEST(GemmWgmmaNarrow, Tf32Truncates) {
