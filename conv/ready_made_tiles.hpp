@@ -226,7 +226,17 @@ struct Depthwise4x1 {
 struct Depthwise4x8 {
   static constexpr auto config = DepthwiseConfig(4, 8);
 };
-// For NHWC of 128 channels and more: a warp reads a pixel's side by side.
+// For small images.
+struct Depthwise2x1 {
+  static constexpr auto config = DepthwiseConfig(2, 1);
+};
+struct Depthwise2x8 {
+  static constexpr auto config = DepthwiseConfig(2, 8);
+};
+// For NHWC of 64 channels and more, and of 128: a warp reads a pixel's side by side.
+struct Depthwise7x16 {
+  static constexpr auto config = DepthwiseConfig(7, 16);
+};
 struct Depthwise7x32 {
   static constexpr auto config = DepthwiseConfig(7, 32);
 };
