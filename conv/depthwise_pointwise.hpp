@@ -8,19 +8,69 @@
 //
 // The result is that of Convolution<DepthwiseHalf<MyBlock>> and then
 // Convolution<PointwiseHalf<MyBlock>>, to the bit; what lies between them stays in shared memory.
+// Dispatch (gemm/dispatch.hpp) chooses among a Family of such policies:
+//
+//     using Op = weft::conv::Dispatch<weft::conv::S8DepthwisePointwise32Family<>>;
+//     absl::StatusOr<Op> op = Op::Create({.depthwise = depthwise, .k = 24});
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/depthwise_pointwise_kernel.hpp"
 #include "weft/conv/depthwise_pointwise_plan.hpp"
+#include "weft/conv/depthwise_pointwise_problem.hpp"
+#include "weft/conv/dispatch.hpp"
 
 namespace weft::conv {
+
+// Of a run, those of the depthwise convolution alone: as ConvolutionArguments.
+template <class Epilogue>
+struct DepthwiseHalfArguments {
+  // PackDepthwiseFilter of problem.depthwise_filter(); 16-byte aligned.
+  PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise> filter;
+  gemm::BiasPointer<typename Epilogue::BiasElement> bias = nullptr;
+  float alpha = 1.0f;
+  const float* channel_alpha = nullptr;
+  float beta = 1.0f;
+  float zero_point = 0.0f;
+  SourceCorrection source_correction{};             // MakeSourceCorrection's, of problem.depthwise
+  const std::int32_t* filter_zero_point = nullptr;  // problem.depthwise.k values, with the stage
+  Epilogue epilogue{};
+  // There is none; the shared code asks.
+  static constexpr const std::int8_t* residual = nullptr;
+  static constexpr float gamma = 1.0f;
+};
+
+// As ConvolutionArguments. No tensor may overlap dst, but for a residual that has dst's own layout
+// and address, and elements of its size. Policies that differ in their config only share this type.
+template <class Element, class DepthwiseEpilogue, class Epilogue>
+struct DepthwisePointwiseArguments {
+  gemm::SourcePointer<Element> src = nullptr;  // problem.depthwise.src() in SrcLayout
+  DepthwiseHalfArguments<DepthwiseEpilogue> depthwise;
+  // PackFilter<CxRSKx<32>> of problem.pointwise().filter(); 16-byte aligned.
+  PackedFilter<CxRSKx<32>, std::int8_t> filter;
+  gemm::BiasPointer<typename Epilogue::BiasElement> bias = nullptr;
+  gemm::ResidualPointer<typename Epilogue::ResidualElement> residual = nullptr;
+  gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // pointwise().dst() in DstLayout
+  float alpha = 1.0f;
+  const float* channel_alpha = nullptr;
+  float beta = 1.0f;
+  float gamma = 1.0f;
+  float zero_point = 0.0f;
+  Epilogue epilogue{};
+};
+
+// For gemm::Dispatch: all policies of a family have the same loads and stores.
+inline std::string AccessNote(const DepthwisePointwiseProblem&, const std::vector<Candidate>&,
+                              int) {
+  return "";
+}
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
@@ -33,80 +83,67 @@ class DepthwisePointwise {
   using Epilogue = typename P::Epilogue;
 
  public:
+  using Problem = DepthwisePointwiseProblem;
   using Element = typename P::Element;
   using Middle = typename FirstEpilogue::Output;  // between the two convolutions
   using Output = typename Epilogue::Output;
+  using DepthwiseArguments = DepthwiseHalfArguments<FirstEpilogue>;
+  using Arguments = DepthwisePointwiseArguments<Element, FirstEpilogue, Epilogue>;
   using DepthwiseFilter = PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise>;
   using Filter = PackedFilter<CxRSKx<32>, std::int8_t>;
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
 
-  // Those of the depthwise convolution alone: as ConvolutionArguments.
-  struct DepthwiseArguments {
-    DepthwiseFilter filter;  // PackDepthwiseFilter of depthwise_filter_extents(); 16-byte aligned
-    gemm::BiasPointer<typename FirstEpilogue::BiasElement> bias = nullptr;
-    float alpha = 1.0f;
-    const float* channel_alpha = nullptr;
-    float beta = 1.0f;
-    float zero_point = 0.0f;
-    SourceCorrection source_correction{};             // MakeSourceCorrection's, of depthwise()
-    const std::int32_t* filter_zero_point = nullptr;  // depthwise().k values, with the stage
-    FirstEpilogue epilogue{};
-    // There is none; the shared code asks.
-    static constexpr const std::int8_t* residual = nullptr;
-    static constexpr float gamma = 1.0f;
-  };
+  static constexpr gemm::TileFacts Facts() {
+    gemm::TileFacts facts = FactsOf<Second>();
+    facts.config = P::config;
+    facts.threads = P::config.warps * 32;
+    facts.shared_bytes = 0;  // as many as a problem's channels take
+    return facts;
+  }
 
-  // As ConvolutionArguments. No tensor may overlap dst, but for a residual that has dst's own layout
-  // and address, and elements of its size.
-  struct Arguments {
-    gemm::SourcePointer<Element> src = nullptr;  // depthwise().src() in SrcLayout
-    DepthwiseArguments depthwise;
-    Filter filter;  // PackFilter<CxRSKx<32>> of pointwise().filter(); 16-byte aligned
-    gemm::BiasPointer<BiasElement> bias = nullptr;
-    gemm::ResidualPointer<ResidualElement> residual = nullptr;
-    gemm::OutputPointer<Output> dst = nullptr;  // pointwise().dst() in DstLayout
-    float alpha = 1.0f;
-    const float* channel_alpha = nullptr;
-    float beta = 1.0f;
-    float gamma = 1.0f;
-    float zero_point = 0.0f;
-    Epilogue epilogue{};
-  };
-
-  // depthwise: groups == c, k a multiple of c; its k channels are the 1x1 convolution's source, k
-  // its output channels. Errors as Convolution's for each of them; Unimplemented for filters other
-  // than 3x3 and 5x5, strides other than 1 and 2, dilation and Mode::kConvolution;
-  // ResourceExhausted for more channels than fit in shared memory.
-  static absl::StatusOr<DepthwisePointwise> Create(const Problem& depthwise, std::int64_t k) {
-    absl::StatusOr<DepthwisePointwisePlan> plan = PlanDepthwisePointwise(depthwise, k, Facts());
+  // k: the output channels of the 1x1 convolution. Errors as Convolution's for each of the two;
+  // Unimplemented for filters other than 3x3 and 5x5, strides other than 1 and 2, dilation and
+  // Mode::kConvolution; ResourceExhausted for more channels than fit in shared memory.
+  static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem) {
+    absl::StatusOr<DepthwisePointwisePlan> plan = PlanDepthwisePointwise(problem, PlanFacts());
     if (!plan.ok()) return plan.status();
     return DepthwisePointwise(*plan);
   }
+  static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k) {
+    return Create(Problem{depthwise, k});
+  }
 
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run it.
-  static absl::StatusOr<DepthwisePointwise> Create(const Problem& depthwise, std::int64_t k,
+  static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem,
                                                    const arch::DeviceLimits& device) {
-    absl::StatusOr<DepthwisePointwise> op = Create(depthwise, k);
+    absl::StatusOr<DepthwisePointwise> op = Create(problem);
     if (!op.ok()) return op;
     if (absl::Status s = gemm::CheckDevice("conv", op->LaunchFacts(), device); !s.ok()) return s;
     return op;
   }
+  static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k,
+                                                   const arch::DeviceLimits& device) {
+    return Create(Problem{depthwise, k}, device);
+  }
 
-  const Problem& depthwise() const { return plan_.depthwise; }
-  const Problem& pointwise() const { return plan_.pointwise; }
+  const Problem& problem() const { return plan_.problem; }
+  const conv::Problem& depthwise() const { return plan_.problem.depthwise; }
+  const conv::Problem& pointwise() const { return plan_.pointwise; }
+
+  // How the work is cut into blocks.
+  const PlanCounts& counts() const { return plan_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return P::SrcLayout::Size(depthwise().src()); }
   std::int64_t dst_size() const { return P::DstLayout::Size(pointwise().dst()); }
+  std::int64_t dst_bytes() const { return dst_size() * std::int64_t{sizeof(Output)}; }
 
   // As PackDepthwiseFilter takes them.
-  FilterExtents depthwise_filter_extents() const {
-    return {depthwise().k, 1, depthwise().r, depthwise().s};
-  }
+  FilterExtents depthwise_filter_extents() const { return problem().depthwise_filter(); }
 
   // One line.
-  std::string Describe() const { return DescribeDepthwisePointwise(plan_, Facts()); }
+  std::string Describe() const { return DescribeDepthwisePointwise(plan_, PlanFacts()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. Errors as Convolution::Run's.
@@ -196,16 +233,19 @@ class DepthwisePointwise {
  private:
   explicit DepthwisePointwise(const DepthwisePointwisePlan& plan) : plan_(plan) {}
 
-  static constexpr DepthwisePointwiseFacts Facts() {
+  template <int i>
+  static constexpr int kBlocks = DepthwisePointwiseKernel<P, kFirstFusedShape + i>::kMinBlocksPerSm;
+  static constexpr DepthwisePointwiseFacts PlanFacts() {
     return {.depthwise = FactsOf<First>(),
             .pointwise = FactsOf<Second>(),
             .config = P::config,
+            .blocks_by_registers = {kBlocks<0>, kBlocks<1>, kBlocks<2>, kBlocks<3>},
             .src_layout = P::SrcLayout::kName,
             .dst_layout = P::DstLayout::kName};
   }
 
   gemm::TileFacts LaunchFacts() const {
-    gemm::TileFacts facts = FactsOf<Second>();
+    gemm::TileFacts facts = Facts();
     facts.shared_bytes = plan_.shared_bytes;
     return facts;
   }

@@ -20,9 +20,6 @@
 
 namespace weft::conv {
 
-// Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
-inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
-
 // A patch of a block, all of its channels; false: there are fewer.
 struct Patch : DepthwiseTile {
   bool inside = false;

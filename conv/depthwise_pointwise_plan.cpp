@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "weft/conv/depthwise_pointwise_kernel.hpp"
+#include "weft/conv/problem_name.hpp"
 
 namespace weft::conv {
 namespace {
@@ -33,25 +33,23 @@ absl::Status OfPointwise(const absl::Status& status) {
 
 }  // namespace
 
-Problem PointwiseAfter(const Problem& depthwise, std::int64_t k) {
-  Problem p;
-  p.n = depthwise.n, p.h = depthwise.p(), p.w = depthwise.q();
-  p.c = depthwise.k, p.k = k;
-  return p;
+std::string ProblemName(const DepthwisePointwiseProblem& p) {
+  return absl::StrCat(ProblemName(p.depthwise), "+k", p.k);
 }
 
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
-    const Problem& depthwise, std::int64_t k, const DepthwisePointwiseFacts& facts) {
+    const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts) {
+  const Problem& depthwise = problem.depthwise;
   const absl::StatusOr<Geometry> first = MakeGeometry(depthwise, facts.depthwise);
   if (!first.ok()) return first.status();
   const DepthwisePlan& own = first->depthwise;
   if (absl::Status s = CheckShape(depthwise, own.kernel); !s.ok()) return s;
-  const Problem pointwise = PointwiseAfter(depthwise, k);
+  const Problem pointwise = problem.pointwise();
   const absl::StatusOr<Geometry> second = MakeGeometry(pointwise, facts.pointwise);
   if (!second.ok()) return OfPointwise(second.status());
 
   DepthwisePointwisePlan plan;
-  plan.depthwise = depthwise;
+  plan.problem = problem;
   plan.pointwise = pointwise;
   plan.kernel = own.kernel;
   plan.rows = kDepthwiseShapes[own.kernel].Rows(facts.config.rows);
@@ -70,6 +68,19 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
         " of shared memory that any GPU gives one block; give config.rows less"));
   }
   plan.shared_bytes = Int32(shared);
+
+  // Blocks and padding are the depthwise half's; what lies between is not moved.
+  PlanCounts& counts = plan.counts;
+  counts = own.counts;
+  counts.tiles_m = plan.blocks, counts.tiles_n = 1;
+  counts.useful = static_cast<double>(depthwise.n * depthwise.p() * depthwise.q()) * depthwise.k /
+                  (double(plan.blocks) * plan.pixels() * plan.slices * 32);
+  const double between = double(depthwise.n) * plan.padded_middle * depthwise.p() * depthwise.q();
+  counts.bytes = first->counts.bytes + second->counts.bytes - 2.0 * between;
+  counts.middle_slices = plan.slices;
+  counts.padded_k = plan.padded_k;
+  counts.blocks_by_registers = facts.blocks_by_registers[own.kernel - kFirstFusedShape];
+  counts.shared_bytes = plan.shared_bytes;
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "weft/conv/depthwise_pointwise_policy.hpp"
+#include "weft/conv/depthwise_pointwise_problem.hpp"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/facts.hpp"
@@ -18,15 +19,17 @@ namespace weft::conv {
 struct DepthwisePointwiseFacts {
   TileFacts depthwise, pointwise;
   DepthwisePointwiseConfig config;
+  int blocks_by_registers[kFusedShapes] = {};  // of a multiprocessor, for each kernel
   const char* src_layout = "";
   const char* dst_layout = "";
 };
 
 // The launch, addresses and the values of epilogues aside.
 struct DepthwisePointwisePlan {
-  Problem depthwise, pointwise;
-  int kernel = 0;  // of kDepthwiseShapes
-  int rows = 0;    // of a thread
+  DepthwisePointwiseProblem problem;
+  Problem pointwise;  // its
+  int kernel = 0;     // of kDepthwiseShapes
+  int rows = 0;       // of a thread
   DepthwiseWalk walk;
   DepthwiseRows middle_rows;
   std::int32_t blocks = 0;
@@ -35,18 +38,15 @@ struct DepthwisePointwisePlan {
   std::int32_t padded_k = 0;       // output channels with those that fill the last dst block
   std::int32_t padded_middle = 0;  // channels between the two, likewise
   std::int32_t shared_bytes = 0;
+  PlanCounts counts;  // for the tile model
 
   int pixels() const { return 16 * rows; }  // of a block
 };
 
-// The 1x1 problem behind `depthwise`, with k output channels.
-Problem PointwiseAfter(const Problem& depthwise, std::int64_t k);
-
 // Errors as MakeGeometry's for each half. Unimplemented for filters and strides that no kernel has;
 // ResourceExhausted for channels that fit in no GPU's shared memory.
-absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(const Problem& depthwise,
-                                                              std::int64_t k,
-                                                              const DepthwisePointwiseFacts& facts);
+absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
+    const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts);
 
 // One line: both halves, blocks, shared memory.
 std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,

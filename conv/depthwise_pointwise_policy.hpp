@@ -31,7 +31,7 @@ namespace weft::conv {
 // A block keeps 16 rows bytes of each channel in shared memory, and its sums take rows * warp_n / 2
 // registers of a thread. Small images want few rows, so that there are blocks enough.
 struct DepthwisePointwiseConfig {
-  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kMmaSm80;
+  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kDepthwisePointwise;
   int rows;                   // 1 to 8, fewer with stride 2 and larger filters (DepthwiseShape)
   int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
@@ -41,6 +41,17 @@ struct DepthwisePointwiseConfig {
   // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
   constexpr DepthwisePointwiseConfig(int rows, int warps, int warp_n, int dst_alignment = 4)
       : rows(rows), warps(warps), warp_n(warp_n), alignment{4, dst_alignment} {}
+  // NOLINTNEXTLINE(runtime/explicit): a view of the same
+  constexpr operator gemm::TileDescription() const {
+    constexpr int kColumns = DepthwiseConfig::kColumns;
+    return {.mainloop = kMainloop,
+            .threadblock = {16 * rows, warps * warp_n, 32},
+            .warp = {16 * rows, warp_n, 32},
+            .thread = {rows * kColumns, 4, 4},
+            .instruction = {16, 8, 32},
+            .stages = 1,
+            .alignment = alignment};
+  }
 };
 
 // rows x warps x warp_n; 3, 6 and 12 warps suit channels that are multiples of 96. Large images take
@@ -51,6 +62,9 @@ inline constexpr DepthwisePointwiseConfig kFused4x3x32(4, 3, 32, 8);
 inline constexpr DepthwisePointwiseConfig kFused2x6x16(2, 6, 16);
 inline constexpr DepthwisePointwiseConfig kFused2x12x16(2, 12, 16);
 inline constexpr DepthwisePointwiseConfig kFused1x12x16(1, 12, 16);
+
+// Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
+inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
 
 template <class P>
 concept IsDepthwisePointwise = requires {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "weft/conv/depthwise_pointwise_policy.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/gemm/family.hpp"
 
@@ -16,6 +17,8 @@ using gemm::PolicyOf;
 
 template <class P>
 class Convolution;
+template <class P>
+class DepthwisePointwise;
 
 // Not an operator: Dispatch chooses among a family.
 template <class... Policies>
@@ -44,6 +47,20 @@ struct OperatorKind<P> {
   static constexpr const char* kBy = Checked::kInt4Products                   ? "_by_s4"
                                      : Checked::kInt4 && Checked::kInt4Source ? "_by_int4"
                                                                               : "";
+  static constexpr const char* kTo = P::DstLayout::kName;
+  static constexpr const char* kCMake = "weft_add_operators";
+};
+
+// Include weft/conv/depthwise_pointwise.hpp for a Dispatch of these.
+template <conv::IsDepthwisePointwise P>
+struct OperatorKind<P> {
+  using Operator = conv::DepthwisePointwise<P>;
+  using Checked = conv::CheckedDepthwisePointwise<P>;
+  using Same = std::tuple<typename P::Element, typename P::SrcLayout, typename P::DstLayout,
+                          typename P::DepthwiseEpilogue, typename P::Epilogue>;
+  static constexpr const char* kWho = "conv";
+  static constexpr const char* kFrom = P::SrcLayout::kName;
+  static constexpr const char* kBy = "_depthwise_pointwise";
   static constexpr const char* kTo = P::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
 };

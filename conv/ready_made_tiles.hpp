@@ -2,6 +2,7 @@
 // static constexpr `config` of one's own serves as well.
 #pragma once
 
+#include "weft/conv/depthwise_pointwise_policy.hpp"
 #include "weft/conv/policy.hpp"
 
 namespace weft::conv {
@@ -226,9 +227,46 @@ struct Depthwise4x1 {
 struct Depthwise4x8 {
   static constexpr auto config = DepthwiseConfig(4, 8);
 };
-// For NHWC of 128 channels and more: a warp reads a pixel's side by side.
+// For small images.
+struct Depthwise2x1 {
+  static constexpr auto config = DepthwiseConfig(2, 1);
+};
+struct Depthwise2x8 {
+  static constexpr auto config = DepthwiseConfig(2, 8);
+};
+// For NHWC of 64 channels and more, and of 128: a warp reads a pixel's side by side.
+struct Depthwise7x16 {
+  static constexpr auto config = DepthwiseConfig(7, 16);
+};
 struct Depthwise7x32 {
   static constexpr auto config = DepthwiseConfig(7, 32);
+};
+
+// And of DepthwisePointwise: output rows of a thread by warps by output channels of a warp. Large images
+// take many rows and few warps, small ones few rows and many warps.
+struct Fused7x1x16 {
+  static constexpr auto config = DepthwisePointwiseConfig(7, 1, 16);
+};
+struct Fused7x2x16 {
+  static constexpr auto config = DepthwisePointwiseConfig(7, 2, 16);
+};
+struct Fused7x3x16 {
+  static constexpr auto config = kFused7x3x16;
+};
+struct Fused7x6x16 {
+  static constexpr auto config = kFused7x6x16;
+};
+struct Fused4x6x16 {
+  static constexpr auto config = DepthwisePointwiseConfig(4, 6, 16);
+};
+struct Fused2x6x16 {
+  static constexpr auto config = kFused2x6x16;
+};
+struct Fused2x12x16 {
+  static constexpr auto config = kFused2x12x16;
+};
+struct Fused1x12x16 {
+  static constexpr auto config = kFused1x12x16;
 };
 
 }  // namespace weft::conv

@@ -83,7 +83,8 @@ int LessStrict(const std::vector<Candidate>& candidates, int than) {
 }
 
 std::string TileName(const TileDescription& c) {
-  const bool has_stages = c.mainloop != Mainloop::kSimt && c.mainloop != Mainloop::kDepthwise;
+  const bool has_stages = c.mainloop != Mainloop::kSimt && c.mainloop != Mainloop::kDepthwise &&
+                          c.mainloop != Mainloop::kDepthwisePointwise;
   std::string name = absl::StrFormat("%s %dx%dx%d", MainloopName(c.mainloop), c.threadblock.m,
                                      c.threadblock.n, c.threadblock.k);
   if (c.mainloop == Mainloop::kWgmmaSm90) {

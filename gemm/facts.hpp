@@ -102,6 +102,11 @@ struct PlanCounts {
   EngineCounts engine;       // wgmma_sm90
   // Depthwise: rows of the source and of the output of a thread.
   std::int32_t source_rows = 0, output_rows = 0;
+  // And where a 1x1 convolution follows in the kernel: slices of 32 channels between the two, output
+  // channels with those that fill the last block, and what the problem's own kernel and launch take.
+  std::int32_t middle_slices = 0, padded_k = 0;
+  int blocks_by_registers = 0;
+  std::int64_t shared_bytes = 0;
   constexpr std::int64_t blocks() const { return batches * tiles_m * tiles_n; }
 };
 

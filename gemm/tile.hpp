@@ -23,11 +23,12 @@ enum class Mainloop {
   kMmaSm80,  // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats, m16n8k8 of doubles; sm_80; a ring
   kWgmmaSm90,  // tensor cores, wgmma; sm_90a only; a ring that the copy engine fills
   kDepthwise,  // dp4a over a row's taps; any GPU from sm_75; no shared memory (conv/depthwise.hpp)
+  kDepthwisePointwise,  // the two, then tensor cores; sm_80 (conv/depthwise_pointwise_kernel.hpp)
 };
 
 constexpr const char* MainloopName(Mainloop mainloop) {
-  constexpr const char* kNames[] = {"simt",     "simt_async", "mma_sm75",
-                                    "mma_sm80", "wgmma_sm90", "depthwise"};
+  constexpr const char* kNames[] = {"simt",       "simt_async", "mma_sm75",           "mma_sm80",
+                                    "wgmma_sm90", "depthwise",  "depthwise_pointwise"};
   return kNames[static_cast<int>(mainloop)];
 }
 

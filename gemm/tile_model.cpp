@@ -6,11 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/tile_model_parts.hpp"
 
 namespace weft::gemm {
 namespace {
 
-constexpr double kLanesPerClock = 128.0;      // instruction lanes of a multiprocessor
+using internal::kLanesPerClock;
+using internal::Overlapped;
+
 constexpr double kLaunch = 2.4;               // microseconds
 constexpr double kSharedBytesPerClock = 128;  // of a multiprocessor
 
@@ -104,10 +107,13 @@ double NarrowStores(const TileFacts& tile) {
   return std::max(0.0, 8.0 / channels - 1.0);
 }
 
-int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
-  const std::int64_t shared = tile.shared_bytes + 1024;  // 1 KB of each block's is the system's
+int BlocksPerSm(const TileFacts& tile, const PlanCounts& counts, const arch::DeviceLimits& limits) {
+  const std::int64_t shared =
+      tile.shared_bytes + counts.shared_bytes + 1024;  // 1 KB of each block's is the system's
+  const int by_registers =
+      counts.blocks_by_registers > 0 ? counts.blocks_by_registers : tile.blocks_by_registers;
   return static_cast<int>(std::min<std::int64_t>(
-      {std::int64_t{tile.blocks_by_registers} * limits.registers_per_sm / 65536,
+      {std::int64_t{by_registers} * limits.registers_per_sm / 65536,
        limits.shared_memory_per_sm / shared, limits.max_threads_per_sm / tile.threads}));
 }
 
@@ -139,13 +145,6 @@ double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
   const double memory = counts.bytes / gpu.bytes_per_us;
   result->memory_bound = memory > compute;
   return kLaunch + std::max(compute, memory);
-}
-
-// Of parts that overlap, but not wholly: between the longest and their sum.
-double Overlapped(std::initializer_list<double> parts) {
-  double cubes = 0.0;
-  for (const double part : parts) cubes += part * part * part;
-  return std::cbrt(cubes);
 }
 
 // Microseconds of a wgmma_sm90 kernel whose operands the copy engine brings. Its blocks stay and take
@@ -234,26 +233,6 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
          kNext * std::min(compute, memory);
 }
 
-// Microseconds of a depthwise kernel (conv/depthwise.hpp), whose threads read rows of the source and
-// move them through rows of outputs. Fitted to its layers of perf/layers/ on an H200, 3 x 3 filters.
-double DepthwiseMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
-                             const GpuFacts& gpu, Prediction* result) {
-  constexpr double kLaunch = 3.1;  // microseconds; it does not start while another kernel runs
-  // Instructions of a thread: itself, a row of the source, and an output row with up to four taps of
-  // a row of the filter.
-  constexpr double kThread = 110.0, kSourceRow = 90.0, kTaps = 34.0;
-  constexpr double kNext = 0.42;  // of the lesser of computing and memory, which comes on top
-  // Of the memory's time, more where a pixel's channels of a block are 32 of a longer row.
-  constexpr double kScattered = 0.25;
-  const double instructions =
-      kThread + kSourceRow * counts.source_rows + kTaps * counts.output_rows * counts.slices;
-  const double compute = per_sm * tile.threads * instructions / kLanesPerClock / gpu.clock_mhz;
-  const double scattered = tile.nhwc ? kScattered * 32.0 / tile.config.threadblock.n : 0.0;
-  const double memory = counts.bytes * (1.0 + scattered) / gpu.bytes_per_us;
-  result->memory_bound = memory > compute;
-  return kLaunch + std::max(compute, memory) + kNext * std::min(compute, memory);
-}
-
 }  // namespace
 
 GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
@@ -312,7 +291,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
   const TileShape& t = config.threadblock;
   double per_sm = 0.0;
   Prediction result = Spread(counts, config.split, gpu.limits.sm_count, config.split, &per_sm);
-  result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
+  result.blocks_per_sm = BlocksPerSm(tile, counts, gpu.limits);
   if (result.blocks_per_sm < 1 || counts.blocks() == 0) {
     result.microseconds = HUGE_VAL;
     return result;
@@ -326,7 +305,12 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
     return result;
   }
   if (config.mainloop == Mainloop::kDepthwise) {
-    result.microseconds = DepthwiseMicroseconds(tile, counts, per_sm, gpu, &result);
+    result.microseconds = internal::DepthwiseMicroseconds(tile, counts, per_sm, gpu, &result);
+    return result;
+  }
+  if (config.mainloop == Mainloop::kDepthwisePointwise) {
+    result.microseconds =
+        internal::DepthwisePointwiseMicroseconds(tile, counts, per_sm, gpu, &result);
     return result;
   }
   const bool simt = IsSimt(config);
@@ -372,6 +356,12 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFac
   Prediction result = Spread(counts, config.split, std::max(1, cpu.threads), 1, &per_sm);
   result.blocks_per_sm = 1;
   result.waves = result.blocks / double(result.processors);
+  if (config.mainloop == Mainloop::kDepthwisePointwise) {  // not fitted: the products of both
+    const double values = 16.0 * counts.output_rows * 32.0 * counts.middle_slices;
+    const double products = values * (4.0 * counts.slices + counts.padded_k);
+    result.microseconds = per_sm * (0.16 * products + 300.0 * tile.threads) * 1e-3;
+    return result;
+  }
   const double gathered = (t.m + t.n) * double(t.k) * tile.element_bytes;
   double slice = 0.0;  // nanoseconds
   if (IsSimt(config)) {

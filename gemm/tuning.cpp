@@ -112,7 +112,8 @@ absl::StatusOr<TuningRecord> Record(const std::map<std::string, std::string>& fi
 
 std::string PolicyName(const TileDescription& c) {
   const std::string own =
-      c.mainloop == Mainloop::kSimt || c.mainloop == Mainloop::kDepthwise
+      c.mainloop == Mainloop::kSimt || c.mainloop == Mainloop::kDepthwise ||
+              c.mainloop == Mainloop::kDepthwisePointwise
           ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
       : c.mainloop == Mainloop::kWgmmaSm90
           ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "",

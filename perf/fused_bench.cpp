@@ -54,7 +54,7 @@ struct Data {
 absl::StatusOr<Data> MakeData(const Bottleneck& b, std::int64_t images, Stream stream) {
   conv::Problem first = conv::SquareProblem(images, b.c, b.hw, b.c, 3, 1, b.stride);
   first.groups = b.c;
-  const conv::Problem second = conv::PointwiseAfter(first, b.k);
+  const conv::Problem second = conv::DepthwisePointwiseProblem{first, b.k}.pointwise();
   WEFT_LET(auto taps, PackDepthwiseFilter({b.c, 1, 3, 3}, RandomInt8s(b.c * 9, 1)));
   WEFT_LET(auto filter, PackFilter<CxRSKx<32>>(second.filter(), RandomInt8s(b.c * b.k, 2)));
   WEFT_LET(DeviceBuffer gpu_taps, DeviceBuffer::FromBytes(taps.data(), taps.bytes()));

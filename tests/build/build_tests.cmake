@@ -92,6 +92,9 @@ if(WEFT_CLANG)
   build_test(configure_with_clang configure -DCASE=clang -DCXX=${WEFT_CLANG})
 endif()
 
+# The names that a document lists.
+build_test(documents_ready_made ready_made)
+
 # What README and docs/installing.md say, from scratch.
 if(WEFT_INSTALL)
   build_test(consumer_installed consumer -DCASE=installed)

@@ -35,15 +35,15 @@ std::vector<float> RandomFloats(std::int64_t count, float low, float high, std::
   return values;
 }
 
-// P: a policy, or a family of policies of which First is one.
-template <class P, class First = P>
-void ExpectMixed(const Problem& problem, const MixOptions& options = {}) {
+// P: a policy, or a family of policies of which First is one. more: for Create.
+template <class P, class First = P, class... More>
+void ExpectMixed(const Problem& problem, const MixOptions& options = {}, const More&... more) {
   SCOPED_TRACE(
       absl::StrCat(ToString(problem), " experts ", options.experts, " seed ", options.run.seed));
   using Op = CondConv<P>;
   using Layout = typename First::FilterLayout;
   const std::int64_t experts = options.experts;
-  const absl::StatusOr<Op> op = Op::Create(problem, experts);
+  const absl::StatusOr<Op> op = Op::Create(problem, experts, more...);
   ASSERT_TRUE(op.ok()) << op.status();
 
   const std::uint32_t seed = options.run.seed;

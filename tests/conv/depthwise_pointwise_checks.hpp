@@ -72,15 +72,17 @@ struct FusedOptions {
   float middle_zero_point = 0.0f;
 };
 
-// p.k: the output channels of the 1x1 convolution.
-template <class P>
-void ExpectFused(const Problem& p, const FusedOptions& options = {}) {
-  using Op = DepthwisePointwise<P>;
-  using Middle = typename Op::Middle;
+// p.k: the output channels of the 1x1 convolution. Op: P's operator, or one that chooses among
+// policies of which P is one; more: for its Create.
+template <class P, class Op = DepthwisePointwise<P>, class... More>
+void ExpectFused(const Problem& p, const FusedOptions& options = {}, const More&... more) {
+  using Middle = typename P::DepthwiseEpilogue::Output;
   const Problem depthwise = AsFirstHalf<P>(p, options.multiplier);
   SCOPED_TRACE(absl::StrCat(ToString(depthwise), " then ", p.k, " seed ", options.run.seed));
-  const absl::StatusOr<Op> op = Op::Create(depthwise, p.k);
+  const DepthwisePointwiseProblem both{depthwise, p.k};
+  const absl::StatusOr<Op> op = Op::Create(both, more...);
   ASSERT_TRUE(op.ok()) << op.status();
+  const Problem pointwise = both.pointwise();
 
   const Inputs<typename P::SrcLayout, KRSx4x4, prologues::Depthwise> first(depthwise,
                                                                            options.run.seed);
@@ -88,7 +90,7 @@ void ExpectFused(const Problem& p, const FusedOptions& options = {}) {
   first_options.zero_point = options.middle_zero_point;
   const Results<typename P::DepthwiseEpilogue, NCxHWx<32>> middle(depthwise, first.tensors,
                                                                   first_options);
-  RandomTensors t(op->pointwise(), options.run.seed + 1);
+  RandomTensors t(pointwise, options.run.seed + 1);
   const std::vector<Middle> between =
       middle.Want(first.bank.which, typename P::FirstActivation(), FullRange<Middle>());
   // The reference convolves bytes with a sign: those without are 128 more.
@@ -101,10 +103,9 @@ void ExpectFused(const Problem& p, const FusedOptions& options = {}) {
       t.sum_bias[k] += kShift * t.filter[k * depthwise.k + c];
     }
   }
-  const auto packed = PackFilter<CxRSKx<32>>(op->pointwise().filter(), t.filter).value();
+  const auto packed = PackFilter<CxRSKx<32>>(pointwise.filter(), t.filter).value();
   const OperatorMemory<std::int8_t> filter({packed.data(), packed.data() + packed.size()});
-  const Results<typename P::Epilogue, typename P::DstLayout> results(op->pointwise(), t,
-                                                                     options.run);
+  const Results<typename P::Epilogue, typename P::DstLayout> results(pointwise, t, options.run);
   typename Op::Arguments args;
   results.Fill(&args);
   if constexpr (kShift != 0) args.bias = sum_bias.get();

@@ -323,20 +323,20 @@ absl::Status RunHere(const Op& op, const typename Op::Arguments& args,
 
 // Runs P on random data for `problem`, with a bank of filters for P::Prologue (PrologueBank); every
 // output must equal the reference's, whose activation is `activation`, and every surplus channel
-// must be zero.
-template <class P, class Activation>
+// must be zero. Op: P's operator, or one that chooses among policies of which P is one.
+template <class P, class Op = Convolution<P>, class Activation>
 void ExpectMatchesReference(const Problem& problem, const Activation& activation,
                             const RunOptions& options = {}, typename P::Epilogue epilogue = {},
                             reference::OutputRange<typename P::Epilogue::Output> range =
                                 FullRange<typename P::Epilogue::Output>()) {
   SCOPED_TRACE(absl::StrCat(ToString(problem), " seed ", options.seed));
-  const absl::StatusOr<Convolution<P>> op = Convolution<P>::Create(problem);
+  const absl::StatusOr<Op> op = Op::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
   const Inputs<typename P::SrcLayout, typename P::FilterLayout, typename P::Prologue> inputs(
       problem, options.seed);
   const Results<typename P::Epilogue, typename P::DstLayout> results(problem, inputs.tensors,
                                                                      options);
-  typename Convolution<P>::Arguments args;
+  typename Op::Arguments args;
   args.epilogue = epilogue;
   inputs.Fill(&args);
   results.Fill(&args);

@@ -80,11 +80,10 @@ void RunOrFail(const Op& op, const typename Op::Arguments& args, const RunOption
   ASSERT_TRUE(s.ok()) << s;
 }
 
-// Runs P and compares every output. The reference's sums are the formula of ONNX; what follows is
-// one rounding a line.
-template <class P>
+// Runs P, or an Op that chooses among policies of which P is one, and compares every output. The
+// reference's sums are the formula of ONNX; what follows is one rounding a line.
+template <class P, class Op = Convolution<P>>
 void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& options = {}) {
-  using Op = Convolution<P>;
   using Epilogue = typename P::Epilogue;
   using Element = typename P::Element;
   using Output = typename Epilogue::Output;

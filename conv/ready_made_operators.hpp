@@ -1,0 +1,152 @@
+// Policies and families of the operators that are no plain convolutions, each of which starts with one line:
+//
+//     using Op = weft::conv::Dispatch<weft::conv::S8Depthwise32Family<>>;       // conv/dispatch.hpp
+//     using Op = weft::conv::Deconvolution<weft::conv::U8Deconv32Family<>>;     // conv/deconvolution.hpp
+//     using Op = weft::conv::CondConv<weft::conv::S8CondConv32Family<>>;        // conv/condconv.hpp
+//     using Op = weft::conv::Dispatch<weft::conv::S8DepthwisePointwise32Family<>>;
+//                                                                 // conv/depthwise_pointwise.hpp
+//
+// Those of convolutions, which this header includes, are in conv/ready_made.hpp, and so are S8Depthwise...
+// and S8Deconv... . docs/custom_operators.md lists all names. For the GPU, weft_add_operators() and
+// weft_add_family() compile them.
+#pragma once
+
+#include "weft/conv/ready_made.hpp"
+
+namespace weft::conv {
+
+// The depthwise operators of ready_made.hpp for sources of uint8, with ONNX's epilogue unless another is
+// given.
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Depthwise7x1>
+using U8Depthwise4 = UnsignedSource<S8Depthwise4<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Depthwise7x8>
+using U8Depthwise32 = UnsignedSource<S8Depthwise32<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT = Depthwise7x8>
+using U8DepthwiseNhwc = UnsignedSource<S8DepthwiseNhwc<Epilogue, Dst, TileT>>;
+
+// What Dispatch chooses from: the tiles that were the best on some layer of perf/layers/, in one of the
+// formats, but for blocks of 64 threads, which were ahead by less than 2 %.
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
+using S8Depthwise4Family =
+    Family<S8Depthwise4<Epilogue, Dst, Depthwise7x1>, S8Depthwise4<Epilogue, Dst, Depthwise4x1>,
+           S8Depthwise4<Epilogue, Dst, Depthwise2x1>>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
+using S8Depthwise32Family =
+    Family<S8Depthwise32<Epilogue, Dst, Depthwise7x8>, S8Depthwise32<Epilogue, Dst, Depthwise4x8>,
+           S8Depthwise32<Epilogue, Dst, Depthwise2x8>>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
+using S8DepthwiseNhwcFamily = Family<
+    S8DepthwiseNhwc<Epilogue, Dst, Depthwise7x8>, S8DepthwiseNhwc<Epilogue, Dst, Depthwise7x16>,
+    S8DepthwiseNhwc<Epilogue, Dst, Depthwise7x32>, S8DepthwiseNhwc<Epilogue, Dst, Depthwise4x8>,
+    S8DepthwiseNhwc<Epilogue, Dst, Depthwise2x8>>;
+
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
+using U8Depthwise4Family =
+    typename internal::FamilyWith<UnsignedSource, S8Depthwise4Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
+using U8Depthwise32Family =
+    typename internal::FamilyWith<UnsignedSource, S8Depthwise32Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
+using U8DepthwiseNhwcFamily =
+    typename internal::FamilyWith<UnsignedSource, S8DepthwiseNhwcFamily<Epilogue, Dst>>::type;
+
+// The Deconvolution's of ready_made.hpp, likewise.
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
+using U8Deconv4 = Transposed<U8Conv4<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
+using U8Deconv32 = Transposed<U8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT = Mma128x64>
+using U8DeconvNhwc = Transposed<U8ConvNhwc<Epilogue, Dst, TileT>>;
+
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
+using U8Deconv4Family =
+    typename internal::FamilyWith<Transposed, U8Conv4Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
+using U8Deconv32Family =
+    typename internal::FamilyWith<Transposed, U8Conv32Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
+using U8DeconvNhwcFamily =
+    typename internal::FamilyWith<Transposed, U8ConvNhwcFamily<Epilogue, Dst>>::type;
+
+// Policy P for a CondConv, and the operators of ready_made.hpp for it.
+template <class P>
+struct Conditional : P {
+  using Prologue = prologues::PerSample;
+};
+
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
+using S8CondConv4 = Conditional<S8Conv4<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
+using S8CondConv32 = Conditional<S8Conv32<Epilogue, Dst, TileT>>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Mma128x64>
+using S8CondConvNhwc = Conditional<S8ConvNhwc<Epilogue, Dst, TileT>>;
+
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
+using S8CondConv4Family =
+    typename internal::FamilyWith<Conditional, S8Conv4Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
+using S8CondConv32Family =
+    typename internal::FamilyWith<Conditional, S8Conv32Family<Epilogue, Dst>>::type;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
+using S8CondConvNhwcFamily =
+    typename internal::FamilyWith<Conditional, S8ConvNhwcFamily<Epilogue, Dst>>::type;
+
+namespace internal {
+
+template <class Src, class First, class Second, class Dst, class TileT>
+struct S8DepthwisePointwise {
+  using Element = std::int8_t;
+  using SrcLayout = Src;
+  using DstLayout = Dst;
+  using DepthwiseEpilogue = First;
+  using Epilogue = Second;
+  // The output channels that a thread has side by side, of a warp's 16 or more.
+  static constexpr int kChannels = TileT::config.warp_n == 16 ? 4 : 8;
+  static constexpr int kMostBytes = kChannels * static_cast<int>(sizeof(typename Second::Output));
+  static constexpr auto config =
+      WithDstAlignment(TileT::config, StoreBytes<Second, Dst>(kMostBytes < 16 ? kMostBytes : 16));
+};
+
+template <template <class First, class Second, class Dst, class TileT> class P, class First,
+          class Second, class Dst>
+using DepthwisePointwiseFamily =
+    Family<P<First, Second, Dst, Fused7x3x16>, P<First, Second, Dst, Fused7x1x16>,
+           P<First, Second, Dst, Fused7x2x16>, P<First, Second, Dst, Fused7x6x16>,
+           P<First, Second, Dst, Fused4x6x16>, P<First, Second, Dst, Fused2x6x16>,
+           P<First, Second, Dst, Fused1x12x16>, P<First, Second, Dst, Fused2x12x16>>;
+
+}  // namespace internal
+
+// A depthwise convolution of int8 and the 1x1 convolution behind it, as one DepthwisePointwise, any GPU
+// from sm_80: First is the depthwise convolution's epilogue, Second that of the 1x1 convolution. Over
+// NHWC, C is a multiple of 4. Dst is any layout; where it is NHWC, the output channels are a multiple of 4
+// (8 of a tile whose warps have 32 and more).
+template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
+          class Dst = NCxHWx<4>, class TileT = Fused7x3x16>
+struct S8DepthwisePointwise4
+    : internal::S8DepthwisePointwise<NCxHWx<4>, First, Second, Dst, TileT> {};
+template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
+          class Dst = NCxHWx<32>, class TileT = Fused7x3x16>
+struct S8DepthwisePointwise32
+    : internal::S8DepthwisePointwise<NCxHWx<32>, First, Second, Dst, TileT> {};
+template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
+          class Dst = NHWC, class TileT = Fused7x3x16>
+struct S8DepthwisePointwiseNhwc : internal::S8DepthwisePointwise<NHWC, First, Second, Dst, TileT> {
+};
+
+// What Dispatch chooses from: the tiles that were the best on a layer of fused_bench, which measured
+// NCxHWx<32> alone.
+template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
+          class Dst = NCxHWx<4>>
+using S8DepthwisePointwise4Family =
+    internal::DepthwisePointwiseFamily<S8DepthwisePointwise4, First, Second, Dst>;
+template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
+          class Dst = NCxHWx<32>>
+using S8DepthwisePointwise32Family =
+    internal::DepthwisePointwiseFamily<S8DepthwisePointwise32, First, Second, Dst>;
+template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
+          class Dst = NHWC>
+using S8DepthwisePointwiseNhwcFamily =
+    internal::DepthwisePointwiseFamily<S8DepthwisePointwiseNhwc, First, Second, Dst>;
+
+}  // namespace weft::conv
