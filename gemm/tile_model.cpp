@@ -147,6 +147,16 @@ double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
   return kLaunch + std::max(compute, memory);
 }
 
+// Clocks between two slices of which warps turn boxes of 32 rows (turned_matrices.hpp), each warp every other
+// one's: 0 if none are. From four tiles of one product on an H100.
+double TurnClocks(const TileFacts& tile) {
+  constexpr double kOfSlice = 900.0, kOfBox = 200.0, kWarps = 2.0;
+  if (!tile.turned) return 0.0;
+  const TileShape& t = tile.config.threadblock;
+  const double boxes = (tile.lines_a ? 0.0 : t.m / 32.0) + (tile.lines_b ? 0.0 : t.n / 32.0);
+  return (kOfSlice + kOfBox * boxes) / kWarps;
+}
+
 // Microseconds of a wgmma_sm90 kernel whose operands the copy engine brings. Its blocks stay and take
 // one tile after the other. The constants, and those of CopyClocks, are fitted to an H200: the layers
 // of anchors, detection and mobile1x1, every tile of perf/tiles.def, all batches. To two digits, since
@@ -207,11 +217,11 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double alone_in_slice = config.turns > 1 ? kTurnSlice : kSlice;
   const double multiply = std::max(products, products / groups + slices * alone_in_slice);
   const double ring = (products + feed + slices * kRoundTrip) / e.stages;
-  const double first = feed / slices;
-  const double alone = first + Overlapped({multiply, feed - first, ring}) + epilogue;
+  const double first = feed / slices, turned = slices * TurnClocks(tile);
+  const double alone = first + Overlapped({multiply, feed - first, ring, turned}) + epilogue;
   // Sets of warpgroups in turn multiply and store at the same time.
   const double cycle = std::max(multiply, (multiply + epilogue) / config.turns);
-  const double next = Overlapped({cycle, feed, ring});
+  const double next = Overlapped({cycle, feed, ring, turned});
   // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
   // for all, meet the kernel before on most: the others then get two.
   const double sharers = divided ? together : std::min(per_sm, together);
