@@ -207,6 +207,8 @@ class DepthwisePointwise {
   gemm::TileFacts LaunchFacts() const {
     gemm::TileFacts facts = FactsOf<Second>();
     facts.shared_bytes = plan_.shared_bytes;
+    facts.config.split = P::config.split;
+    if (P::config.split > 1) facts.hardware.min = 90;  // clusters
     return facts;
   }
 

@@ -57,7 +57,8 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   plan.rows = kDepthwiseShapes[own.kernel].Rows(facts.config.rows);
   plan.walk = own.walk;
   plan.middle_rows = own.rows;
-  plan.blocks = Int32(own.counts.tiles_m);  // a warp of the depthwise half has a block's patches
+  // A warp of the depthwise half has a block's patches.
+  plan.blocks = Int32(own.counts.tiles_m * facts.config.split);
   plan.slices = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
   plan.slice_bytes = std::int64_t{second->filter.padded_k} * 32;
   plan.padded_k = second->padded_k;
@@ -78,9 +79,10 @@ std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   return absl::StrFormat(
       "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "
-      "%d channels, warp of %dx%d; %d blocks of %d threads, %d bytes shared, %s -> %s",
+      "%d channels, warp of %dx%d; %d blocks of %d threads%s, %d bytes shared, %s -> %s",
       shape.r, shape.s, shape.stride, plan.pointwise.c, plan.rows, DepthwiseConfig::kColumns,
       plan.pointwise.k, plan.pixels(), facts.config.warp_n, plan.blocks, facts.config.warps * 32,
+      facts.config.split > 1 ? absl::StrCat(" in clusters of ", facts.config.split) : "",
       plan.shared_bytes, facts.src_layout, facts.dst_layout);
 }
 

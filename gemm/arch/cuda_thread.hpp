@@ -205,12 +205,17 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   WEFT_DEVICE static T LoadGlobalCoherentOr0(const T* p, bool ok) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 16);
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
     Word<sizeof(T)> w{};
     const int pred = ok;
     if constexpr (sizeof(T) == 4) {
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"
                    : "+r"(w)
+                   : "l"(p), "r"(pred)
+                   : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
+                   : "+r"(w.x), "+r"(w.y)
                    : "l"(p), "r"(pred)
                    : "memory");
     } else {
