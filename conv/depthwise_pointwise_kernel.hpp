@@ -148,8 +148,17 @@ struct DepthwisePointwiseKernel {
   WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
     const Patch patch = PatchOf(t, p.walk, number);
+    // Threads of few rows have most of them on their way at once, those of clusters have few slices; neither has
+    // registers for this.
+    constexpr bool kAsks = kSplit == 1 && Window::kRows * kDepthwiseShapes[kShape].stride > 2;
+    const typename Window::Ahead ahead(p.walk, patch, kAsks && patch.inside, word);
+    const auto ask = [&](int slice) {
+      if (kAsks && slice < p.slices) ahead.Ask(t, p.walk, slice);
+    };
+    ask(WarpOfCluster(t));
     WEFT_NO_UNROLL
     for (int slice = WarpOfCluster(t); slice < p.slices; slice += kClusterWarps) {
+      ask(slice + kClusterWarps);
       DepthwiseTile tile = patch;
       tile.k = slice * 32 + word * 4;
       typename Math::Channels channels;

@@ -122,6 +122,12 @@ struct Thread : HopperThread {
     return ok ? LoadGlobal(p, at) : Zeros<T>();
   }
 
+  // Asks the L2 for the 32 bytes that *p lies in, which may come or not. Reads nothing: what is written later
+  // is seen all the same. Here it is checked that *p may be read.
+  void PrefetchL2(const void* p, Location at = Location::current()) const {
+    CheckGlobalAccess<char>(static_cast<const char*>(p), /*is_store=*/false, at);
+  }
+
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   T LoadGlobalCoherentOr0(const T* p, bool ok, Location at = Location::current()) const {

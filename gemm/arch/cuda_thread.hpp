@@ -202,6 +202,12 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     return FromWord<T>(w);
   }
 
+  // Asks the L2 for the 32 bytes that *p lies in, which may come or not. Reads nothing: what is written later
+  // is seen all the same.
+  WEFT_DEVICE static void PrefetchL2(const void* p) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+  }
+
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   WEFT_DEVICE static T LoadGlobalCoherentOr0(const T* p, bool ok) {
