@@ -64,6 +64,10 @@ struct DepthwiseKernel {
   static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
 
+  // Whether threads ask the L2 for their rows: 8 side by side have 32 channels. Any shape has no Ahead.
+  static constexpr bool kAsks =
+      config.lanes == 8 && kShape > 0 && Window::kRows* kDepthwiseShapes[kShape].stride > 2;
+
   // Which outputs a thread holds (gemm/accumulators.hpp); its tile is its own.
   struct Map {
     using Accumulators = typename Window::Accumulators;
@@ -96,6 +100,12 @@ struct DepthwiseKernel {
     DepthwiseTile tile = p.walk.Tile(index, Window::kRows);
     tile.k = (channels * config.lanes + lane) * 4;
     if (index >= p.walk.tiles || tile.k >= p.output.padded_k) return;
+    if constexpr (kAsks) {
+      DepthwiseTile first = tile;
+      first.k = 0;
+      const bool exist = channels * 32 < p.output.k;
+      typename Window::Ahead(p.walk, first, exist, lane).Ask(t, p.walk, channels);
+    }
     typename Window::Accumulators acc;
     WEFT_UNROLL
     for (auto& pixel : acc) {
