@@ -338,10 +338,13 @@ struct DepthwisePointwiseKernel {
         const gemm::OutputPixel pixel = p.rows.Pixel(patch, Map::Pixel(t, i) - Map::Pixel(t, 0));
         WEFT_UNROLL
         for (int j = 0; j < Map::kChannels; j += kRun) {
-          if (pixel.inside && k + j < p.padded_k) {
-            t.StoreGlobal(
-                reinterpret_cast<Zeros*>(to + gemm::PixelOffset<Dst>(p.extents, pixel.pq) + j),
-                Zeros());
+          auto* const at =
+              reinterpret_cast<Zeros*>(to + gemm::PixelOffset<Dst>(p.extents, pixel.pq) + j);
+          const bool there = pixel.inside && k + j < p.padded_k;
+          if constexpr (kBytes == 4 || kBytes == 8) {
+            t.StoreGlobalIf(at, Zeros(), there);
+          } else if (there) {
+            t.StoreGlobal(at, Zeros());
           }
         }
       }

@@ -107,6 +107,7 @@ struct FusedDepthwise : DepthwiseHalf<P> {
 };
 template <class P, int kRows>
 struct FusedPointwise : PointwiseHalf<P> {
+  static constexpr bool kPredicatedStores = true;
   static constexpr bool kDependentLaunch = kDependentFused<P>;
   static constexpr gemm::MmaSm80Config config =
       gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},

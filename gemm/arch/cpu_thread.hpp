@@ -122,6 +122,13 @@ struct Thread : HopperThread {
     return ok ? LoadGlobal(p, at) : Zeros<T>();
   }
 
+  // If `ok`, as StoreGlobal, and by an instruction with a predicate, no branch: 4 or 8 bytes.
+  template <class T>
+  void StoreGlobalIf(T* p, T v, bool ok, Location at = Location::current()) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if (ok) StoreGlobal(p, v, at);
+  }
+
   // Asks the L2 for the 32 bytes that *p lies in, which may come or not. Reads nothing: what is written later
   // is seen all the same. Here it is checked that *p may be read.
   void PrefetchL2(const void* p, Location at = Location::current()) const {
