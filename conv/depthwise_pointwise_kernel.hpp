@@ -109,6 +109,10 @@ struct DepthwisePointwiseKernel {
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
+    const int number = t.lane() / 8, word = t.lane() % 8;
+    const Patch patch = PatchOf(t, p.walk, number);
+    const typename Window::Ahead ahead(p.walk, patch, patch.inside, word);
+    if (WarpOfCluster(t) < p.slices) ahead.Ask(t, p.walk, WarpOfCluster(t));
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
       t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
@@ -116,7 +120,7 @@ struct DepthwisePointwiseKernel {
     // All blocks of the cluster have started: their shared memory may be written.
     if constexpr (kSplit > 1) t.ClusterWait();
     const std::uint32_t middle = t.SharedAddress(shared.middle);
-    Convolve(t, p, middle);
+    Convolve(t, p, patch, ahead, middle);
     Multiply(t, p, middle);
   }
 
@@ -145,20 +149,15 @@ struct DepthwisePointwiseKernel {
 
   // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
   // these zeros of the filter.
-  WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, std::uint32_t middle) {
+  WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, const Patch& patch,
+                                   const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
-    const Patch patch = PatchOf(t, p.walk, number);
-    // Threads of few rows have most of them on their way at once, those of clusters have few slices; neither has
-    // registers for this.
+    // Whether it asks for the slices that follow the first: threads of few rows have most of them on their way at
+    // once, those of clusters have few slices, and neither has registers for this.
     constexpr bool kAsks = kSplit == 1 && Window::kRows * kDepthwiseShapes[kShape].stride > 2;
-    const typename Window::Ahead ahead(p.walk, patch, kAsks && patch.inside, word);
-    const auto ask = [&](int slice) {
-      if (kAsks && slice < p.slices) ahead.Ask(t, p.walk, slice);
-    };
-    ask(WarpOfCluster(t));
     WEFT_NO_UNROLL
     for (int slice = WarpOfCluster(t); slice < p.slices; slice += kClusterWarps) {
-      ask(slice + kClusterWarps);
+      if (kAsks && slice + kClusterWarps < p.slices) ahead.Ask(t, p.walk, slice + kClusterWarps);
       DepthwiseTile tile = patch;
       tile.k = slice * 32 + word * 4;
       typename Math::Channels channels;

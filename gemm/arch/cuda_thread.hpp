@@ -220,8 +220,8 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     }
   }
 
-  // Asks the L2 for the 32 bytes that *p lies in, which may come or not. Reads nothing: what is written later
-  // is seen all the same.
+  // Asks the L2 for the 32 bytes that *p lies in, which may come or not; legal before WaitForEarlierGrids.
+  // Reads nothing: what is written later is seen all the same.
   WEFT_DEVICE static void PrefetchL2(const void* p) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
   }
