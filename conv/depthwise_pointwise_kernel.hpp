@@ -91,7 +91,7 @@ struct DepthwisePointwiseKernel {
                        : kFilterZeros ? (kSmall               ? 128
                                          : Window::kRows <= 4 ? 168
                                                               : 208)
-                       : kSmall       ? (before_90 || kSplit > 2 ? 96 : 80)
+                       : kSmall       ? (before_90 || kSplit > 1 ? 96 : 80)
                        : kMedium      ? 96
                                       : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
