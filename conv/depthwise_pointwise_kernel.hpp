@@ -87,7 +87,7 @@ struct DepthwisePointwiseKernel {
     constexpr int kSums = Mainloop::kSums;
     constexpr bool kZeroPoint = First::Epilogue::kZeroPoints;
     constexpr bool kFilterZeros = First::Epilogue::kFilterZeroPoint;
-    const int window = kOf.r > 3      ? 168
+    const int window = kOf.r > 3      ? (kFilterZeros ? 208 : 168)
                        : kFilterZeros ? (kSmall               ? 128
                                          : Window::kRows <= 4 ? 168
                                                               : 208)
@@ -152,9 +152,11 @@ struct DepthwisePointwiseKernel {
   WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, const Patch& patch,
                                    const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
-    // Whether it asks for the slices that follow the first: threads of few rows have most of them on their way at
-    // once, those of clusters have few slices, and neither has registers for this.
-    constexpr bool kAsks = kSplit == 1 && Window::kRows * kDepthwiseShapes[kShape].stride > 2;
+    // Whether it asks for the slices that follow the first. Threads of few rows have most of them on their way at
+    // once, those of clusters have few slices; these, 5x5 and zero points of filters leave no registers for it.
+    constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+    constexpr bool kAsks = kSplit == 1 && kOf.r == 3 && Window::kRows * kOf.stride > 2 &&
+                           !First::Epilogue::kFilterZeroPoint;
     WEFT_NO_UNROLL
     for (int slice = WarpOfCluster(t); slice < p.slices; slice += kClusterWarps) {
       if (kAsks && slice + kClusterWarps < p.slices) ahead.Ask(t, p.walk, slice + kClusterWarps);
