@@ -64,6 +64,10 @@ struct DepthwiseKernel {
   static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
 
+  // Whether threads ask the L2 for their rows, before they wait for earlier kernels: 8 side by side have 32
+  // channels. Any shape has no Ahead.
+  static constexpr bool kAsks = config.lanes == 8 && kShape > 0;
+
   // Which outputs a thread holds (gemm/accumulators.hpp); its tile is its own.
   struct Map {
     using Accumulators = typename Window::Accumulators;
@@ -84,10 +88,6 @@ struct DepthwiseKernel {
   using Store = DepthwiseStore<Own, decltype(Params::output), Map>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
-    if constexpr (kDependent) {
-      t.WaitForEarlierGrids();
-      t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
-    }
     constexpr int kTiles = kThreads / config.lanes;  // of a block, of the same channels
     const int lane = t.tid() % config.lanes;
     std::int32_t channels = 0;
@@ -95,7 +95,18 @@ struct DepthwiseKernel {
     const std::int32_t index = block * kTiles + t.tid() / config.lanes;
     DepthwiseTile tile = p.walk.Tile(index, Window::kRows);
     tile.k = (channels * config.lanes + lane) * 4;
-    if (index >= p.walk.tiles || tile.k >= p.output.padded_k) return;
+    const bool wanted = index < p.walk.tiles && tile.k < p.output.padded_k;
+    if constexpr (kAsks) {
+      DepthwiseTile first = tile;
+      first.k = 0;
+      const bool exist = wanted && channels * 32 < p.output.k;
+      typename Window::Ahead(p.walk, first, exist, lane).Ask(t, p.walk, channels);
+    }
+    if constexpr (kDependent) {
+      t.WaitForEarlierGrids();
+      t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
+    }
+    if (!wanted) return;
     typename Window::Accumulators acc;
     WEFT_UNROLL
     for (auto& pixel : acc) {

@@ -6,6 +6,9 @@
 // tensor cores read operand A; after the one barrier they take warp_n output channels at a time,
 // over all of k. Since a warp multiplies all of the block's pixels, no two of them need the same
 // filter values: those go from global memory straight to registers.
+//
+// With config.split the block is a cluster of blocks, and "warps" are those of all of them: what one
+// convolves it writes to the shared memory of each.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +58,7 @@ inline namespace WEFT_BACKEND {
 template <class P, int kShape>
 struct DepthwisePointwiseKernel {
   static_assert(CheckedDepthwisePointwise<P>::kValid);
-  using First = DepthwiseHalf<P>;
+  using First = FusedDepthwise<P>;
   using Depthwise = DepthwiseKernel<First, kShape>;
   using Window = DepthwiseWindow<First, kShape>;
   using Second = FusedPointwise<P, Window::kRows>;
@@ -69,8 +72,9 @@ struct DepthwisePointwiseKernel {
   };
   static constexpr int kSliceBytes = Mainloop::kBytesA;
   static constexpr int kThreads = Mainloop::kThreads, kWarps = kThreads / 32;
-  static constexpr arch::Requires kRequires = {.min = 80};
-  static constexpr bool kDependent = false;
+  static constexpr int kSplit = P::config.split;
+  static constexpr arch::Requires kRequires = {.min = kSplit > 1 ? 90 : 80};
+  static constexpr bool kDependent = kDependentFused<P>;
 
   // Found by compiling: what does not spill. Both halves take registers; config.registers is for
   // epilogues that take more.
@@ -80,11 +84,11 @@ struct DepthwisePointwiseKernel {
     constexpr int kSums = Mainloop::kSums;
     constexpr bool kZeroPoint = First::Epilogue::kZeroPoints;
     constexpr bool kFilterZeros = First::Epilogue::kFilterZeroPoint;
-    const int window = kOf.r > 3      ? 168
+    const int window = kOf.r > 3      ? (kFilterZeros ? 208 : 168)
                        : kFilterZeros ? (kSmall               ? 128
                                          : Window::kRows <= 4 ? 168
                                                               : 208)
-                       : kSmall       ? (before_90 ? 96 : 80)
+                       : kSmall       ? (before_90 || kSplit > 1 ? 96 : 80)
                        : kMedium      ? 96
                                       : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
@@ -101,8 +105,19 @@ struct DepthwisePointwiseKernel {
   static constexpr int kMinBlocksPerSmBefore90 = Blocks(Registers(true));
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
+    const int number = t.lane() / 8, word = t.lane() % 8;
+    const Patch patch = PatchOf(t, p.walk, number);
+    const typename Window::Ahead ahead(p.walk, patch, patch.inside, word);
+    if (WarpOfCluster(t) < p.slices) ahead.Ask(t, p.walk, WarpOfCluster(t));
+    if constexpr (kDependent) {
+      t.WaitForEarlierGrids();
+      t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
+    }
+    // All blocks of the cluster have started: their shared memory may be written.
+    if constexpr (kSplit > 1) t.ClusterWait();
     const std::uint32_t middle = t.SharedAddress(shared.middle);
-    Convolve(t, p, middle);
+    Convolve(t, p, patch, ahead, middle);
     Multiply(t, p, middle);
   }
 
@@ -111,19 +126,37 @@ struct DepthwisePointwiseKernel {
   using Math = gemm::EpilogueMath<First, decltype(Params::middle), 4>;
   using LayoutA = typename Mainloop::LayoutA;
 
+  // The block's place in its cluster, and a warp's among those of the cluster: neighbours are of different
+  // blocks, so that each block has its share of few slices and few columns.
+  WEFT_DEVICE static int Rank(arch::Thread t) {
+    if constexpr (kSplit > 1) {
+      return t.cluster_rank();
+    } else {
+      return 0;
+    }
+  }
+  WEFT_DEVICE static int WarpOfCluster(arch::Thread t) { return t.warp() * kSplit + Rank(t); }
+  static constexpr int kClusterWarps = kWarps * kSplit;
+
   // Patch i of the block.
   WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseWalk& walk, int i) {
-    const std::int32_t index = t.block_x() * kPatches + i;
+    const std::int32_t index = t.block_x() / kSplit * kPatches + i;
     return {walk.Tile(index, Window::kRows), index < walk.tiles};
   }
 
   // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
   // these zeros of the filter.
-  WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, std::uint32_t middle) {
+  WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, const Patch& patch,
+                                   const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
-    const Patch patch = PatchOf(t, p.walk, number);
+    // Whether it asks for the slices that follow the first. Threads of few rows have most of them on their way at
+    // once, those of clusters have few slices; these, 5x5 and zero points of filters leave no registers for it.
+    constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+    constexpr bool kAsks = kSplit == 1 && kOf.r == 3 && Window::kRows * kOf.stride > 2 &&
+                           !First::Epilogue::kFilterZeroPoint;
     WEFT_NO_UNROLL
-    for (int slice = t.warp(); slice < p.slices; slice += kWarps) {
+    for (int slice = WarpOfCluster(t); slice < p.slices; slice += kClusterWarps) {
+      if (kAsks && slice + kClusterWarps < p.slices) ahead.Ask(t, p.walk, slice + kClusterWarps);
       DepthwiseTile tile = patch;
       tile.k = slice * 32 + word * 4;
       typename Math::Channels channels;
@@ -139,9 +172,20 @@ struct DepthwisePointwiseKernel {
       // halves lie alike.
       const std::uint32_t at =
           middle + static_cast<std::uint32_t>(slice * kSliceBytes + word / 2 * 4);
-      const std::uint32_t to[2] = {
-          at + static_cast<std::uint32_t>(LayoutA::Offset(number, 0, word % 2)),
-          at + static_cast<std::uint32_t>(LayoutA::Offset(kPatches + number, 0, word % 2))};
+      Places to;
+      WEFT_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const std::uint32_t own =
+            at + static_cast<std::uint32_t>(LayoutA::Offset(half * kPatches + number, 0, word % 2));
+        WEFT_UNROLL
+        for (int rank = 0; rank < kSplit; ++rank) {
+          if constexpr (kSplit > 1) {
+            to.of[rank][half] = t.MapToRank(own, rank);
+          } else {
+            to.of[rank][half] = own;
+          }
+        }
+      }
       DepthwiseFilterZeros<First> zeros(t, p.middle, tile.k);
       const auto finish = [&](int row) {
         // Adding a zero point of 0 would be one operation of eleven.
@@ -155,11 +199,16 @@ struct DepthwisePointwiseKernel {
     }
   }
 
+  // Where a thread's pixels of either parity go, in each block of the cluster.
+  struct Places {
+    std::uint32_t of[kSplit][2];
+  };
+
   template <bool kShift>
   WEFT_DEVICE static void WriteRow(arch::Thread t, const Params& p, const DepthwiseTile& tile,
                                    bool inside, const typename Math::Channels& channels,
                                    const typename Window::Accumulators& acc, int row,
-                                   const std::uint32_t (&to)[2]) {
+                                   const Places& to) {
     constexpr int kColumns = DepthwiseConfig::kColumns;
     static_assert(kColumns == 4 && kPatches == 4);
     WEFT_UNROLL
@@ -179,7 +228,15 @@ struct DepthwisePointwiseKernel {
       }
       std::uint32_t bytes;
       memcpy(&bytes, outputs, sizeof(bytes));
-      t.StoreSharedAt(to[i % 2] + static_cast<std::uint32_t>(i / 2 * (8 * 32)), bytes);
+      const auto further = static_cast<std::uint32_t>(i / 2 * (8 * 32));
+      WEFT_UNROLL
+      for (int rank = 0; rank < kSplit; ++rank) {
+        if constexpr (kSplit > 1) {
+          t.StoreRemote(to.of[rank][i % 2] + further, bytes);
+        } else {
+          t.StoreSharedAt(to.of[rank][i % 2] + further, bytes);
+        }
+      }
     }
   }
 
@@ -204,30 +261,41 @@ struct DepthwisePointwiseKernel {
     for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
       const bool inside =
           !kPast || (column + kChannel(lane / 4) + kChannel(8 * j)) * 32 < p.slice_bytes;
-      columns.of[j] =
-          t.LoadGlobalOr0(reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32),
-                          slice < p.slices && inside);
+      columns.of[j] = LoadDepthwise<First>(
+          t, reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32),
+          slice < p.slices && inside);
     }
   }
 
   // The 1x1 convolution.
   WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, std::uint32_t middle) {
     const int lane = t.lane();
-    int column = t.warp() * Mainloop::kWarpN;
+    int column = WarpOfCluster(t) * Mainloop::kWarpN;
     Columns columns[kAhead];
     const auto start = [&] {
       WEFT_UNROLL
       for (int i = 0; i < kAhead; ++i) Load(t, p, column, i, columns[i]);
     };
     if (kEarly && column < p.output.padded_k) start();
-    t.SyncThreads();
+    if constexpr (kSplit > 1) {
+      t.ClusterSync();
+    } else {
+      t.SyncThreads();
+    }
     Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
     patch.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
     const typename Mainloop::ReaderA a(t, middle);
+    bool started = kEarly;
     WEFT_NO_UNROLL
-    for (int first = 0; column < p.output.padded_k; first += Mainloop::kBlockN) {
-      if (!kEarly || first > 0) start();
+    for (; column < p.output.padded_k; column += kClusterWarps * Mainloop::kWarpN) {
+      const int first = column - t.warp() * Mainloop::kWarpN;  // the store adds the warp's
+      if (kZeroColumns && column >= p.output.k) {
+        StoreZeros(t, p.output, patch, first);
+        continue;
+      }
+      if (!started) start();
+      started = false;
       typename Mainloop::Accumulators acc = {};
       WEFT_NO_UNROLL
       for (int slice = 0; slice < p.slices; slice += kAhead) {
@@ -239,7 +307,45 @@ struct DepthwisePointwiseKernel {
         }
       }
       Store::Run(t, p.output, patch, -Mainloop::Map::Pixel(t, 0), first, acc);
-      column += Mainloop::kBlockN;
+    }
+  }
+
+  // Whether a warp may have none but channels that fill the destination's last block: those are zeros, for
+  // which nothing need be multiplied. A Copy has zeros of its own to write.
+  static constexpr bool kZeroColumns =
+      P::DstLayout::kChannelRun > Mainloop::kWarpN&& P::Epilogue::kWritesOutput &&
+      !P::Epilogue::kHasCopy;
+
+  // What Store::Run does where all sums are of such channels.
+  WEFT_DEVICE static void StoreZeros(arch::Thread t, const decltype(Params::output)& p,
+                                     const Patch& patch, std::int32_t first) {
+    using Map = typename Mainloop::Map;
+    using Dst = typename P::DstLayout;
+    constexpr int kBytes = P::config.alignment.dst;
+    constexpr int kRun = kBytes / static_cast<int>(sizeof(typename P::Epilogue::Output));
+    struct alignas(kBytes) Zeros {
+      unsigned char byte[kBytes] = {};
+    };
+    WEFT_UNROLL
+    for (int g = 0; g < Map::kGroups; ++g) {
+      const std::int32_t k = first + Map::Channel(t, g);
+      auto* const to =
+          p.dst + patch.n * Dst::ImageStride(p.extents) + Dst::ChannelOffset(p.extents, k);
+      WEFT_UNROLL
+      for (int i = 0; i < Map::kPixels; ++i) {
+        const gemm::OutputPixel pixel = p.rows.Pixel(patch, Map::Pixel(t, i) - Map::Pixel(t, 0));
+        WEFT_UNROLL
+        for (int j = 0; j < Map::kChannels; j += kRun) {
+          auto* const at =
+              reinterpret_cast<Zeros*>(to + gemm::PixelOffset<Dst>(p.extents, pixel.pq) + j);
+          const bool there = pixel.inside && k + j < p.padded_k;
+          if constexpr (kBytes == 4 || kBytes == 8) {
+            t.StoreGlobalIf(at, Zeros(), there);
+          } else if (there) {
+            t.StoreGlobal(at, Zeros());
+          }
+        }
+      }
     }
   }
 

@@ -55,7 +55,8 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   plan.rows = kDepthwiseShapes[own.kernel].Rows(facts.config.rows);
   plan.walk = own.walk;
   plan.middle_rows = own.rows;
-  plan.blocks = Int32(own.counts.tiles_m);  // a warp of the depthwise half has a block's patches
+  // A warp of the depthwise half has a block's patches.
+  plan.blocks = Int32(own.counts.tiles_m * facts.config.split);
   plan.slices = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
   plan.slice_bytes = std::int64_t{second->filter.padded_k} * 32;
   plan.padded_k = second->padded_k;
@@ -74,7 +75,7 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   counts = own.counts;
   counts.tiles_m = plan.blocks, counts.tiles_n = 1;
   counts.useful = static_cast<double>(depthwise.n * depthwise.p() * depthwise.q()) * depthwise.k /
-                  (double(plan.blocks) * plan.pixels() * plan.slices * 32);
+                  (double(own.counts.tiles_m) * plan.pixels() * plan.slices * 32);
   const double between = double(depthwise.n) * plan.padded_middle * depthwise.p() * depthwise.q();
   counts.bytes = first->counts.bytes + second->counts.bytes - 2.0 * between;
   counts.middle_slices = plan.slices;
@@ -89,9 +90,10 @@ std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   return absl::StrFormat(
       "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "
-      "%d channels, warp of %dx%d; %d blocks of %d threads, %d bytes shared, %s -> %s",
+      "%d channels, warp of %dx%d; %d blocks of %d threads%s, %d bytes shared, %s -> %s",
       shape.r, shape.s, shape.stride, plan.pointwise.c, plan.rows, DepthwiseConfig::kColumns,
       plan.pointwise.k, plan.pixels(), facts.config.warp_n, plan.blocks, facts.config.warps * 32,
+      facts.config.split > 1 ? absl::StrCat(" in clusters of ", facts.config.split) : "",
       plan.shared_bytes, facts.src_layout, facts.dst_layout);
 }
 

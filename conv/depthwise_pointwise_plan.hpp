@@ -32,7 +32,7 @@ struct DepthwisePointwisePlan {
   int rows = 0;       // of a thread
   DepthwiseWalk walk;
   DepthwiseRows middle_rows;
-  std::int32_t blocks = 0;
+  std::int32_t blocks = 0;         // config.split to each 4 patches
   std::int32_t slices = 0;         // of 32 channels between the two
   std::int64_t slice_bytes = 0;    // of the 1x1 filter
   std::int32_t padded_k = 0;       // output channels with those that fill the last dst block

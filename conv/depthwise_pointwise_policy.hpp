@@ -28,6 +28,10 @@ namespace weft::conv {
 // first divide the channels, 32 to each at a time, then the output channels, warp_n to each at a
 // time: counts that divide both keep all of them busy.
 //
+// With `split` > 1 that many blocks, a cluster of sm_90, share the patches: each convolves every split-th slice
+// of channels, writes the bytes to all of them, and multiplies every split-th group of output channels.
+// That is for few patches of many channels, which leave multiprocessors without a block.
+//
 // A block keeps 16 rows bytes of each channel in shared memory, and its sums take rows * warp_n / 2
 // registers of a thread. Small images want few rows, so that there are blocks enough.
 struct DepthwisePointwiseConfig {
@@ -36,21 +40,24 @@ struct DepthwisePointwiseConfig {
   int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
   gemm::Alignment alignment;  // dst: at most 4 output channels with a warp_n of 16, else 8
+  int split;                  // 1, 2, 4 or 8 blocks
   int registers = 0;          // of a thread, at least; 12 warps have 168
 
   // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
-  constexpr DepthwisePointwiseConfig(int rows, int warps, int warp_n, int dst_alignment = 4)
-      : rows(rows), warps(warps), warp_n(warp_n), alignment{4, dst_alignment} {}
+  constexpr DepthwisePointwiseConfig(int rows, int warps, int warp_n, int dst_alignment = 4,
+                                     int split = 1)
+      : rows(rows), warps(warps), warp_n(warp_n), alignment{4, dst_alignment}, split(split) {}
   // NOLINTNEXTLINE(runtime/explicit): a view of the same
   constexpr operator gemm::TileDescription() const {
     constexpr int kColumns = DepthwiseConfig::kColumns;
     return {.mainloop = kMainloop,
-            .threadblock = {16 * rows, warps * warp_n, 32},
+            .threadblock = {16 * rows, split * warps * warp_n, 32},
             .warp = {16 * rows, warp_n, 32},
             .thread = {rows * kColumns, 4, 4},
             .instruction = {16, 8, 32},
             .stages = 1,
-            .alignment = alignment};
+            .alignment = alignment,
+            .split = split};
   }
 };
 
@@ -103,9 +110,20 @@ struct PointwiseHalf {
       gemm::WithDstAlignment(kMma64x64, P::config.alignment.dst);
 };
 
-// The same within one kernel, of blocks of 16 kRows pixels.
+// Whether the kernel is launched dependently: as of the halves alone, unless it has a residual, whose loads
+// would spill (gemm/operand.hpp).
+template <class P>
+inline constexpr bool kDependentFused = !P::Epilogue::kHasResidual;
+
+// The halves within one kernel, of blocks of 16 kRows pixels.
+template <class P>
+struct FusedDepthwise : DepthwiseHalf<P> {
+  static constexpr bool kDependentLaunch = kDependentFused<P>;
+};
 template <class P, int kRows>
 struct FusedPointwise : PointwiseHalf<P> {
+  static constexpr bool kPredicatedStores = true;
+  static constexpr bool kDependentLaunch = kDependentFused<P>;
   static constexpr gemm::MmaSm80Config config =
       gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},
                           {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst);
@@ -150,6 +168,8 @@ struct CheckedDepthwisePointwise<P> {
   static_assert(config.rows * config.warp_n <= 128,
                 "weft: config.rows * config.warp_n of a DepthwisePointwiseConfig is at most 128, "
                 "for which a thread has registers");
+  static_assert(config.split == 1 || config.split == 2 || config.split == 4 || config.split == 8,
+                "weft: config.split of a DepthwisePointwiseConfig is 1, 2, 4 or 8");
   static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid && CheckedPolicy<PointwiseHalf<P>>::kValid);
   static constexpr bool kValid = true;
 };

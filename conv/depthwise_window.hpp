@@ -166,11 +166,12 @@ class DepthwiseWindow {
   // Brings the pixels of an input row, zeros outside the image.
   class Reader {
    public:
+    // From the first row of the tile's windows on, or one further down.
     WEFT_DEVICE Reader(const DepthwiseWalk& p, const DepthwisePlace& place,
-                       const DepthwiseTile& tile, bool channels_inside)
+                       const DepthwiseTile& tile, bool channels_inside, int row = 0)
         : p_(p),
           pixel_bytes_(Src::kChannelRun > 0 ? Src::kChannelRun : p.pixel_bytes),
-          top_(tile.p * kStride + p.base_h),
+          top_(tile.p * kStride + p.base_h + row),
           left_(tile.q * kStride + p.base_w),
           columns_(channels_inside ? static_cast<std::uint32_t>(p.w) : 0u) {
       const std::int64_t offset = top_ * p.row_bytes + left_ * std::int64_t{pixel_bytes_};
@@ -189,6 +190,20 @@ class DepthwiseWindow {
       }
     }
 
+    // The first pixels of row 0, `further` bytes from where they lie.
+    template <int kCount>
+    WEFT_DEVICE void Prefetch(arch::Thread t, std::uintptr_t further) const {
+      const bool inside = static_cast<std::uint32_t>(top_) < static_cast<std::uint32_t>(p_.h);
+      const std::uint32_t columns = inside ? columns_ : 0u;
+      WEFT_UNROLL
+      for (int x = 0; x < kCount && x < kPixels; ++x) {
+        const auto offset = static_cast<std::uintptr_t>(x * std::int64_t{pixel_bytes_});
+        if (static_cast<std::uint32_t>(left_ + x) < columns) {
+          t.PrefetchL2(reinterpret_cast<const void*>(at_ + further + offset));
+        }
+      }
+    }
+
    private:
     const DepthwiseWalk& p_;
     std::int32_t pixel_bytes_, top_, left_;
@@ -196,6 +211,34 @@ class DepthwiseWindow {
     std::uintptr_t at_;
   };
 
+ public:
+  // Asks the L2 for the input of 8 threads, `number` 0 to 7 of them, that have the same pixels of 32 channels,
+  // a row each. A thread has registers for kAhead rows on their way, whose arithmetic takes less time than the
+  // device memory; what is asked for takes none. Columns and rows that neighbours ask for are left to those.
+  class Ahead {
+    static constexpr bool kAsks = Src::kChannelRun == 0 || Src::kChannelRun >= 32;
+
+   public:
+    // tile: of channel 0.
+    WEFT_DEVICE Ahead(const DepthwiseWalk& p, const DepthwiseTile& tile, bool inside, int number)
+        : reader_(p, DepthwisePlace(p, tile), tile,
+                  kAsks && inside && number < kInRows && p.multiplier.divisor() == 1, number) {}
+    // Channels 32 slice to 32 slice + 31, which there are.
+    WEFT_DEVICE void Ask(arch::Thread t, const DepthwiseWalk& p, int slice) const {
+      if constexpr (kAsks) {
+        constexpr int kSlices = Src::kChannelRun / 32;  // side by side; 0: all
+        const std::int64_t offset =
+            kSlices == 0 ? std::int64_t{slice} * 32
+                         : slice / kSlices * p.block_bytes + slice % kSlices * std::int64_t{32};
+        reader_.template Prefetch<kColumns * kStride>(t, static_cast<std::uintptr_t>(offset));
+      }
+    }
+
+   private:
+    Reader reader_;
+  };
+
+ private:
   WEFT_DEVICE static void LoadFilter(arch::Thread t, const FilterWords* at, bool inside,
                                      Filter& filter) {
     std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, and the row's

@@ -46,14 +46,15 @@ double DepthwisePointwiseMicroseconds(const TileFacts& tile, const PlanCounts& c
   constexpr double kAlone = 1.2;  // clocks of an instruction of a warp that has no other beside it
   constexpr double kFilter = 320.0;  // clocks that it waits for the filter of a slice
   const TileShape& warp = tile.config.warp;
-  const double warps = tile.threads / 32.0, rows = counts.output_rows,
-               slices = counts.middle_slices;
+  // A cluster's blocks share slices and groups: that was not fitted.
+  const double split = tile.config.split, warps = split * tile.threads / 32.0;
+  const double rows = counts.output_rows, slices = counts.middle_slices;
   const double groups = CeilDiv(counts.padded_k, warp.n);  // of output channels
   const double slice = DepthwiseInstructions(counts) + kWrite * rows;
   const double products = rows * warp.n / 8.0;  // of a slice and a group
   const double group = slices * kProduct * products + kStore * products + kColumns;
   // Of all warps of a multiprocessor, which has four that issue; and of the slowest of a block's.
-  const double together = per_sm * (slices * slice + groups * group) / 4.0;
+  const double together = per_sm / split * (slices * slice + groups * group) / 4.0;
   const double alone = std::ceil(slices / warps) * slice * kAlone +
                        std::ceil(groups / warps) * (group * kAlone + slices * kFilter);
   const double compute =

@@ -28,6 +28,10 @@ class DirectStore {
   using Element = typename Epilogue::Output;
   // Elements are bytes until they are stored in pairs.
   static constexpr bool kPaired = kIsInt4<Dst>;
+  // Whether stores are instructions with a predicate, where P asks for it: behind branches nvcc works out each
+  // pixel's address from the start, before them most of it once. That takes registers.
+  static constexpr bool kPredicated = requires { requires P::kPredicatedStores; }
+  &&(P::config.alignment.dst == 4 || P::config.alignment.dst == 8);
   static constexpr std::int64_t kStored = weft::internal::kStoredElements<Dst>;
   static constexpr int kBits = static_cast<int>(weft::internal::kElementBits<Dst, Element>);
   static constexpr int kRun = 8 * P::config.alignment.dst / kBits;
@@ -91,9 +95,15 @@ class DirectStore {
           for (int j = 0; j < kChannels; j += kRun) {
             Vector v;
             memcpy(&v, outputs.value + j / kStored, sizeof(v));
-            if (wanted && channels[g].k + j < padded_end) {
+            const bool there = wanted && channels[g].k + j < padded_end;
+            const auto place = [&] {
               const std::int64_t offset = parts[g].offset + Apart(p, channels[g].k, j, block, tile);
-              t.StoreGlobal(reinterpret_cast<Vector*>(to + offset / kStored), v);
+              return reinterpret_cast<Vector*>(to + offset / kStored);
+            };
+            if constexpr (kPredicated) {
+              t.StoreGlobalIf(place(), v, there);
+            } else if (there) {
+              t.StoreGlobal(place(), v);
             }
           }
         }

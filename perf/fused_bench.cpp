@@ -129,7 +129,8 @@ absl::Status TryFused(const Bench& bench, const Data& d, std::optional<Way>* bes
     return op.Run(args, stream);
   };
   const std::string name =
-      absl::StrCat("fused_", P::config.rows, "x", P::config.warps, "x", P::config.warp_n);
+      absl::StrCat("fused_", P::config.rows, "x", P::config.warps, "x", P::config.warp_n,
+                   P::config.split > 1 ? absl::StrCat("_s", P::config.split) : "");
   WEFT_TRY(d.sets[0].dst.Fill(0x77));
   WEFT_TRY(enqueue(0));
   const std::int64_t bytes = d.want.bytes();
@@ -214,9 +215,8 @@ absl::Status MeasureAll(Bench& bench) {
 int main(int argc, char** argv) {
   constexpr weft::perf::BenchProgram kProgram = {
       "fused_bench", "depthwise + 1x1 convolution as one kernel",
-      "random data; buffers rotated past the L2; CUDA graphs, 1x1 kernels as dependent launches; "
-      "medians of interleaved "
-      "samples; "
+      "random data; buffers rotated past the L2; CUDA graphs of dependent launches; medians of "
+      "interleaved samples; "
       "two_us: the fastest depthwise kernel and then the fastest 1x1 kernel; floor_us: source and "
       "destination at the copy bandwidth"};
 #if WEFT_HAVE_CUDA

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "perf/local_bench/policies.hpp"
+#include "perf/support/copy_time.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/random.hpp"
 #include "weft/conv/convolution.hpp"
@@ -117,13 +118,20 @@ absl::Status Measure(Bench& bench, const Data<typename P::FilterLayout>& d, Json
   // The weights alone are larger than the L2, so that one set of buffers is enough.
   WEFT_TRY(bench.watch().Prepare(ours, 1, kSampleMicroseconds));
   WEFT_LET((*row)["mismatches"], Mismatches(d, alpha));
-  WEFT_TRY(bench.watch().Interleave({&ours}, 15, 1e6));
+  const std::int64_t reads = d.packed.bytes() + NCxHWx<32>::Size(d.problem.src());
+  const std::int64_t writes = NCxHWx<32>::Size(d.problem.dst());
+  WEFT_LET(CopyTime copy, CopyTime::Create(reads, writes, false, bench.machine().limits().sm_count,
+                                           bench.watch(), kSampleMicroseconds));
+  WEFT_TRY(bench.watch().Interleave({&ours, &copy.contestant()}, 15, 1e6));
   const double us = Quantile(ours.samples, 0.5);
-  const double bytes = static_cast<double>(d.packed.bytes()) + NCxHWx<32>::Size(d.problem.src()) +
-                       NCxHWx<32>::Size(d.problem.dst());
+  const double copy_us = Quantile(copy.contestant().samples, 0.5);
+  const double bytes = static_cast<double>(reads + writes);
   row->update(
       {{"ours_us", Rounded(us)},
        {"mbytes", Rounded(bytes * 1e-6)},
+       {"copy_us", Rounded(copy_us)},
+       {"copy_kernel", copy.name()},
+       {"copy_over_ours", Rounded(copy_us / us)},
        {"share_of_copy", Rounded(bytes / us / bench.machine().ceilings(true).bytes_per_us)}});
   return bench.ReadClock(ours, row);
 }
@@ -163,8 +171,8 @@ int main(int argc, char** argv) {
   constexpr weft::perf::BenchProgram kProgram = {
       "local_bench", "LocalFilter, the bytes a second that it reads weights at",
       "random data; weights larger than the L2; CUDA graphs; medians; share_of_copy: weights, "
-      "source "
-      "and destination a second over what a copy reads and writes"};
+      "source and destination a second over what a large copy reads and writes; copy_us: of a copy "
+      "that reads and writes as many bytes as the layer"};
 #if WEFT_HAVE_CUDA
   return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
 #else

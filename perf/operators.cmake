@@ -78,7 +78,9 @@ weft_add_operators(deconv_bench "perf/deconv_bench/policies.hpp" ${deconv})
 set(fused "weft::perf::Fused<7, 3, 16>" "weft::perf::Fused<2, 12, 16>" "weft::perf::First<weft::conv::Depthwise7x8>"
     "weft::perf::Second<weft::conv::Wgmma112x64>")
 if(WEFT_PERF_ALL_TILES)
-  foreach(tile "7, 1, 16" "7, 2, 16" "7, 6, 16" "4, 3, 16" "4, 3, 32" "4, 6, 16" "2, 3, 32" "2, 6, 16" "1, 6, 32" "1, 12, 16")
+  foreach(tile "7, 1, 16" "7, 2, 16" "7, 6, 16" "4, 3, 16" "4, 3, 32" "4, 6, 16" "2, 3, 32" "2, 6, 16" "1, 6, 32" "1, 12, 16"
+               "4, 1, 16" "4, 2, 16" "2, 3, 16" "4, 6, 16, 2" "2, 6, 16, 2" "2, 9, 16, 2" "2, 8, 16, 4" "1, 9, 16, 2"
+               "1, 8, 16, 4" "1, 8, 32, 4")
     list(APPEND fused "weft::perf::Fused<${tile}>")
   endforeach()
   foreach(tile conv::Depthwise4x8 perf::Depthwise2x8 perf::Depthwise7x8Small)

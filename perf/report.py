@@ -161,15 +161,16 @@ def summary(results):
 def layers(results):
     """One line for each layer."""
     text = ""
+    copied = any("copy_us" in r for result in results for r in result["rows"])  # not in older files
     for result in results:
         rows = [(r["layer"], number(r, "ours_us", 2), f"{number(r, 'ours_p10_us', 2)} to {number(r, 'ours_p90_us', 2)}",
                  number(r, "ours_plain_us", 2), number(r, "peer_us", 2), number(r, "ratio", 2), f"{100 * r['noise']:.1f}%" if "noise" in r else "-",
-                 number(r, "floor_us", 2), number(r, "tops"), number(r, "gb_s", 0),
-                 f"{r['layout']} {report_page.short(r['kernel'])}", r["peer"].split(":")[0], r["status"])
+                 number(r, "floor_us", 2), *((number(r, "copy_us", 2), number(r, "copy_over_ours", 2)) if copied else ()),
+                 number(r, "tops"), number(r, "gb_s", 0), f"{r['layout']} {report_page.short(r['kernel'])}", r["peer"].split(":")[0], r["status"])
                 for r in result["rows"]]
         text += f"N = {result['environment']['batch']}\n\n" + table(
-            ("layer", "ours us:", "p10 to p90:", "plain us:", "peer us:", "ratio:", "noise:", "floor us:", "TOPS:", "GB/s:", "ours",
-             "peer", "status"), rows) + "\n"
+            ("layer", "ours us:", "p10 to p90:", "plain us:", "peer us:", "ratio:", "noise:", "floor us:", *(("copy us:", "copy / ours:") if copied else ()),
+             "TOPS:", "GB/s:", "ours", "peer", "status"), rows) + "\n"
     return text.removesuffix("\n")
 
 

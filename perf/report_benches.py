@@ -86,7 +86,7 @@ def condconv(result, table):
 
 
 # Of a table: its file, and either a function or, for a row for each of the file's, for each column its heading (a
-# colon: to the right), its field and its digits.
+# colon: to the right), its field and its digits; "newer" behind these: left out where no row of the file has it.
 BENCHES = {
     "depthwise-pointwise": ("fused.json", (
         ("problem", "layer", None), ("one kernel us:", "ours_us", 2), ("two kernels us:", "two_us", 2),
@@ -102,7 +102,8 @@ BENCHES = {
         ("our whole kernels' us:", "whole_us", 1), ("their time / ours:", "whole_ratio", 3), ("floor us:", "floor_us", 1))),
     "local-filter": ("local-filter.json", (
         ("problem", "layer", None), ("bits of a weight:", "filter_bits", None), ("ours us:", "ours_us", 2), ("MB:", "mbytes", 1),
-        ("share of a copy's rate:", "share_of_copy", 2), ("tile", "kernel", None), ("status", "status", None))),
+        ("share of a copy's rate:", "share_of_copy", 2), ("copy us:", "copy_us", 2, "newer"), ("copy / ours:", "copy_over_ours", 2, "newer"),
+        ("tile", "kernel", None), ("status", "status", None))),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "int4": ("epilogue-costs.json", int4),
     # Rows of these kinds alone, of a later commit: --kinds='zero point,filter'.
@@ -126,8 +127,11 @@ def bench(name, result, table):
         value = row.get(field)
         return "-" if value is None else value if digits is None else f"{value:.{digits}f}"
     e = result["environment"]
-    text = columns(result, table) if callable(columns) else table(
-        tuple(heading for heading, _, _ in columns),
-        [tuple(cell(row, field, digits) for _, field, digits in columns) for row in result["rows"]])
+    if callable(columns):
+        text = columns(result, table)
+    else:
+        shown = [column[:3] for column in columns if len(column) == 3 or any(column[1] in row for row in result["rows"])]
+        text = table(tuple(heading for heading, _, _ in shown),
+                     [tuple(cell(row, field, digits) for _, field, digits in shown) for row in result["rows"]])
     where = ", ".join(str(e[key]) for key in ("device", "commit", "date") if e.get(key))
     return text + (f"\n{where}. {e['method'][0].upper()}{e['method'][1:]}.\n" if where else "")

@@ -122,6 +122,17 @@ struct Thread : HopperThread {
     return ok ? LoadGlobal(p, at) : Zeros<T>();
   }
 
+  // If `ok`, as StoreGlobal, and by an instruction with a predicate, no branch: 4 or 8 bytes.
+  template <class T>
+  void StoreGlobalIf(T* p, T v, bool ok, Location at = Location::current()) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if (ok) StoreGlobal(p, v, at);
+  }
+
+  // Asks the L2 for the 32 bytes that *p lies in, which may come or not; legal before WaitForEarlierGrids.
+  // Reads nothing: what is written later is seen all the same. Here a sanitizer sees whether *p exists.
+  static void PrefetchL2(const void* p) { (void)*static_cast<const volatile char*>(p); }
+
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   T LoadGlobalCoherentOr0(const T* p, bool ok, Location at = Location::current()) const {

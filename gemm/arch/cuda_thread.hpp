@@ -202,15 +202,44 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     return FromWord<T>(w);
   }
 
+  // If `ok`, as StoreGlobal, and by an instruction with a predicate, no branch: 4 or 8 bytes.
+  template <class T>
+  WEFT_DEVICE static void StoreGlobalIf(T* p, T v, bool ok) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    const auto w = ToWord(v);
+    const int pred = ok;
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(p),
+                   "r"(w), "r"(pred)
+                   : "memory");
+    } else {
+      asm volatile(
+          "{ .reg .pred p; setp.ne.b32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2}; }" ::"l"(p),
+          "r"(w.x), "r"(w.y), "r"(pred)
+          : "memory");
+    }
+  }
+
+  // Asks the L2 for the 32 bytes that *p lies in, which may come or not; legal before WaitForEarlierGrids.
+  // Reads nothing: what is written later is seen all the same.
+  WEFT_DEVICE static void PrefetchL2(const void* p) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+  }
+
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class T>
   WEFT_DEVICE static T LoadGlobalCoherentOr0(const T* p, bool ok) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 16);
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
     Word<sizeof(T)> w{};
     const int pred = ok;
     if constexpr (sizeof(T) == 4) {
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"
                    : "+r"(w)
+                   : "l"(p), "r"(pred)
+                   : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
+                   : "+r"(w.x), "+r"(w.y)
                    : "l"(p), "r"(pred)
                    : "memory");
     } else {

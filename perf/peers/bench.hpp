@@ -21,13 +21,6 @@
 
 namespace weft::perf {
 
-// How many sets of buffers of `bytes` each are needed so that runs that go round them find nothing
-// in the L2: two at least, and 512 at most.
-inline int BufferSets(std::int64_t bytes) {
-  constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
-  return static_cast<int>(std::clamp<std::int64_t>(kRotationBytes / bytes + 1, 2, 512));
-}
-
 // Calls each.operator()<Tile>() for the tiles of a tuple until one fails.
 template <class Tiles, class Each>
 absl::Status ForEachTile(const Each& each) {

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -24,6 +25,13 @@ absl::Status CudaStatus(cudaError_t error, const char* what);
 
 // OK if there is a GPU; device 0 is used.
 absl::Status CheckGpu();
+
+// How many sets of buffers of `bytes` each are needed so that runs that go round them find nothing
+// in the L2: two at least, and 512 at most.
+inline int BufferSets(std::int64_t bytes) {
+  constexpr std::int64_t kRotationBytes = std::int64_t{256} << 20;
+  return static_cast<int>(std::clamp<std::int64_t>(kRotationBytes / bytes + 1, 2, 512));
+}
 
 // Owns GPU memory, 256-byte aligned. Movable.
 class DeviceBuffer {

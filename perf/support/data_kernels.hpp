@@ -34,6 +34,14 @@ struct CompareParams {
   int blocks = 0;
 };
 
+// 16-byte aligned; `reads` packets of 16 bytes of src, `writes` of dst. What is not read is written as zeros.
+struct CopyParams {
+  const void* src = nullptr;
+  void* dst = nullptr;
+  std::int64_t reads = 0, writes = 0;
+  int blocks = 0;
+};
+
 struct Dp4aParams {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
@@ -77,6 +85,46 @@ struct CompareKernel : DataKernel {
       found.largest = distance > found.largest ? distance : found.largest;
     }
     t.StoreGlobal(p.parts + First(t), found);
+  }
+};
+
+// The least that a layer has to do: its source's bytes come, its destination's go. Launched dependently, as
+// the layers are.
+struct CopyKernel : DataKernel {
+  using Params = CopyParams;
+  static constexpr int kAtOnce = 4;  // loads of a thread
+  struct alignas(16) Packet {
+    std::uint32_t word[4];
+  };
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
+    t.WaitForEarlierGrids();
+    t.LetLaterGridsStart();
+    const auto* const src = static_cast<const Packet*>(p.src);
+    auto* const dst = static_cast<Packet*>(p.dst);
+    const std::int64_t stride = std::int64_t{p.blocks} * kThreads;
+    const std::int64_t most = p.reads > p.writes ? p.reads : p.writes;
+    std::uint32_t rest = 0;
+    for (std::int64_t first = First(t); first < most; first += kAtOnce * stride) {
+      Packet packet[kAtOnce];
+      WEFT_UNROLL
+      for (int e = 0; e < kAtOnce; ++e) {
+        const std::int64_t i = first + e * stride;
+        packet[e] = t.LoadGlobalCoherentOr0(src + i, i < p.reads);
+      }
+      WEFT_UNROLL
+      for (int e = 0; e < kAtOnce; ++e) {
+        const std::int64_t i = first + e * stride;
+        if (i < p.writes) {
+          t.StoreGlobal(dst + i, packet[e]);
+        } else {
+          WEFT_UNROLL
+          for (const std::uint32_t word : packet[e].word) rest |= word;
+        }
+      }
+    }
+    // ptxas drops loads that nobody uses. No OR of many random words has one bit.
+    if (rest == 1) t.StoreGlobal(dst, Packet{});
   }
 };
 

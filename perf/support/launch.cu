@@ -21,6 +21,10 @@ arch::LaunchResult Launch(CompareParams params, Stream stream) {
   return OnCuda<CompareKernel>(params, stream);
 }
 
+arch::LaunchResult Launch(const CopyParams& params, Stream stream) {
+  return arch::LaunchOnCuda<CopyKernel>({params.blocks, 1, 1}, params, stream, {.dependent = true});
+}
+
 arch::LaunchResult Launch(const Dp4aParams& params, int blocks, Stream stream) {
   return arch::LaunchOnCuda<Dp4aKernel>({blocks, 1, 1}, params, stream);
 }

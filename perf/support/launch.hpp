@@ -12,6 +12,7 @@ inline constexpr int kBlocks = 1056;  // 8 for each of 132 multiprocessors
 
 arch::LaunchResult Launch(FillPlanarParams params, Stream stream);
 arch::LaunchResult Launch(CompareParams params, Stream stream);
+arch::LaunchResult Launch(const CopyParams& params, Stream stream);  // of params.blocks
 arch::LaunchResult Launch(const Dp4aParams& params, int blocks, Stream stream);
 // int8 to int8, int8 to half, half to int8.
 arch::LaunchResult Launch(ConvertParams params, bool from_half, bool to_half, Stream stream);

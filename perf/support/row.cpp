@@ -94,6 +94,11 @@ Json LayerRow::ToJson() const {
         Rounded(std::max(best->time.noise, rival == nullptr ? 0.0 : rival->time.noise), 4);
   }
   json["floor_us"] = Rounded(floor_us);
+  AddTiming("copy", copy, &json);
+  if (copy.median > 0.0) json["copy_kernel"] = copy_kernel;
+  if (copy.median > 0.0 && best != nullptr) {
+    json["copy_over_ours"] = Rounded(copy.median / best->time.median, 4);
+  }
   long long mismatches = 0;
   for (const Contender& c : ours) mismatches += c.differences;
   json["mismatches"] = mismatches;

@@ -53,7 +53,9 @@ struct LayerRow {
   double bytes = 0.0, floor_us = 0.0;
   int buffer_sets = 0;
   std::vector<Contender> ours, peers;
-  std::string tensors;  // the user's formats, such as "NHWC to NCxHWx<32>"
+  Timing copy;              // of as many bytes as source and destination have; none: not measured
+  std::string copy_kernel;  // CopyTime::name
+  std::string tensors;      // the user's formats, such as "NHWC to NCxHWx<32>"
   Json clock = Json::object();
   std::string failure;
   double seconds = 0.0;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <optional>
 
 #include "perf/peers/peer_data.hpp"
+#include "perf/support/copy_time.hpp"
 #include "perf/weft_perf/find_best.hpp"
 #include "perf/weft_perf/ours.hpp"
 
@@ -178,6 +180,15 @@ class Bench {
       if (reformat && !all_.empty() && all_.back() == &e.contestant) WEFT_TRY(JoinReformatted(e));
       if (e.ours && c.short_us <= least_of_ours) WEFT_TRY(Join(e, *e.peer, c.best, &e.plain));
     }
+    // Memory is what bounds depthwise layers.
+    std::optional<CopyTime> copy;
+    const conv::Problem& p = problem_.problem;
+    if (p.groups > 1 && p.groups == p.c && least_of_ours < 1e30) {
+      about_("copy");
+      WEFT_LET(copy, CopyTime::Create(NHWC::Size(p.src()), NHWC::Size(p.dst()), options_.hot,
+                                      machine_.limits().sm_count, watch(), kLongSample));
+      all_.push_back(&copy->contestant());
+    }
     about_("timing");
     WEFT_TRY(watch().Interleave(all_, options_.rounds, kRowBudget));
     for (Entry& e : entries_) {
@@ -187,6 +198,10 @@ class Bench {
       e.contender->with_reformat = e.reformatted->trivial()
                                        ? e.contender->time
                                        : Timing::Of(e.reformatted_contestant.samples);
+    }
+    if (copy.has_value()) {
+      row_.copy = Timing::Of(copy->contestant().samples);
+      row_.copy_kernel = copy->name();
     }
     const Contender* const best = LayerRow::Best(row_.ours, &Contender::time);
     if (best == nullptr) return absl::OkStatus();

@@ -15,9 +15,10 @@
 namespace weft::conv {
 
 // Configs as types: nvcc 13.0 cannot write class-type template arguments into its host code.
-template <int rows, int warps, int warp_n, int dst_alignment>
+template <int rows, int warps, int warp_n, int dst_alignment, int split = 1>
 struct FusedTest {
-  static constexpr auto config = DepthwisePointwiseConfig(rows, warps, warp_n, dst_alignment);
+  static constexpr auto config =
+      DepthwisePointwiseConfig(rows, warps, warp_n, dst_alignment, split);
 };
 
 template <class Src, class Dst, class First, class Second, class FirstActivationT,
@@ -56,6 +57,15 @@ using Fused4ToPlanar = FusedPolicy<NCxHWx<4>, NCHW, epilogues::BiasHSwish<std::i
 // Its last columns lie past those of the filter, which has whole 32 of them.
 using FusedTo64 = FusedPolicy<NHWC, NCxHWx<64>, epilogues::BiasRelu<>, epilogues::BiasRelu<>,
                               ReluActivation, ReluActivation, FusedTest<1, 2, 64, 8>>;
+
+// Clusters of blocks. Warps have 16 columns of the 32 or 64 that a block of the destination has, so that some
+// write nothing but zeros.
+using FusedSplit2 =
+    FusedPolicy<NCxHWx<32>, NCxHWx<32>, epilogues::BiasRelu<>, epilogues::BiasIdentity<>,
+                ReluActivation, NoActivation, FusedTest<2, 3, 16, 4, 2>>;
+using FusedSplit4 =
+    FusedPolicy<NHWC, NCxHWx<64>, epilogues::BiasRelu<>, epilogues::ResidualBiasRelu<>,
+                ReluActivation, ReluActivation, FusedTest<1, 1, 16, 4, 4>>;
 
 // `p` as the depthwise half: `multiplier` channels between the halves for each of the source's.
 template <class P>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "weft/gemm/arch/cpu_launch.hpp"
@@ -48,6 +49,21 @@ TEST(CompareKernel, FindsEveryDifference) {
   EXPECT_EQ(Compare(got, want).count, 2);
   EXPECT_EQ(Compare(got, want).largest, 100);
   EXPECT_EQ(Compare(got, want, kCount - 1).count, 1);
+}
+
+// More packets than the threads of kBlocks blocks take at once, fewer on either side.
+TEST(CopyKernel, CopiesWhatThereIs) {
+  for (const auto& [reads, writes] : {std::pair(5000, 5000), {5001, 1}, {3, 4200}}) {
+    std::vector<CopyKernel::Packet> src(reads), dst(writes + 1);
+    for (int i = 0; i < reads; ++i) src[i] = {{1u + i, 2u, 3u, 4u}};
+    dst[writes] = {{7, 7, 7, 7}};
+    const CopyParams params{src.data(), dst.data(), reads, writes, kBlocks};
+    const auto report =
+        arch::LaunchOnCpu<CopyKernel>({kBlocks, 1, 1}, params, {}, {.dependent = true});
+    ASSERT_TRUE(report.ok()) << report.error;
+    for (int i = 0; i < writes; ++i) EXPECT_EQ(dst[i].word[0], i < reads ? 1u + i : 0u) << i;
+    EXPECT_EQ(dst[writes].word[0], 7u);
+  }
 }
 
 TEST(Dp4aKernel, Adds) {

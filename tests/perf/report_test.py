@@ -107,6 +107,13 @@ class Report(Case):
         self.assertIn("| 10.00 | 9.00 to 11.00 | - | 20.00 | 2.00 | 0.2% | 5.00 | 1.0 | 5 | NHWC <a> | cudnn_graph | ok |", text)
         self.assertIn("| failed: no / memory |", text)
 
+    def test_layers_show_copies_where_a_row_has_one(self):
+        self.assertNotIn("copy us", report.layers([result(16, [row()])]))
+        text = report.layers([result(16, [row(copy_us=7.5, copy_over_ours=0.75), row()])])
+        self.assertIn("| floor us | copy us | copy / ours | TOPS |", text)
+        self.assertIn("| 5.00 | 7.50 | 0.75 | 1.0 |", text)
+        self.assertIn("| 5.00 | - | - | 1.0 |", text)
+
     def test_wrong_rows_and_names_are_refused(self):
         self.write(16, [row(mismatches="none")])
         self.assertEqual(self.run_report(), 2)
@@ -425,6 +432,18 @@ class TypesReport(Case):
         self.assertNotIn("| old |", self.page())
         self.assertIn("| s8, x | 32 | 10.0 | - | 25.0 | 2.500 | - | - | - | tile | ok |", self.page())
         self.assertEqual(self.run_report("--check"), 0)
+
+
+class LocalReport(Case):
+    page_text = PAGE.replace("nc4", "local-filter")
+
+    def test_copies_where_a_row_has_one(self):
+        old = {"layer": "a", "filter_bits": 8, "ours_us": 10.0, "mbytes": 20.0, "share_of_copy": 0.5, "kernel": "tile", "status": "ok"}
+        path = self.root / report.RESULTS / "local-filter.json"
+        for new, shown in (({}, "| 0.50 | tile |"), ({"copy_us": 8.0, "copy_over_ours": 0.8}, "| 0.50 | 8.00 | 0.80 | tile |")):
+            path.write_text(json.dumps({"environment": {"program": "bench", "method": "how"}, "rows": [{**old, **new}]}))
+            self.assertEqual(self.run_report(), 0)
+            self.assertIn(shown, self.page())
 
 
 class NetworkReport(Case):

@@ -101,6 +101,17 @@ TEST(Row, JsonHasTheFieldsOfTheReports) {
   EXPECT_FALSE(json["peers"]["cudnn_nhwc"].contains("best"));
 }
 
+TEST(Row, JsonHasACopyThatWasMeasured) {
+  LayerRow row = Measured();
+  EXPECT_FALSE(row.ToJson().contains("copy_us"));
+  row.copy = {{8.0, 7.0, 9.0}, 0.01};
+  row.copy_kernel = "copy of 264 blocks";
+  const Json json = row.ToJson();
+  EXPECT_EQ(json["copy_us"], 8);
+  EXPECT_EQ(json["copy_kernel"], "copy of 264 blocks");
+  EXPECT_EQ(json["copy_over_ours"], 0.8);
+}
+
 TEST(Row, JsonOfAFailedRow) {
   const Json json = LayerRow().ToJson();
   EXPECT_EQ(json["kernel"], "none");
