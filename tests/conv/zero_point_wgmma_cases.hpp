@@ -59,6 +59,24 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   }
 }
 
+// Tiles of a block one after the other, some of which have the padding of the one before: of the top of an image,
+// from its middle, of its end and of two images; that begin where the last one did in a row, or elsewhere.
+TEST(ZeroPointWgmma, TilesOfOneListAndOfAnother) {
+  Problem p{.n = 3, .h = 33, .w = 16, .c = 32, .k = 64, .r = 3, .s = 3};
+  p.pad_top = p.pad_bottom = p.pad_left = p.pad_right = 1;
+  const auto run = [](const Problem& problem, std::uint32_t seed) {
+    ExpectExact<ZeroWgmmaSums>(problem, seed);
+    ExpectExact<ZeroWgmma>(problem, seed + 1);
+  };
+  run(p, 31);
+  p.h = 32, p.w = 24;
+  run(p, 33);
+  p.pad_top = 2, p.pad_bottom = 3, p.dilation_h = 2, p.mode = Mode::kConvolution;
+  run(p, 35);
+  p.h = 70, p.w = 40, p.stride_h = p.stride_w = 2, p.c = 96;
+  run(p, 37);
+}
+
 #if !defined(WEFT_CUDA_BACKEND)
 // Whoever fills the padding runs when it likes, and so do the copies and the warps that multiply.
 TEST(ZeroPointWgmma, Schedules) {
