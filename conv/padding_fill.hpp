@@ -19,7 +19,7 @@ inline namespace WEFT_BACKEND {
 
 // Called by a warp. P: of a policy whose padding is filled (kFillsPadding).
 //
-// It lists a tile's positions that are padding, unless they are those of the tile before, copy after copy, for as many copies as lie between the
+// Once a tile it lists the positions that are padding, copy after copy, for as many copies as lie between the
 // first tap and the last one of a slice, so that those of each slice follow each other. A lane's are read while
 // the slice is on its way: of what a slice waits for only stores are left. What the list has no room for is worked
 // out for each slice.
@@ -44,9 +44,6 @@ class PaddingFill {
   WEFT_DEVICE void Aim(arch::Thread t, const Tile& tile, int slice) {
     first_ = static_cast<std::uint32_t>(tile.m) * M::kBlockM;
     a_.taps.Divmod(slice * a_.copies.of_slice, copy_);
-    const std::int32_t picture = Picture();
-    if (picture == picture_) return;
-    picture_ = picture;
     List(t);
   }
 
@@ -137,22 +134,6 @@ class PaddingFill {
       }
       use(number, pass, word);
     }
-  }
-
-  // A number that tiles share whose padding is the same. It depends on where the tile begins in an image; where
-  // every tap finds its row in the image for all of the tile's rows, only on the column.
-  WEFT_DEVICE std::int32_t Picture() const {
-    std::int32_t pq, q;
-    a_.rows.image_pixels.Divmod(static_cast<std::int32_t>(first_), pq);
-    const std::int32_t p = a_.rows.row_pixels.Divmod(pq, q);
-    const std::int32_t columns = a_.rows.row_pixels.divisor();
-    const std::int32_t end = p + a_.rows.row_pixels.Divide(q + p_.positions + columns - 1);
-    const std::int32_t top = a_.first_h - a_.pad_top;
-    const std::int32_t last = a_.taps_of_row.Divide(a_.taps.divisor() - 1) * a_.step_h + top;
-    const bool inside = p >= Inside(top < last ? top : last, p_.h, p_.stride_h).begin &&
-                        end <= Inside(top < last ? last : top, p_.h, p_.stride_h).end &&
-                        end <= p_.pitch_h;
-    return inside ? q : columns + pq;
   }
 
   WEFT_DEVICE void List(arch::Thread t) {
@@ -253,13 +234,12 @@ class PaddingFill {
   // Rows are as long as their swizzle, which then makes no difference to what is full of one word.
   const PaddingParams& p_;
   const SourceCopies& a_;
-  std::uint32_t list_;         // its shared address
-  Chunk chunk_;                // what padding is full of
-  std::uint32_t first_ = 0;    // position of the tile
-  std::int32_t picture_ = -1;  // of the list
-  bool listed_ = false;        // whether the tile's rows had room
-  std::int32_t copy_ = 0;      // the first of the next slice
-  std::int32_t from_ = 0;      // the first of the slice, and how many it has
+  std::uint32_t list_;       // its shared address
+  Chunk chunk_;              // what padding is full of
+  std::uint32_t first_ = 0;  // position of the tile
+  bool listed_ = false;      // whether the tile's rows had room
+  std::int32_t copy_ = 0;    // the first of the next slice
+  std::int32_t from_ = 0;    // the first of the slice, and how many it has
   std::int32_t count_ = 0;
   std::int32_t at_ = 0;  // the lane's first row in the list, and how far the slice's last is
   std::int32_t left_ = 0;

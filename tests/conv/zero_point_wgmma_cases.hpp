@@ -59,7 +59,7 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   }
 }
 
-// Tiles of a block one after the other, some of which have the padding of the one before: of the top of an image,
+// Tiles of a block one after the other: of the top of an image,
 // from its middle, of its end and of two images; that begin where the last one did in a row, or elsewhere.
 TEST(ZeroPointWgmma, TilesOfOneListAndOfAnother) {
   Problem p{.n = 3, .h = 33, .w = 16, .c = 32, .k = 64, .r = 3, .s = 3};
