@@ -153,7 +153,6 @@ struct WgmmaParts {
                                                     : gemm::ColumnOrder::kPermuted;
     static constexpr bool kResident = kStrips;
     static constexpr bool kFills = !kStrips && kFillsPadding<P>;
-    static constexpr int kFillWarps = 2;
     static constexpr bool kStacks = !kStrips && !Checked::kInt4;
     using HeldColumns = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };

@@ -17,7 +17,7 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// Called by a warp, one of M::kFillWarps. P: of a policy whose padding is filled (kFillsPadding).
+// Called by a warp. P: of a policy whose padding is filled (kFillsPadding).
 //
 // Once a tile it lists the positions that are padding, copy after copy, for as many copies as lie between the
 // first tap and the last one of a slice, so that those of each slice follow each other. A lane's are read while
@@ -63,9 +63,6 @@ class PaddingFill {
     }
     return begin < end;
   }
-
-  // The next slice is another warp's.
-  WEFT_DEVICE void Pass(int slice) { a_.taps.Divmod(copy_ + a_.copies.Count(slice), copy_); }
 
   // The slice of Prepare, which has come to the shared address `stage`.
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) {

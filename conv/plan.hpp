@@ -54,7 +54,6 @@ constexpr TileFacts FactsOf() {
   if constexpr (CheckedPolicy<P>::kWgmma) {
     facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
     facts.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
-    facts.fill_warps = AnyKernel::Mainloop::kFillWarps;
     facts.resident_blocks = P::config.blocks_per_sm;
   }
   if constexpr (Epilogue::kHasResidual) {

@@ -175,7 +175,6 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
   }
   constexpr double kMostClocks = 900.0;
   const double most = kMostClocks / EngineClocks(p, f, s);
-  ring->stages -= ring->stages % f.fill_warps;
   ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
 }
 

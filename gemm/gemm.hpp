@@ -40,7 +40,6 @@ constexpr TileFacts GemmFactsOf() {
   if constexpr (CheckedGemmPolicy<P>::kWgmma) {
     facts.stage_bytes = Kernel::Mainloop::kStageBytes;
     facts.row_threads = Kernel::Mainloop::Pipeline::kRowThreads;
-    facts.fill_warps = Kernel::Mainloop::kFillWarps;
     facts.resident_blocks = P::config.blocks_per_sm;
   }
   facts.threads = Kernel::kThreads;

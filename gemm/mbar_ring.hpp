@@ -97,7 +97,7 @@ struct RingStages<M, true> {
   alignas(1024) std::uint8_t bytes[M::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t changed[MbarRingParams::kMostStages], order[4];
-  FillMemory fill[M::kFillWarps];
+  FillMemory fill;
 };
 
 template <class M>
@@ -257,8 +257,7 @@ struct MbarRing {
   }
 
   // By a warp that fills: filler.Prepare(t, slice) while a slice is on its way, filler.Fill(t, stage)
-  // when it has come to the shared address `stage`, unless Prepare has said that there is nothing to fill;
-  // filler.Pass(slice) for one that another warp fills.
+  // when it has come to the shared address `stage`, unless Prepare has said that there is nothing to fill.
   // Who has nothing to fill waits, too: the ring would be left behind, as by those that copy. Of several warps
   // each has stages of its own, the ring's number of which they divide, and waits for no others.
   template <class Filler>
@@ -267,7 +266,6 @@ struct MbarRing {
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       if (M::kFillWarps > 1 && turn.slot % M::kFillWarps != NumberOfFillWarp(t)) {
-        filler.Pass(slice);
         turn.Next(p.stages);
         continue;
       }

@@ -289,7 +289,7 @@ struct TileKernel {
       if constexpr (kTrade) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
       if constexpr (Mainloop::kFills) {
         if (producer >= Pipeline::kFirstFillWarp && Fills(p)) {
-          typename Parts::Filler filler(t, p, shared.stages.fill[Pipeline::NumberOfFillWarp(t)]);
+          typename Parts::Filler filler(t, p, shared.stages.fill);
           WEFT_NO_UNROLL
           for (int i = first; i < turns(); i += step) {
             const auto tile = TileAt(p, slices, i);

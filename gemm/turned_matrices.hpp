@@ -40,7 +40,6 @@ class TurnMatrices {
   template <class Tile>
   WEFT_DEVICE void Aim(arch::Thread, const Tile&, int) {}
   WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
-  WEFT_DEVICE void Pass(int) {}
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
     WEFT_NO_UNROLL

@@ -183,7 +183,7 @@ class WgmmaSm90Mainloop {
                 "1");
 
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, the ring's
-  // barriers 1, and each warp that fills rows 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
+  // barriers 1, and what fills rows 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
   // receives sums (SplitSums).
   static constexpr int kPlaceBytes = 8 +
                                      (P::Epilogue::kSourceZeroPoint && !kFills ? 8
@@ -200,10 +200,10 @@ class WgmmaSm90Mainloop {
       kSplit == 1 ? 0
                   : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +
                         kThreads / 2;
-  static constexpr int kStageBytes =
-      (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
-      CeilDiv(kReceivedBytes, 1024) * 1024 - (kFills ? 1024 * kFillWarps : 0) -
-      (kConfig.stream ? 1024 : 0);  // StreamSums
+  static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
+                                     CeilDiv(kStagedBytes, 1024) * 1024 -
+                                     CeilDiv(kReceivedBytes, 1024) * 1024 - (kFills ? 1024 : 0) -
+                                     (kConfig.stream ? 1024 : 0);  // StreamSums
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;
