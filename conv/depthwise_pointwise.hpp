@@ -98,7 +98,7 @@ class DepthwisePointwise {
     gemm::TileFacts facts = FactsOf<Second>();
     facts.config = P::config;
     facts.threads = P::config.warps * 32;
-    facts.shared_bytes = 0;  // as many as a problem's channels take
+    facts.shared_bytes = 0;                            // as many as a problem's channels take
     if (P::config.split > 1) facts.hardware.min = 90;  // clusters
     return facts;
   }

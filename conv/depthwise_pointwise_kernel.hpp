@@ -109,7 +109,9 @@ struct DepthwisePointwiseKernel {
     const int number = t.lane() / 8, word = t.lane() % 8;
     const Patch patch = PatchOf(t, p.walk, number);
     const typename Window::Ahead ahead(p.walk, patch, patch.inside, word);
-    if (WarpOfCluster(t) < p.slices) ahead.Ask(t, p.walk, WarpOfCluster(t));
+    if (WarpOfCluster(t) < p.slices && StartsAtOnce(t.block_x(), kMinBlocksPerSm)) {
+      ahead.Ask(t, p.walk, WarpOfCluster(t));
+    }
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
       t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
@@ -150,9 +152,10 @@ struct DepthwisePointwiseKernel {
                                    const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
     // Whether it asks for the slices that follow the first. Threads of few rows have most of them on their way at
-    // once, those of clusters have few slices; these, 5x5 and zero points of filters leave no registers for it.
+    // once, those of clusters have few slices; these, 5x5 and zero points of filters leave no registers for it; of
+    // stride 2 it made things slower.
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
-    constexpr bool kAsks = kSplit == 1 && kOf.r == 3 && Window::kRows * kOf.stride > 2 &&
+    constexpr bool kAsks = kSplit == 1 && kOf.r == 3 && kOf.stride == 1 && Window::kRows > 2 &&
                            !First::Epilogue::kFilterZeroPoint;
     WEFT_NO_UNROLL
     for (int slice = WarpOfCluster(t); slice < p.slices; slice += kClusterWarps) {

@@ -45,6 +45,12 @@ struct SmallSum {
 
 inline namespace WEFT_BACKEND {
 
+// Whether a block is of the first that a GPU starts, as far as a kernel can tell.
+constexpr bool StartsAtOnce(int block, int blocks_per_sm) {
+  constexpr int kMultiprocessors = 132;  // of most GPUs with dependent launches
+  return block < kMultiprocessors * blocks_per_sm;
+}
+
 // Which channels of the source a thread's four see.
 class DepthwisePlace {
  public:

@@ -101,7 +101,6 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   g.ring.stage_bytes = g.ring.b_stride = g.a.slice_bytes + g.b.slice_bytes;
   g.ring.stages = static_cast<std::int32_t>(
       std::min(f.stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
-  if (f.turned) g.ring.stages = g.ring.stages / 2 * 2;  // two warps have every other one
   g.ring.ShareCopies(g.a.params.copies, f.row_threads);
 
   // As the tensor cores find them.

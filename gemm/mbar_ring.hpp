@@ -7,7 +7,7 @@
 // first slices arrive during this one's epilogue.
 //
 // Where what has come is changed before it is multiplied (M::kFills), the last warps of the copying
-// warpgroup do that, M::kFillWarps of them in turn, and a third mbarrier, `changed`, ends a phase when it is done.
+// warpgroup, M::kFillWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have.
 #pragma once
 
 #include <cstdint>
@@ -187,7 +187,7 @@ struct MbarRing {
           if (i < M::kTurns) t.MbarInit(t.SharedAddress(&shared.order[i]), kTileWarps);
         }
         if constexpr (M::kFills || M::kResident) {
-          t.MbarInit(t.SharedAddress(&shared.changed[i]), 1);
+          t.MbarInit(t.SharedAddress(&shared.changed[i]), M::kFillWarps);
         }
         t.FenceMbarInit();
       }
@@ -258,17 +258,12 @@ struct MbarRing {
 
   // By a warp that fills: filler.Prepare(t, slice) while a slice is on its way, filler.Fill(t, stage)
   // when it has come to the shared address `stage`, unless Prepare has said that there is nothing to fill.
-  // Who has nothing to fill waits, too: the ring would be left behind, as by those that copy. Of several warps
-  // each has stages of its own, the ring's number of which they divide, and waits for no others.
+  // Who has nothing to fill waits, too: the ring would be left behind, as by those that copy.
   template <class Filler>
   WEFT_DEVICE static void Fill(arch::Thread t, Stages& shared, const Params& p,
                                const SliceRange& slices, Turn& turn, Filler& filler) {
     WEFT_NO_UNROLL
     for (int slice = slices.begin; slice < slices.end; ++slice) {
-      if (M::kFillWarps > 1 && turn.slot % M::kFillWarps != NumberOfFillWarp(t)) {
-        turn.Next(p.stages);
-        continue;
-      }
       const bool fills = filler.Prepare(t, slice);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
       if (fills) {

@@ -3,8 +3,8 @@
 //
 // The copy engine brings boxes of 32 k of 32 rows as they lie: a line of 128 bytes of rows for each k. Turned, a
 // box is a line of 32 k for each row, the same 4 KB with the same swizzle, and that is how lines of k would have
-// come. Two warps of the producers turn every other slice's boxes in place once they have come (MbarRing::Fill):
-// a lane loads the line of its k and stores it as a column. Eight lanes read 16 bytes of eight lines at once and 32 lanes write one line,
+// come. Warps of the producers turn boxes in place once they have come (MbarRing::Fill): a lane loads the line of
+// its k and stores it as a column. Eight lanes read 16 bytes of eight lines at once and 32 lanes write one line,
 // so that neither has bank conflicts.
 #pragma once
 
@@ -30,8 +30,8 @@ class TurnMatrices {
 
  public:
   template <class Params>
-  WEFT_DEVICE TurnMatrices(arch::Thread, const Params& p, const FillMemory&)
-      : b_offset_(p.ring.b_offset) {}
+  WEFT_DEVICE TurnMatrices(arch::Thread t, const Params& p, const FillMemory&)
+      : first_(M::Pipeline::NumberOfFillWarp(t)), b_offset_(p.ring.b_offset) {}
 
   template <class Params>
   WEFT_DEVICE static bool HasWork(const Params&) {
@@ -43,7 +43,7 @@ class TurnMatrices {
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
     WEFT_NO_UNROLL
-    for (int i = 0; i < kBoxesA + kBoxesB; ++i) {
+    for (int i = first_; i < kBoxesA + kBoxesB; i += M::kFillWarps) {
       const int start = i < kBoxesA ? i * kBoxBytes : b_offset_ + (i - kBoxesA) * kBoxBytes;
       Turn(t, stage + static_cast<std::uint32_t>(start));
     }
@@ -74,7 +74,7 @@ class TurnMatrices {
     }
   }
 
-  int b_offset_;
+  int first_, b_offset_;
 };
 
 }  // namespace WEFT_BACKEND
