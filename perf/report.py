@@ -332,7 +332,8 @@ def cudnn_differences(text):
         f"\n{device.strip()}, driver {driver.strip()}, cuDNN {rows[0]['cudnn']}.\n")
 
 
-H100_PRODUCTS = ("gemm-halves", "gemm-halves-8192", "gemm-batch", "gemm-grid", "gemm-grid-new", "gemm-grid-mixed")
+H100_PRODUCTS = ("gemm-halves", "gemm-halves-8192", "gemm-batch", "gemm-grid", "gemm-grid-new", "gemm-grid-mixed", "gemm-grid-orders", "gemm-grid-float8",
+                 "gemm-grid-8192")
 LISTS = ("t4_17", "resnet50", "small_k", "reformat", "vgg16", "detection", "mobile1x1", "fully_connected")
 
 # Of a table: what makes it from the files by list, and the list without which there is nothing to show.
