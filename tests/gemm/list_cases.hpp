@@ -35,6 +35,9 @@ using ListWgmmaDeep = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor,
                                 Chain<ToSums<std::int32_t>>, WgmmaTile<64, 64, 256, 64, 64, 4>>;
 using ListWgmmaHalf = TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, Chain<ToSums<float>>,
                                 WgmmaTile<64, 128, 64, 64, 64, 4>>;
+// Whose operands are turned.
+using ListWgmmaTf32 = TypedGemm<Tf32, ColumnMajor, RowMajor, RowMajor, Chain<ToSums<float>>,
+                                WgmmaTile<64, 64, 32, 64, 64, 4>>;
 
 // Where it is, in seven bits.
 struct ListPlace {
@@ -124,6 +127,7 @@ TEST(GemmList, Wgmma) {
   ExpectLists<ListWgmmaDeep>(750);
   ExpectLists<ListWgmmaHalf>(800);
   ExpectLists<ListWgmmaHalf>(900, false);
+  ExpectLists<ListWgmmaTf32>(950);
 }
 
 // A coordinate's n is the product's number in the list. The experts of a mixture, whose rows follow one

@@ -22,6 +22,9 @@ using StreamedInt8 =
                        WgmmaTile<64, 64, 64, 32, 64, 8>>>;
 using StreamedHalf = Streamed<TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, Chain<ToSums<float>>,
                                         WgmmaTile<64, 128, 32, 64, 64, 4>>>;
+// Whose operand B is turned.
+using StreamedTf32 = Streamed<TypedGemm<Tf32, RowMajor, RowMajor, RowMajor, Chain<ToSums<float>>,
+                                        WgmmaTile<64, 64, 32, 64, 64, 4>>>;
 
 namespace {
 
@@ -117,6 +120,9 @@ TEST(GemmStream, Int8) {
 TEST(GemmStream, Half) {
   ExpectShapes<StreamedHalf>(400);
   ExpectStreamed<StreamedHalf>({.m = 100, .n = 200, .k = 1000}, 500, false);
+}
+TEST(GemmStream, Tf32) {
+  ExpectShapes<StreamedTf32>(600);
 }
 
 TEST(GemmStream, BadInput) {
