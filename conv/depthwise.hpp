@@ -65,8 +65,11 @@ struct DepthwiseKernel {
   static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
 
   // Whether threads ask the L2 for their rows, before they wait for earlier kernels: 8 side by side have 32
-  // channels. Any shape has no Ahead. Only blocks that start at once: later ones load as soon as they ask.
+  // channels. Any shape has no Ahead. Of stride 2, and of 7x7, only blocks that start at once:
+  // later ones, which load as soon as they ask, took longer (docs/performance.md).
   static constexpr bool kAsks = config.lanes == 8 && kShape > 0;
+  static constexpr bool kAllAsk =
+      kDepthwiseShapes[kShape].stride == 1 && kDepthwiseShapes[kShape].r <= 5;
 
   // Which outputs a thread holds (gemm/accumulators.hpp); its tile is its own.
   struct Map {
@@ -99,8 +102,8 @@ struct DepthwiseKernel {
     if constexpr (kAsks) {
       DepthwiseTile first = tile;
       first.k = 0;
-      const bool exist =
-          wanted && channels * 32 < p.output.k && StartsAtOnce(t.block_x(), kMinBlocksPerSm);
+      const bool exist = wanted && channels * 32 < p.output.k &&
+                         (kAllAsk || StartsAtOnce(t.block_x(), kMinBlocksPerSm));
       typename Window::Ahead(p.walk, first, exist, lane).Ask(t, p.walk, channels);
     }
     if constexpr (kDependent) {
