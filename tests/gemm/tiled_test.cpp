@@ -3,6 +3,7 @@
 #include "tests/gemm/tiled_cases.hpp"
 
 #include <array>
+#include <bit>
 #include <string>
 
 #include "tests/gemm/arch/golden_file.hpp"
@@ -10,13 +11,16 @@
 namespace weft::gemm {
 namespace {
 
-// The number in byte or half `e` of a word.
+// The number in byte, half or word `e` of a word.
 template <class Element>
 double ElementOf(std::uint32_t word, int e) {
+  const std::uint32_t bits = word >> 8 * sizeof(Element) * e;
   if constexpr (std::is_same_v<Element, std::int8_t>) {
-    return static_cast<std::int8_t>(word >> 8 * e & 0xFF);
+    return static_cast<std::int8_t>(bits & 0xFF);
+  } else if constexpr (std::is_same_v<Element, Tf32>) {
+    return Tf32{std::bit_cast<float>(bits)}.ToFloat();
   } else {
-    return Element{static_cast<std::uint16_t>(word >> 16 * e & 0xFFFF)}.ToFloat();
+    return Element{static_cast<decltype(Element::bits)>(bits)}.ToFloat();
   }
 }
 
@@ -78,6 +82,10 @@ TEST(TiledLayouts, OfAtomsAreThoseOfTheGpu) {
   ExpectGolden<MmaSm75Atom<std::int8_t>>("mma_m8n8k16_s8");
   ExpectGolden<MmaSm80Atom<Half>>("mma_m16n8k16_f16");
   ExpectGolden<MmaSm80Atom<Bfloat16>>("mma_m16n8k16_bf16");
+  ExpectGolden<MmaSm80Atom<Tf32>>("mma_m16n8k8_tf32");
+  ExpectGolden<MmaSm80Atom<Float8E4m3>>("mma_m16n8k32_e4m3");
+  ExpectGolden<MmaSm80Atom<Float8E5m2>>("mma_m16n8k32_e5m2");
+  ExpectGolden<MmaSm75Atom<Half>>("mma_m16n8k8_f16");
 }
 
 // A's, B's and C's elements go to exactly one (A: one of each group along n) thread and value; the
@@ -114,6 +122,8 @@ TEST(TiledLayouts, PartitionTheTile) {
   ExpectPartition<HalfTiles::Mma>();
   ExpectPartition<DoubleTiles::Mma>();
   ExpectPartition<S8OldTiles::Mma>();
+  ExpectPartition<TiledMma<MmaSm75Atom<Half>, Ints<32, 64>, Ints<1, 2>, 8>>();
+  ExpectPartition<TiledMma<MmaSm80Atom<Tf32>, Ints<32, 16>, Ints<2, 1>>>();
   ExpectPartition<Dp4aTiles::Mma>();
 }
 
