@@ -190,13 +190,14 @@ struct WgmmaGemmParts {
   };
   using Mainloop = WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
-  using Filler = TurnMatrices<Mainloop, !kLinesOfA<P>, !kLinesOfB<P>>;  // if Spec::kFills
   static constexpr TileShape kTile = P::config.threadblock;
-  static_assert(
-      !kTurned<P> || kTile.k == kTurnedBox,
-      "weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32 where k does not run "
-      "along both operands");
   static constexpr int kElementBytes = sizeof(typename P::Element);
+  // If Spec::kFills.
+  using Filler = TurnMatrices<Mainloop, kElementBytes, !kLinesOfA<P>, !kLinesOfB<P>>;
+  static_assert(
+      !kTurned<P> || kTile.k == TurnedBox(kElementBytes),
+      "weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32, and of bytes 128, where k "
+      "does not run along both operands");
   static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<P>) +
                      (kWidens ? RoundUp(kTile.n * kLineOfB, 1024)
                               : MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>))) <=

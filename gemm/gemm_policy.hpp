@@ -32,8 +32,8 @@
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
 // gemm/load_functor.hpp; by MmaSm80Config, or a column-major B of WgmmaSm90Config.
 //
-// wgmma_sm90 multiplies 16-bit floats and tf32 of any A and B, others of a row-major A and a column-major B
-// only; the other mainloops take any.
+// wgmma_sm90 turns those A and B of bytes and tf32 along which k does not run (gemm/turned_matrices.hpp), and then
+// takes slices of 128 bytes of k.
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once
@@ -89,8 +89,7 @@ template <class P>
 inline constexpr bool kLinesOfB = std::is_same_v<typename P::LayoutB, layouts::ColumnMajor>;
 // Whether wgmma_sm90 turns those operands along which k does not run (gemm/turned_matrices.hpp).
 template <class P>
-inline constexpr bool kTurned =
-    std::is_same_v<typename P::Element, Tf32> && !(kLinesOfA<P> && kLinesOfB<P>);
+inline constexpr bool kTurned = !kFloat16<typename P::Element> && !(kLinesOfA<P> && kLinesOfB<P>);
 
 // What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
 // of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
@@ -191,10 +190,6 @@ struct CheckedGemmPolicy {
   static_assert(!kMmaSm75 || kByte<Element> || std::is_same_v<Element, Half>,
                 "weft: the mma_sm75 GEMM multiplies Element = std::int8_t, std::uint8_t or "
                 "weft::Half, which tensor cores of sm_75 have");
-  static_assert(!kWgmma || sizeof(Element) != 1 || (kLinesOfA<P> && kLinesOfB<P>),
-                "weft: the wgmma_sm90 GEMM of bytes or 8-bit floats takes a row-major A and a "
-                "column-major B, "
-                "since the tensor cores want their k side by side; others take an MmaSm80Config");
   static_assert(!kTensorFloat<Element> || kWgmma || kMainloop == Mainloop::kMmaSm80,
                 "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes an "
                 "MmaSm80Config or a WgmmaSm90Config");

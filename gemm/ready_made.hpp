@@ -163,12 +163,18 @@ struct GemmFamilies {
                     WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
                     WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
                     TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>>;
+  // And bytes, of which a box has 128 rows.
+  using TurnedBytes =
+      Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
+         WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<128, 64, 128, 128, 64, 1, 4>,
+         WgmmaTileOf<32, 128, 128, 32, 64, 2>, WgmmaTileOf<32, 128, 128, 32, 64, 2, 2>,
+         WgmmaTileOf<32, 128, 128, 32, 64, 1, 4>, TurnsTileOf<128, 128, 128>>;
   static constexpr bool kLarge = kLines || std::is_same_v<E, Tf32>;
   static constexpr bool kWgmma = kLines || kFloat16<E>, kSliced = kLines || !kFloat16<E>;
-  using All =
-      JoinFamilies<Narrow, std::conditional_t<kLarge, Large, Family<>>, Mma,
-                   std::conditional_t<kWgmma, Wgmma, std::conditional_t<kLarge, Turned, Family<>>>,
-                   std::conditional_t<kSliced, Sliced, Family<>>>;
+  using All = JoinFamilies<
+      Narrow, std::conditional_t<kLarge, Large, Family<>>, Mma,
+      std::conditional_t<kWgmma, Wgmma, std::conditional_t<kLarge, Turned, TurnedBytes>>,
+      std::conditional_t<kSliced, Sliced, Family<>>>;
 };
 
 template <class Epilogue, class A, class B, class C>
@@ -252,10 +258,9 @@ struct DoubleFamily {
 
 // What Dispatch chooses from. The first policy takes any lda, ldb and n that 4-byte loads fit, so
 // that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
-// row-major C whole stores. The wgmma_sm90 tiles, for Hopper alone, multiply int8 and 8-bit floats of a
-// row-major A and a column-major B only.
+// row-major C whole stores.
 //
-// int8, any GPU from sm_75: 23 policies for a row-major A and a column-major B, else 8. Epilogue may
+// int8, any GPU from sm_75: 23 policies for a row-major A and a column-major B, else 16. Epilogue may
 // end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class A = layouts::RowMajor,
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
@@ -318,7 +323,7 @@ template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
 using ComplexGemmFamily = typename internal::ComplexFamily<E, Epilogue, A, B, C>::All;
 
 // 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). 21 policies for a
-// row-major A and a column-major B, else 6. Epilogue as above.
+// row-major A and a column-major B, else 14. Epilogue as above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>

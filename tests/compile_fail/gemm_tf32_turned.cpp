@@ -1,5 +1,5 @@
 // Boxes of tf32 are turned 32 k at a time.
-// EXPECT: static assertion failed: weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32 where k does not run
+// EXPECT: static assertion failed: weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32, and of bytes 128, where k
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

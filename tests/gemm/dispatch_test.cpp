@@ -245,13 +245,14 @@ TEST(GemmDispatch, TensorCoreFloats) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(E4m3::Create(kLarge, Gpu(89, 128, 99))->config().mainloop, Mainloop::kMmaSm80);
   EXPECT_EQ(Floats::Create(kLarge, Gpu(80, 108, 163))->config().mainloop, Mainloop::kMmaSm80);
-  // In the other orders, which wgmma does not read, but of tf32 turned.
+  // In the other orders, turned.
   using Across = Dispatch<Tf32GemmFamily<Chain<ToSums<float>>, ColumnMajor, RowMajor>>;
   static_assert(Across::kPolicies == 16);
   EXPECT_EQ(Across::Create(kLarge, GpuFacts())->config().mainloop, Mainloop::kWgmmaSm90);
   using Bytes = Dispatch<E4m3GemmFamily<Chain<ToSums<float>>, ColumnMajor, RowMajor>>;
-  static_assert(Bytes::kPolicies == 6);
-  EXPECT_EQ(Bytes::Create(kLarge, GpuFacts())->config().mainloop, Mainloop::kMmaSm80);
+  static_assert(Bytes::kPolicies == 14);
+  EXPECT_EQ(Bytes::Create(kLarge, GpuFacts())->config().mainloop, Mainloop::kWgmmaSm90);
+  EXPECT_EQ(Bytes::Create(kLarge, Gpu(89, 128, 99))->config().mainloop, Mainloop::kMmaSm80);
   EXPECT_EQ(Across::FamilyName(), "tf32_column_x_row_to_f32_row");
   // Halves of GPUs before sm_80.
   using Halves = Dispatch<HalfGemmFamily<Chain<ToSums<float>>>>;

@@ -38,6 +38,8 @@ using ListWgmmaHalf = TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, Chain<ToS
 // Whose operands are turned.
 using ListWgmmaTf32 = TypedGemm<Tf32, ColumnMajor, RowMajor, RowMajor, Chain<ToSums<float>>,
                                 WgmmaTile<64, 64, 32, 64, 64, 4>>;
+using ListWgmmaBytes = TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, ListToInt8,
+                                 WgmmaTile<64, 64, 128, 64, 64, 8>>;
 
 // Where it is, in seven bits.
 struct ListPlace {
@@ -128,6 +130,7 @@ TEST(GemmList, Wgmma) {
   ExpectLists<ListWgmmaHalf>(800);
   ExpectLists<ListWgmmaHalf>(900, false);
   ExpectLists<ListWgmmaTf32>(950);
+  ExpectLists<ListWgmmaBytes>(970);
 }
 
 // A coordinate's n is the product's number in the list. The experts of a mixture, whose rows follow one

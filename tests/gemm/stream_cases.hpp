@@ -22,9 +22,12 @@ using StreamedInt8 =
                        WgmmaTile<64, 64, 64, 32, 64, 8>>>;
 using StreamedHalf = Streamed<TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, Chain<ToSums<float>>,
                                         WgmmaTile<64, 128, 32, 64, 64, 4>>>;
-// Whose operand B is turned.
+// Whose operand B is turned, words and bytes.
 using StreamedTf32 = Streamed<TypedGemm<Tf32, RowMajor, RowMajor, RowMajor, Chain<ToSums<float>>,
                                         WgmmaTile<64, 64, 32, 64, 64, 4>>>;
+using StreamedBytes =
+    Streamed<TypedGemm<std::uint8_t, RowMajor, RowMajor, RowMajor, Chain<ToSums<std::int32_t>>,
+                       WgmmaTile<64, 64, 128, 64, 64, 4>>>;
 
 namespace {
 
@@ -121,8 +124,9 @@ TEST(GemmStream, Half) {
   ExpectShapes<StreamedHalf>(400);
   ExpectStreamed<StreamedHalf>({.m = 100, .n = 200, .k = 1000}, 500, false);
 }
-TEST(GemmStream, Tf32) {
+TEST(GemmStream, Turned) {
   ExpectShapes<StreamedTf32>(600);
+  ExpectShapes<StreamedBytes>(620);
 }
 
 TEST(GemmStream, BadInput) {

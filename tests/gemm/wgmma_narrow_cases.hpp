@@ -50,7 +50,7 @@ TEST(GemmWgmmaNarrow, Tf32InAllLayouts) {
 }
 TEST(GemmWgmmaNarrow, Tf32TurnedInOtherTiles) {
   ExpectRandom<Turned<ColumnMajor, RowMajor, WgmmaTile<96, 64, 32, 48, 64, 4, 2>>>(480, true, 6,
-                                                                                    600);
+                                                                                   600);
   ExpectRandom<Turned<RowMajor, RowMajor, WgmmaTile<176, 128, 32, 176, 64, 4>>>(500, true, 6);
   ExpectRandom<Turned<ColumnMajor, ColumnMajor, WgmmaTile<64, 64, 32, 64, 64, 4, 1, 4>>>(520, true,
                                                                                          6, 1500);
@@ -61,6 +61,31 @@ TEST(GemmWgmmaNarrow, Tf32TurnedOutputs) {
   using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
   ExpectRandom<Turned<ColumnMajor, RowMajor, WgmmaTile<64, 64, 32, 64, 64, 2>, RowMajor, ToHalf>>(
       560, true, 8);
+}
+// Likewise of bytes, whose boxes have 128 rows, turned as far as a tile has them.
+template <class Element, class A, class B, class Tile, class Out, class C = RowMajor>
+using TurnedBytesOf = TypedGemm<Element, A, B, C, Out, Tile>;
+TEST(GemmWgmmaNarrow, BytesInAllLayouts) {
+  using Tile = WgmmaTile<64, 128, 128, 64, 64, 4>;
+  using Int32 = Chain<ToSums<std::int32_t>>;
+  ExpectRandom<TurnedBytesOf<std::int8_t, RowMajor, RowMajor, Tile, Int32>>(600, true, 8);
+  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, ColumnMajor, Tile, Int32>>(620, true, 8);
+  ExpectRandom<TurnedBytesOf<std::uint8_t, ColumnMajor, RowMajor, Tile, Int32>>(640, true, 8);
+  ExpectRandom<TurnedBytesOf<Float8E4m3, RowMajor, RowMajor, Tile, Sums, ColumnMajor>>(660, true,
+                                                                                       8);
+  ExpectRandom<TurnedBytesOf<Float8E5m2, ColumnMajor, ColumnMajor, Tile, Sums>>(680, false, 8);
+}
+TEST(GemmWgmmaNarrow, BytesTurnedInOtherTiles) {
+  using Int8 = epilogues::BiasRelu<>;
+  using Int32 = Chain<ToSums<std::int32_t>>;
+  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
+                             WgmmaTile<96, 64, 128, 48, 64, 1, 2>, Int8>>(700, true, 6, 600);
+  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
+                             WgmmaTile<176, 192, 128, 176, 64, 1>, Int8>>(720, true, 6, 600);
+  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
+                             WgmmaTile<32, 128, 128, 32, 64, 1, 1, 4>, Int8>>(740, true, 6, 1500);
+  ExpectRandom<TurnedBytesOf<std::uint8_t, ColumnMajor, RowMajor,
+                             Turns<WgmmaTile<64, 64, 128, 64, 64, 4>>, Int32>>(760, true, 6, 600);
 }
 // What the lower 13 bits hold, in either operand, is lost.
 TEST(GemmWgmmaNarrow, Tf32Truncates) {
