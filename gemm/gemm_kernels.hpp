@@ -175,18 +175,21 @@ struct WgmmaGemmParts {
   static constexpr bool kWidens = CheckedGemmPolicy<P>::kWgmmaWidens;
   static constexpr int kLineOfB =
       WidenedLineBytes(P::config.threadblock.k, kOperandBits<P, false>);  // if kWidens
-  static_assert(!kWidens || IsWidenedLine(kLineOfB),
+  static_assert(!kWidens || !kLinesOfB<P> || IsWidenedLine(kLineOfB),
                 "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadB is as many elements as "
                 "are 32, 64 or 128 bytes of B");
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
-    static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P>;
+    static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidens;
     static constexpr bool kFills = kTurned<P>;
     static constexpr int kFillWarps = kTurned<P> ? 2 : 1, kFillRegisters = 40;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
-        kWidens, WidenedLines<LoadOf<P, false>, IsWidenedLine(kLineOfB) ? kLineOfB : 128>, void>;
+        !kWidens, void,
+        std::conditional_t<kLinesOfB<P>,
+                           WidenedLines<LoadOf<P, false>, IsWidenedLine(kLineOfB) ? kLineOfB : 128>,
+                           WidenedAcross<LoadOf<P, false>>>>;
   };
   using Mainloop = WgmmaSm90Mainloop<P, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
@@ -208,7 +211,10 @@ struct WgmmaGemmParts {
                 "weft: where k does not run along memory, config.threadblock.k of a wgmma_sm90 "
                 "GEMM is a multiple of 8, at most 256");
   using OperandA = CopiedMatrixOperand<RowsOfA, Mainloop::kBlockM, kLinesOfA<P>, kGrouped<P>>;
-  using OperandB = CopiedMatrixOperand<RowsOfB, Mainloop::kBlockN, kLinesOfB<P>, false>;
+  // Columns across k that are widened are counted in bytes.
+  static constexpr int kColumnsOfB =
+      kWidens && !kLinesOfB<P> ? Mainloop::kBlockN * kOperandBits<P, false> / 8 : Mainloop::kBlockN;
+  using OperandB = CopiedMatrixOperand<RowsOfB, kColumnsOfB, kLinesOfB<P>, false>;
   struct Destination {
     using DstLayout = MatrixFormat<typename P::LayoutC>;
     using Epilogue = typename P::Epilogue;

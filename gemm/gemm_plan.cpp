@@ -70,20 +70,24 @@ int Brought(const TileFacts& f, int rows, std::int64_t all) {
   return f.listed ? rows : static_cast<int>(BroughtRows(rows, all));
 }
 
-// Columns that are widened (held_columns.hpp), counted in bytes of k. Threads read those of the whole tile, so that
-// all are brought.
+// Columns that are widened (held_columns.hpp), counted in bytes, of k or else of columns. Threads read those of
+// the whole tile, so that all are brought.
 CopiedMatrix MakeWidened(const GemmProblem& p, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const auto bytes = [&](std::int64_t elements) {
     return CeilDiv(elements * f.bits_b, std::int64_t{8});
   };
-  CopiedMatrix m = MakeMatrix(tile.n, tile.n, WidenedLineBytes(tile.k, f.bits_b), p.n, bytes(p.k),
-                              bytes(p.ldb), p.batch, bytes(p.stride_b), 1, true);
-  m.params.line = m.params.slice_k;
+  const std::int64_t pitch = bytes(p.ldb), stride = bytes(p.stride_b);
+  CopiedMatrix m = f.lines_b ? MakeMatrix(tile.n, tile.n, WidenedLineBytes(tile.k, f.bits_b), p.n,
+                                          bytes(p.k), pitch, p.batch, stride, 1, true)
+                             : MakeMatrix(tile.n, tile.n, tile.k, bytes(p.n), p.k, pitch, p.batch,
+                                          stride, 1, false);
+  m.params.line = f.lines_b ? m.params.slice_k : WidenedAcrossBytes(f.bits_b);
+  m.params.copies = f.lines_b ? 1 : tile.n / 64;
   m.spec.swizzle = static_cast<arch::SwizzleSpan>(m.params.line);
   m.spec.box[0] = static_cast<std::uint16_t>(m.params.line);
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
-  m.slice_bytes = RoundUp(m.params.copy_bytes, 1024);
+  m.slice_bytes = RoundUp(m.params.copies * m.params.copy_bytes, 1024);
   return m;
 }
 
@@ -109,8 +113,9 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, lines_a));
   if (!f.loads_b) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, lines_b));
   plan.SpreadGroups(RowsOffset(g.a, f.config.warp.m, lines_a));
-  plan.b_block = f.loads_b ? static_cast<std::uint32_t>(64 * g.b.params.line / 16)
-                           : RowsOffset(g.b, 64, lines_b);
+  plan.b_block = !f.loads_b ? RowsOffset(g.b, 64, lines_b)
+                            : static_cast<std::uint32_t>(
+                                  (f.lines_b ? 64 * g.b.params.line : g.b.params.copy_bytes) / 16);
   plan.steps = tile.k * element_bytes / 32;
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));

@@ -30,7 +30,7 @@
 //                             WgmmaSm90Config               upper 19 bits are read
 //
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
-// gemm/load_functor.hpp; by MmaSm80Config, or a column-major B of WgmmaSm90Config.
+// gemm/load_functor.hpp; by MmaSm80Config, or B of WgmmaSm90Config.
 //
 // wgmma_sm90 turns those A and B of bytes and tf32 along which k does not run (gemm/turned_matrices.hpp), and then
 // takes slices of 128 bytes of k.
@@ -102,10 +102,12 @@ inline constexpr int kOperandBits =
     internal::StoredOfLoad<StoredElement<typename P::Element>, LoadOf<P, kIsA>>::kBits;
 template <class P, bool kIsA>
 inline constexpr int kOperandAccess =
-    kLoads<LoadOf<P, kIsA>> && !(kIsA ? kLinesOfA<P> : kLinesOfB<P>) ? 32 / kOperandBits<P, kIsA>
-    : kLoads<LoadOf<P, kIsA>> &&
-            std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90
+    !kLoads<LoadOf<P, kIsA>>
+        ? P::config.alignment.src / static_cast<int>(sizeof(typename P::Element))
+    : std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90
         ? 128 / kOperandBits<P, kIsA>
+    : !(kIsA ? kLinesOfA<P> : kLinesOfB<P>)
+        ? 32 / kOperandBits<P, kIsA>
         : P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
 
 namespace internal {
@@ -196,13 +198,12 @@ struct CheckedGemmPolicy {
   static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
                 CheckedLoad<LoadOf<P, false>, ElementOfB<Element>>::kValid);
   static constexpr bool kWgmmaWidens =  // B in registers
-      kWgmma && !kLoads<LoadOf<P, true>> && kLinesOfB<P> && kWidensInRegisters<LoadOf<P, false>>;
+      kWgmma && !kLoads<LoadOf<P, true>> && kWidensInRegisters<LoadOf<P, false>>;
   static_assert((!kLoads<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>) ||
                     kMainloop == Mainloop::kMmaSm80 || kWgmmaWidens,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
-                "registers, through which other mainloops' operands do not pass, but for a "
-                "column-major B of a WgmmaSm90Config with LoadB = Widen<Half or Bfloat16, "
-                "std::int8_t or Int4>");
+                "registers, through which other mainloops' operands do not pass, but for B of a "
+                "WgmmaSm90Config with LoadB = Widen<Half or Bfloat16, std::int8_t or Int4>");
   static_assert(
       internal::kSumFits<P> && (!kHalfSums<P> || (std::is_same_v<Element, Half> &&
                                                   (kMainloop == Mainloop::kMmaSm80 || kWgmma))),

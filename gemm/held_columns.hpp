@@ -18,13 +18,17 @@
 
 namespace weft::gemm {
 
-// Bytes of k of a column's line in a stage of a wgmma_sm90 product whose B is widened: one copy, with the swizzle of
-// as many bytes, so that eight columns at the same k are in different banks.
+// Where k runs along B: bytes of k of a column's line in a stage of a wgmma_sm90 product whose B is widened, one
+// copy, with the swizzle of as many bytes, so that eight columns at the same k are in different banks.
 constexpr int WidenedLineBytes(int slice_k, int bits) {
   return slice_k * bits / 8;
 }
 constexpr bool IsWidenedLine(int bytes) {
   return bytes == 32 || bytes == 64 || bytes == 128;
+}
+// Else: bytes of 64 columns, which are the line of a k, swizzled likewise; a copy for each 64.
+constexpr int WidenedAcrossBytes(int bits) {
+  return 64 * bits / 8;
 }
 
 inline namespace WEFT_BACKEND {
@@ -48,15 +52,46 @@ struct Int4BlockColumns {
   }
 };
 
+// Two integers that become 16-bit floats, as the last places of numbers whose ulp is 1, less what is too much:
+// exact (Widen).
+template <class Load>
+struct WidenedPair;
+template <class Element, class From>
+struct WidenedPair<Widen<Element, From>> {
+  static_assert(kWidensInRegisters<Widen<Element, From>>);
+  static constexpr bool kHalf = std::is_same_v<Element, Half>;
+  static constexpr std::uint32_t kUlps = kHalf ? 0x64006400u : 0x43004300u;
+
+  // Bytes i and j of a word.
+  WEFT_DEVICE static std::uint32_t OfBytes(arch::Thread t, std::uint32_t word,
+                                           std::uint32_t selector) {
+    const std::uint32_t above = t.BytePermute(word, kUlps, selector);
+    if constexpr (kHalf) {
+      return t.template SubPairs<Element>(above ^ 0x00800080u, kUlps | 0x00800080u);
+    } else {
+      // A Bfloat16 has 7 places: the sign's bit, of -128, is subtracted.
+      return t.template SubPairs<Element>(above & 0xff7fff7fu, above & 0xff80ff80u);
+    }
+  }
+  static constexpr std::uint32_t Selector(std::uint32_t i, std::uint32_t j) {
+    return 0x5050u | i | j << 8;
+  }
+  // The lowest four bits of either half of a word.
+  WEFT_DEVICE static std::uint32_t OfHalves(arch::Thread t, std::uint32_t word) {
+    const std::uint32_t above = (word & 0x000f000fu) ^ (kUlps | 0x00080008u);
+    return t.template SubPairs<Element>(above, kUlps | 0x00080008u);
+  }
+};
+
 // Lines of kLine bytes of k, swizzled, of integers of kBits that become 16-bit floats. The line's swizzle
 // exchanges bits of an address that only the step's place has besides, which may thus be put in by an exclusive or.
 template <class Load, int kLine>
 struct WidenedLines;
 template <class Element, class From, int kLine>
 struct WidenedLines<Widen<Element, From>, kLine> {
-  static_assert(kWidensInRegisters<Widen<Element, From>> && IsWidenedLine(kLine));
+  static_assert(IsWidenedLine(kLine));
+  using Pair = WidenedPair<Widen<Element, From>>;
   static constexpr bool kInt4 = std::is_same_v<From, Int4>;
-  static constexpr bool kHalf = std::is_same_v<Element, Half>;
   struct alignas(8) Words {
     std::uint32_t word[2];
   };
@@ -81,28 +116,54 @@ struct WidenedLines<Widen<Element, From>, kLine> {
         // All of the step, the same for four lanes, of which each takes its byte of either half.
         const auto all = t.template LoadSharedAt<Words>(column);
         const std::uint32_t own = 0x4440u | static_cast<std::uint32_t>(t.lane() % 4);
-        held[e] = WidenPair(t, t.BytePermute(all.word[0], 0, own));
-        held[2 + e] = WidenPair(t, t.BytePermute(all.word[1], 0, own));
+        held[e] = Pair::OfHalves(t, t.BytePermute(all.word[0], 0, own) * 0x1001u);
+        held[2 + e] = Pair::OfHalves(t, t.BytePermute(all.word[1], 0, own) * 0x1001u);
       } else {
-        held[e] = WidenPair(t, t.template LoadSharedAt<std::uint16_t>(column));
-        held[2 + e] = WidenPair(t, t.template LoadSharedAt<std::uint16_t>(column + 8));
+        constexpr std::uint32_t kPair = Pair::Selector(0, 1);
+        held[e] = Pair::OfBytes(t, t.template LoadSharedAt<std::uint16_t>(column), kPair);
+        held[2 + e] = Pair::OfBytes(t, t.template LoadSharedAt<std::uint16_t>(column + 8), kPair);
       }
     }
   }
+};
 
-  // Two elements as the last places of numbers whose ulp is 1, less what is too much: exact (Widen).
-  WEFT_DEVICE static std::uint32_t WidenPair(arch::Thread t, std::uint32_t pair) {
-    constexpr std::uint32_t kUlps = kHalf ? 0x64006400u : 0x43004300u;
-    if constexpr (kInt4) {
-      const std::uint32_t above = ((pair * 0x1001u) & 0x000f000fu) ^ (kUlps | 0x00080008u);
-      return t.template SubPairs<Element>(above, kUlps | 0x00080008u);
-    } else {
-      const std::uint32_t above = t.BytePermute(pair, kUlps, 0x5150);
-      if constexpr (kHalf) {
-        return t.template SubPairs<Element>(above ^ 0x00800080u, kUlps | 0x00800080u);
-      } else {
-        // A Bfloat16 has 7 places: the sign's bit, of -128, is subtracted.
-        return t.template SubPairs<Element>(above & 0xff7fff7fu, above & 0xff80ff80u);
+// Lines of 64 columns, one for each k. ldmatrix gives each lane two bytes of columns of two neighbouring k,
+// which is what a word is made of, but the columns of lane / 4 = i from 2 i on (of int4 from 4 i on): the lanes exchange
+// them.
+template <class Load>
+struct WidenedAcross;
+template <class Element, class From>
+struct WidenedAcross<Widen<Element, From>> {
+  using Pair = WidenedPair<Widen<Element, From>>;
+  static constexpr bool kInt4 = std::is_same_v<From, Int4>;
+  static constexpr int kLine = WidenedAcrossBytes(kInt4 ? 4 : 8);
+  static constexpr int kSwapped = kInt4 ? 4 : 2;  // columns of a lane
+
+  // The lower half warp's addresses are read, 16 k of them, and 16 bytes that have the warp's columns.
+  WEFT_DEVICE static std::uint32_t Own(arch::Thread t) {
+    const int line = t.lane() % 16 * kLine, warp = t.warp() % 4;
+    return arch::SwizzledAddress(static_cast<arch::SwizzleSpan>(kLine),
+                                 static_cast<std::uint32_t>(line + (kInt4 ? warp / 2 : warp) * 16));
+  }
+  template <class Plan>
+  WEFT_DEVICE static void Fill(arch::Thread t, std::uint32_t columns, const Plan& plan, int step,
+                               int x, std::uint32_t (&held)[4]) {
+    std::uint32_t word[2];
+    t.template LdMatrixTrans<2>(word, columns + static_cast<std::uint32_t>(step * 16 * kLine) +
+                                          ((static_cast<std::uint32_t>(x) * plan.b_block) << 4));
+    const int first = kInt4 ? t.warp() % 2 * 16 : 0, own = t.lane() / 4;
+    WEFT_UNROLL
+    for (int e = 0; e < 2; ++e) {
+      const int from = (first + 8 * e + own) / kSwapped * 4 + t.lane() % 4;
+      WEFT_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const std::uint32_t all = t.Shfl(word[half], from);
+        if constexpr (kInt4) {
+          held[2 * half + e] = Pair::OfHalves(t, all >> (4 * (own % 4)));
+        } else {
+          const auto i = static_cast<std::uint32_t>(own % 2);
+          held[2 * half + e] = Pair::OfBytes(t, all, Pair::Selector(i, i + 2));
+        }
       }
     }
   }

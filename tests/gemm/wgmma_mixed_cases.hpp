@@ -8,9 +8,8 @@ namespace weft::gemm {
 namespace {
 
 template <class Element, class From, class A, class Tile, class Epilogue = Chain<ToSums<float>>,
-          class C = RowMajor>
-using Widened =
-    MixedPolicy<Element, A, ColumnMajor, C, NoLoad, Widen<Element, From>, Tile, Epilogue>;
+          class C = RowMajor, class B = ColumnMajor>
+using Widened = MixedPolicy<Element, A, B, C, NoLoad, Widen<Element, From>, Tile, Epilogue>;
 template <class Element, class From, class Tile>
 void ExpectWidenedProducts(std::uint32_t seed, bool exact = true) {
   ExpectRandomMixed<Widened<Element, From, RowMajor, Tile>>(seed, exact);
@@ -27,6 +26,32 @@ TEST(GemmWgmmaMixed, HalfByInt4) {
   ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(400);
   ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 64, 128, 64, 64, 4>>(500);
   ExpectWidenedProducts<Half, Int4, WgmmaTile<128, 128, 256, 64, 128, 4>>(600);
+}
+// A row-major B: lines of 64 columns, in copies of which a warpgroup has one or two.
+template <class Element, class From, class A, class Tile, class Epilogue = Chain<ToSums<float>>,
+          class C = RowMajor>
+using Across = Widened<Element, From, A, Tile, Epilogue, C, RowMajor>;
+template <class Element, class From, class Tile>
+void ExpectAcross(std::uint32_t seed, bool exact = true) {
+  ExpectRandomMixed<Across<Element, From, RowMajor, Tile>>(seed, exact);
+  ExpectRandomMixed<Across<Element, From, ColumnMajor, Tile>>(seed + 10, exact);
+}
+TEST(GemmWgmmaMixed, RowMajorB) {
+  ExpectAcross<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2000);
+  ExpectAcross<Half, std::int8_t, WgmmaTile<64, 256, 32, 64, 128, 4>>(2100);
+  ExpectAcross<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(2200);
+  ExpectAcross<Half, Int4, WgmmaTile<64, 128, 48, 64, 128, 4>>(2300);
+  ExpectAcross<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2400, false);
+  ExpectAcross<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(2500);
+  ExpectAcross<Half, Int4, Turns<WgmmaTile<64, 64, 64, 64, 64, 4>>>(2600);
+  ExpectAcross<Half, std::int8_t, WgmmaTile<32, 64, 128, 32, 64, 4, 2, 4>>(2700);
+  using ToHalf = Chain<Scale, RoundTo<Half>>;
+  using Tile = WgmmaTile<64, 128, 64, 64, 64, 2>;
+  ExpectRandomMixed<Across<Half, Int4, RowMajor, Tile, ToHalf>>(2800);
+  ExpectRandomMixed<Across<Half, std::int8_t, RowMajor, Tile, ToHalf, ColumnMajor>>(2810);
+  using P = Across<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  ExpectMixed<P>({.m = 33, .n = 45, .k = 40, .lda = 48, .ldb = 64, .batch = 3}, 2900, true);
+  ExpectMixed<Grouped<P>>({.m = 90, .n = 64, .k = 40, .batch = 3}, 2901, true, {20, 20, 81});
 }
 TEST(GemmWgmmaMixed, Bfloat16) {
   ExpectWidenedProducts<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(700);
