@@ -59,10 +59,10 @@ class TurnedWords {
   static constexpr int kChunks = kTurnedLine / static_cast<int>(sizeof(Chunk));
 };
 
-// Boxes of 128 bytes by 128: blocks of 32 by 32 change places in pairs, those of the diagonal with themselves.
-// ldmatrix turns matrices of 8 k by 16 rows in units of two rows: a lane then has two rows of two k. A second one
-// brings the next two k, so that a word of four k of either row is a permutation of both; stmatrix stores matrices
-// of 8 rows by 16 k.
+// Boxes of 128 bytes by 128, in blocks of 16 by 16: block (i, j) of rows and of k changes places with block
+// (j, i). ldmatrix turns matrices of 8 k by 16 rows in units of two rows: a lane then has two rows of two k. A
+// second one brings the next two k, so that a word of four k of either row is a permutation of both; stmatrix
+// stores matrices of 8 rows by 16 k. Two blocks, of half the lanes' addresses each, are a unit.
 //
 // Which 8 of 16 k a matrix has is free as long as two lanes' words are neighbours, likewise which of its two rows
 // a lane stores first. So that eight lines lie in eight different places of the swizzle, the first matrix
@@ -70,97 +70,77 @@ class TurnedWords {
 // are even ones in the first half and odd ones in the second.
 class TurnedBytes {
  public:
-  WEFT_DEVICE explicit TurnedBytes(arch::Thread t) {
-    const int i = t.lane() % 8, second = t.lane() / 8 % 2, chunk = t.lane() / 16;
-    load_ = TurnedChunkAt(i / 2 * 4 + i % 2 + ((i >= 4) != (second > 0) ? 2 : 0), chunk);
-    store_ = TurnedChunkAt(16 * chunk + 2 * i + ((i >= 4) != (second > 0) ? 1 : 0), 0);
+  WEFT_DEVICE explicit TurnedBytes(arch::Thread t) : upper_(t.lane() >= 16) {
+    const int i = t.lane() % 8, second = (i >= 4) != (t.lane() % 16 >= 8) ? 1 : 0;
+    load_ = TurnedChunkAt(i / 2 * 4 + i % 2 + 2 * second, 0);
+    store_ = TurnedChunkAt(2 * i + second, 0);
     // This lane's k of a loaded register, and its row of a stored one.
     const std::uint32_t both = t.lane() % 4 < 2 ? 0x6420u : 0x2064u;
-    first_ = both + (t.lane() < 16 ? 0u : 0x1111u);
-    second_ = both + (t.lane() < 16 ? 0x1111u : 0u);
+    first_ = both + (upper_ ? 0x1111u : 0u);
+    second_ = both + (upper_ ? 0u : 0x1111u);
   }
 
-  // kRows: how many of the box are multiplied. The warps share the blocks.
+  // kRows: how many of the box are multiplied. By two warps.
   template <int kRows>
   WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int /*number*/, int warp,
-                        int warps) const {
-    constexpr Units kUnits = UnitsOf(CeilDiv(kRows, kBlock));
-    // While a unit is stored the next one is on its way.
-    Unit unit[2];
-    unit[0] = Load(t, box, kUnits, warp);
+                        int /*warps*/) const {
+    // While units are stored those of the next two distances are on their way.
+    std::uint32_t word[kAhead + 1][2][4];
     WEFT_UNROLL
-    for (int i = 0; i < CeilDiv(kUnits.count, kLeastWarps); ++i) {
-      const int next = (i + 1) * warps + warp;
-      t.SyncWarp();  // all of the unit has been read
-      if (next < kUnits.count) unit[(i + 1) % 2] = Load(t, box, kUnits, next);
-      if (next - warps < kUnits.count) Store(t, box, unit[i % 2]);
+    for (int i = 0; i < kBlocks + kAhead; ++i) {
+      if (i < kBlocks) {
+        WEFT_UNROLL
+        for (int u = 0; u < 2; ++u) {
+          const int from = FirstOf(i, u, warp);
+          if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
+            t.template LdMatrixTrans<4>(word[i % (kAhead + 1)][u],
+                                        box + (load_ ^ Places(i, from, upper_, false)));
+          }
+        }
+      }
+      t.SyncWarp();  // what is stored next has been read
+      if (i >= kAhead) {
+        const int apart = i - kAhead;
+        WEFT_UNROLL
+        for (int u = 0; u < 2; ++u) {
+          const int from = FirstOf(apart, u, warp);
+          if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
+            Store(t, box + (store_ ^ Places(apart, from, upper_, true)),
+                  word[apart % (kAhead + 1)][u]);
+          }
+        }
+      }
     }
   }
 
  private:
-  static constexpr int kBlock = 32, kBlocks = 4, kLeastWarps = 2;
-  // Blocks (row, k) with row <= k, five bits each: row, k, and whether block (k, row) is one, too, that
-  // the unit then has.
-  struct Units {
-    std::uint64_t bits = 0;
-    int count = 0;
-  };
-  // For `blocks` of rows. Of what is not multiplied nothing is turned, and its place may be taken.
-  static constexpr Units UnitsOf(int blocks) {
-    Units units;
-    for (int apart = kBlocks - 1; apart >= 0; --apart) {
-      for (int i = 0; i < blocks && i + apart < kBlocks; ++i) {
-        const int k = i + apart;
-        const auto unit = static_cast<std::uint64_t>(i | k << 2 | (i < k && k < blocks ? 16 : 0));
-        units.bits |= unit << (5 * units.count++);
-      }
-    }
-    return units;
-  }
-  struct Unit {
-    std::uint32_t row = 0, k = 0;  // in bytes
-    bool pair = false;
-    std::uint32_t word[2][2][4] = {};
-  };
+  static constexpr int kBlock = 16, kBlocks = 8, kAhead = 2;
 
-  WEFT_DEVICE Unit Load(arch::Thread t, std::uint32_t box, const Units& units, int i) const {
-    const auto bits = static_cast<std::uint32_t>(units.bits >> (5 * i));
-    Unit unit;
-    unit.row = bits % 4 * kBlock;
-    unit.k = bits / 4 % 4 * kBlock;
-    unit.pair = (bits & 16) != 0;
-    LoadBlock(t, box, unit.row, unit.k, unit.word[0]);
-    if (unit.pair) LoadBlock(t, box, unit.k, unit.row, unit.word[1]);
-    return unit;
+  // Blocks (i, j) and (j, i) are units of distance d = i ^ j, four of each, by the smaller i, which lacks
+  // d's highest bit; of distance 0 are (i, i) and (i + 4, i + 4). A warp has two of each distance.
+  WEFT_DEVICE static constexpr int FirstOf(int apart, int u, int warp) {
+    const int warp_bit = apart == 1 ? 2 : 1, u_bit = apart == 0 || apart >= 4 ? 2 : 4;
+    return warp * warp_bit ^ u * u_bit;
   }
-  WEFT_DEVICE void Store(arch::Thread t, std::uint32_t box, const Unit& unit) const {
-    StoreBlock(t, box, unit.row, unit.k, unit.word[0]);
-    if (unit.pair) StoreBlock(t, box, unit.k, unit.row, unit.word[1]);
+  // Where a lane's block of a unit is to be read, or stored: of block (i, j) 16 bytes of rows are i and 16
+  // lines of k its j; turned, the other way round. The upper lanes have block (j, i).
+  WEFT_DEVICE static constexpr std::uint32_t Places(int apart, int i, bool upper, bool stored) {
+    const auto both = [](int n) { return static_cast<std::uint32_t>(n << 4 | n << 11); };
+    if (apart == 0) return both(i) ^ (upper ? both(4) : 0u);
+    return both(i) ^ static_cast<std::uint32_t>(upper == stored ? apart << 11 : apart << 4);
   }
 
-  // The block of 32 rows from `row` on of 32 k from `k` on, 16 k at a time.
-  WEFT_DEVICE void LoadBlock(arch::Thread t, std::uint32_t box, std::uint32_t row, std::uint32_t k,
-                             std::uint32_t (&word)[2][4]) const {
+  WEFT_DEVICE void Store(arch::Thread t, std::uint32_t at, const std::uint32_t (&word)[4]) const {
+    std::uint32_t turned[4];
     WEFT_UNROLL
-    for (std::uint32_t half = 0; half < 2; ++half) {
-      t.template LdMatrixTrans<4>(word[half],
-                                  ((box + load_) ^ row) + (k + 16 * half) * kTurnedLine);
+    for (int i = 0; i < 4; i += 2) {
+      turned[i] = t.BytePermute(word[i], word[i + 1], first_);
+      turned[i + 1] = t.BytePermute(word[i], word[i + 1], second_);
     }
-  }
-  WEFT_DEVICE void StoreBlock(arch::Thread t, std::uint32_t box, std::uint32_t row, std::uint32_t k,
-                              const std::uint32_t (&word)[2][4]) const {
-    WEFT_UNROLL
-    for (std::uint32_t half = 0; half < 2; ++half) {
-      std::uint32_t turned[4];
-      WEFT_UNROLL
-      for (int i = 0; i < 4; i += 2) {
-        turned[i] = t.BytePermute(word[half][i], word[half][i + 1], first_);
-        turned[i + 1] = t.BytePermute(word[half][i], word[half][i + 1], second_);
-      }
-      t.template StMatrix<4>(((box + store_) ^ (k + 16 * half)) + row * kTurnedLine, turned);
-    }
+    t.template StMatrix<4>(at, turned);
   }
 
+  bool upper_;
   std::uint32_t load_, store_, first_, second_;
 };
 
@@ -169,6 +149,7 @@ template <class M, int kElementBytes, bool kTurnsA, bool kTurnsB>
 class TurnMatrices {
   using Box = std::conditional_t<kElementBytes == 4, TurnedWords, TurnedBytes>;
   static constexpr int kRows = TurnedBox(kElementBytes), kBoxBytes = kRows * kTurnedLine;
+  static_assert(kElementBytes == 4 || M::kFillWarps == 2);
 
  public:
   template <class Params>
