@@ -25,7 +25,7 @@ inline namespace WEFT_BACKEND {
 
 // A line of a box, and where 16 bytes of one are, since the swizzle has put them there.
 inline constexpr int kTurnedLine = 128;
-WEFT_DEVICE constexpr std::uint32_t TurnedChunkAt(int line, int chunk) {
+constexpr std::uint32_t TurnedChunkAt(int line, int chunk) {
   return static_cast<std::uint32_t>(line * kTurnedLine + ((chunk ^ line % 8) << 4));
 }
 
@@ -118,16 +118,18 @@ class TurnedBytes {
 
   // Blocks (i, j) and (j, i) are units of distance d = i ^ j, four of each, by the smaller i, which lacks
   // d's highest bit; of distance 0 are (i, i) and (i + 4, i + 4). A warp has two of each distance.
-  WEFT_DEVICE static constexpr int FirstOf(int apart, int u, int warp) {
+  static constexpr int FirstOf(int apart, int u, int warp) {
     const int warp_bit = apart == 1 ? 2 : 1, u_bit = apart == 0 || apart >= 4 ? 2 : 4;
     return warp * warp_bit ^ u * u_bit;
   }
+  static constexpr std::uint32_t Both(int n) {
+    return static_cast<std::uint32_t>(n << 4 | n << 11);
+  }
   // Where a lane's block of a unit is to be read, or stored: of block (i, j) 16 bytes of rows are i and 16
   // lines of k its j; turned, the other way round. The upper lanes have block (j, i).
-  WEFT_DEVICE static constexpr std::uint32_t Places(int apart, int i, bool upper, bool stored) {
-    const auto both = [](int n) { return static_cast<std::uint32_t>(n << 4 | n << 11); };
-    if (apart == 0) return both(i) ^ (upper ? both(4) : 0u);
-    return both(i) ^ static_cast<std::uint32_t>(upper == stored ? apart << 11 : apart << 4);
+  static constexpr std::uint32_t Places(int apart, int i, bool upper, bool stored) {
+    if (apart == 0) return Both(i) ^ (upper ? Both(4) : 0u);
+    return Both(i) ^ static_cast<std::uint32_t>(upper == stored ? apart << 11 : apart << 4);
   }
 
   WEFT_DEVICE void Store(arch::Thread t, std::uint32_t at, const std::uint32_t (&word)[4]) const {
