@@ -70,20 +70,23 @@ class TurnedWords {
 // are even ones in the first half and odd ones in the second.
 class TurnedBytes {
  public:
-  WEFT_DEVICE explicit TurnedBytes(arch::Thread t) : upper_(t.lane() >= 16) {
+  WEFT_DEVICE explicit TurnedBytes(arch::Thread t) : upper_(t.lane() < 16 ? 0u : ~0u) {
     const int i = t.lane() % 8, second = (i >= 4) != (t.lane() % 16 >= 8) ? 1 : 0;
     load_ = TurnedChunkAt(i / 2 * 4 + i % 2 + 2 * second, 0);
     store_ = TurnedChunkAt(2 * i + second, 0);
     // This lane's k of a loaded register, and its row of a stored one.
     const std::uint32_t both = t.lane() % 4 < 2 ? 0x6420u : 0x2064u;
-    first_ = both + (upper_ ? 0x1111u : 0u);
-    second_ = both + (upper_ ? 0u : 0x1111u);
+    first_ = both + (upper_ & 0x1111u);
+    second_ = both + (~upper_ & 0x1111u);
   }
 
   // kRows: how many of the box are multiplied. By two warps.
   template <int kRows>
   WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int /*number*/, int warp,
                         int /*warps*/) const {
+    // Kept here, or ptxas makes the addresses of all units before a tile's first slice, and spills them.
+    std::uint32_t own[] = {load_, store_, first_, second_, upper_, warp == 0 ? 0u : ~0u};
+    t.KeepInPlace(own);
     // While units are stored those of the next two distances are on their way.
     std::uint32_t word[kAhead + 1][2][4];
     WEFT_UNROLL
@@ -94,7 +97,7 @@ class TurnedBytes {
           const int from = FirstOf(i, u, warp);
           if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
             t.template LdMatrixTrans<4>(word[i % (kAhead + 1)][u],
-                                        box + (load_ ^ Places(i, from, upper_, false)));
+                                        box + (own[0] ^ Places(i, u, own[4], own[5], false)));
           }
         }
       }
@@ -105,7 +108,7 @@ class TurnedBytes {
         for (int u = 0; u < 2; ++u) {
           const int from = FirstOf(apart, u, warp);
           if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
-            Store(t, box + (store_ ^ Places(apart, from, upper_, true)),
+            Store(t, box + (own[1] ^ Places(apart, u, own[4], own[5], true)), own[2], own[3],
                   word[apart % (kAhead + 1)][u]);
           }
         }
@@ -118,32 +121,38 @@ class TurnedBytes {
 
   // Blocks (i, j) and (j, i) are units of distance d = i ^ j, four of each, by the smaller i, which lacks
   // d's highest bit; of distance 0 are (i, i) and (i + 4, i + 4). A warp has two of each distance.
+  static constexpr int WarpBit(int apart) { return apart == 1 ? 2 : 1; }
+  static constexpr int UnitBit(int apart) { return apart == 0 || apart >= 4 ? 2 : 4; }
   static constexpr int FirstOf(int apart, int u, int warp) {
-    const int warp_bit = apart == 1 ? 2 : 1, u_bit = apart == 0 || apart >= 4 ? 2 : 4;
-    return warp * warp_bit ^ u * u_bit;
+    return warp * WarpBit(apart) + u * UnitBit(apart);
   }
   static constexpr std::uint32_t Both(int n) {
     return static_cast<std::uint32_t>(n << 4 | n << 11);
   }
   // Where a lane's block of a unit is to be read, or stored: of block (i, j) 16 bytes of rows are i and 16
-  // lines of k its j; turned, the other way round. The upper lanes have block (j, i).
-  static constexpr std::uint32_t Places(int apart, int i, bool upper, bool stored) {
-    if (apart == 0) return Both(i) ^ (upper ? Both(4) : 0u);
-    return Both(i) ^ static_cast<std::uint32_t>(upper == stored ? apart << 11 : apart << 4);
+  // lines of k its j; turned, the other way round. The upper lanes have block (j, i). upper, second: all
+  // bits, or none, of an upper lane, of the second warp.
+  static constexpr std::uint32_t Places(int apart, int u, std::uint32_t upper, std::uint32_t second,
+                                        bool stored) {
+    const auto lines = static_cast<std::uint32_t>(apart << 11);
+    const auto bytes = static_cast<std::uint32_t>(apart << 4);
+    const std::uint32_t lower = apart == 0 ? 0 : stored ? bytes : lines;
+    const std::uint32_t swapped = apart == 0 ? Both(4) : lines ^ bytes;
+    return (second & Both(WarpBit(apart))) ^ (upper & swapped) ^ lower ^ Both(u * UnitBit(apart));
   }
 
-  WEFT_DEVICE void Store(arch::Thread t, std::uint32_t at, const std::uint32_t (&word)[4]) const {
+  WEFT_DEVICE static void Store(arch::Thread t, std::uint32_t at, std::uint32_t first,
+                                std::uint32_t second, const std::uint32_t (&word)[4]) {
     std::uint32_t turned[4];
     WEFT_UNROLL
     for (int i = 0; i < 4; i += 2) {
-      turned[i] = t.BytePermute(word[i], word[i + 1], first_);
-      turned[i + 1] = t.BytePermute(word[i], word[i + 1], second_);
+      turned[i] = t.BytePermute(word[i], word[i + 1], first);
+      turned[i + 1] = t.BytePermute(word[i], word[i + 1], second);
     }
     t.template StMatrix<4>(at, turned);
   }
 
-  bool upper_;
-  std::uint32_t load_, store_, first_, second_;
+  std::uint32_t upper_, load_, store_, first_, second_;
 };
 
 // What fills the stages of mainloop M (MbarRing). kTurnsA, kTurnsB: whether A (B) is turned.
