@@ -81,7 +81,7 @@ TEST(GemmWgmmaNarrow, BytesTurnedInOtherTiles) {
   ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
                              WgmmaTile<96, 64, 128, 48, 64, 1, 2>, Int8>>(700, true, 6, 600);
   ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
-                             WgmmaTile<176, 128, 128, 176, 64, 1>, Int8>>(720, true, 6, 600);
+                             WgmmaTile<144, 64, 128, 144, 64, 4>, Int32>>(720, true, 6, 600);
   ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
                              WgmmaTile<32, 128, 128, 32, 64, 1, 1, 4>, Int8>>(740, true, 6, 1500);
   ExpectRandom<TurnedBytesOf<std::uint8_t, ColumnMajor, RowMajor,
