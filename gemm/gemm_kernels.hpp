@@ -183,7 +183,7 @@ struct WgmmaGemmParts {
     static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
     static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidens;
     static constexpr bool kFills = kTurned<P>;
-    static constexpr int kFillWarps = kTurned<P> ? 2 : 1, kFillRegisters = 40;
+    static constexpr int kFillWarps = kTurned<P> ? 2 : 1, kFillRegisters = 48;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         !kWidens, void,
