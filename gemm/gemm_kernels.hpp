@@ -18,6 +18,7 @@
 #include "weft/gemm/tile_kernel.hpp"
 #include "weft/gemm/turned_matrices.hpp"
 #include "weft/gemm/wgmma_store.hpp"
+#include "weft/gemm/widened_matrix.hpp"
 
 namespace weft::gemm {
 
@@ -172,21 +173,22 @@ template <class P>
 struct WgmmaGemmParts {
   using Params = WgmmaGemmParamsOf<P>;
   using Scheduler = GemmGrid<P, BandedTileGrid>;
-  static constexpr bool kWidens = CheckedGemmPolicy<P>::kWgmmaWidens;
+  static constexpr bool kWidensA = CheckedGemmPolicy<P>::kWgmmaWidensA;
+  static constexpr bool kWidensB = CheckedGemmPolicy<P>::kWgmmaWidensB;
   static constexpr int kLineOfB =
-      WidenedLineBytes(P::config.threadblock.k, kOperandBits<P, false>);  // if kWidens
-  static_assert(!kWidens || !kLinesOfB<P> || IsWidenedLine(kLineOfB),
+      WidenedLineBytes(P::config.threadblock.k, kOperandBits<P, false>);  // if kWidensB
+  static_assert(!kWidensB || !kLinesOfB<P> || IsWidenedLine(kLineOfB),
                 "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadB is as many elements as "
                 "are 32, 64 or 128 bytes of B");
   struct Spec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename P::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
-    static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidens;
-    static constexpr bool kFills = kTurned<P>;
-    static constexpr int kFillWarps = kTurned<P> ? 2 : 1, kFillRegisters = 48;
+    static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidensB;
+    static constexpr bool kFills = kTurned<P> || kWidensA;
+    static constexpr int kFillWarps = kFills ? 2 : 1, kFillRegisters = 48;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
-        !kWidens, void,
+        !kWidensB, void,
         std::conditional_t<kLinesOfB<P>,
                            WidenedLines<LoadOf<P, false>, IsWidenedLine(kLineOfB) ? kLineOfB : 128>,
                            WidenedAcross<LoadOf<P, false>>>>;
@@ -196,24 +198,36 @@ struct WgmmaGemmParts {
   static constexpr TileShape kTile = P::config.threadblock;
   static constexpr int kElementBytes = sizeof(typename P::Element);
   // If Spec::kFills.
-  using Filler = TurnMatrices<Mainloop, kElementBytes, !kLinesOfA<P>, !kLinesOfB<P>>;
+  using Filler =
+      std::conditional_t<kWidensA,
+                         WidenMatrix<Mainloop, LoadOf<P, true>, kTile.m * kTile.k / kWidenedLine>,
+                         TurnMatrices<Mainloop, kElementBytes, !kLinesOfA<P>, !kLinesOfB<P>>>;
+  static_assert(!kWidensA ||
+                    (kTile.k == kWidenedLine && (kLinesOfA<P> || kTile.m % kWidenedLine == 0)),
+                "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadA is 64, and where A is "
+                "column-major config.threadblock.m is a multiple of 64");
   static_assert(
       !kTurned<P> || kTile.k == TurnedBox(kElementBytes),
       "weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32, and of bytes 128, where k "
       "does not run along both operands");
   static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<P>) +
-                     (kWidens ? RoundUp(kTile.n * kLineOfB, 1024)
-                              : MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>))) <=
+                     (kWidensA ? NarrowBytes(kTile.m * kTile.k, kOperandBits<P, true>) : 0) +
+                     (kWidensB
+                          ? RoundUp(kTile.n * kLineOfB, 1024)
+                          : MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>))) <=
                     Mainloop::kStageBytes,
                 "weft: two slices of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "
                 "memory; make config.threadblock.k smaller");
   static_assert((kLinesOfA<P> && kLinesOfB<P>) || (kTile.k <= 256 && kTile.k % 8 == 0),
                 "weft: where k does not run along memory, config.threadblock.k of a wgmma_sm90 "
                 "GEMM is a multiple of 8, at most 256");
-  using OperandA = CopiedMatrixOperand<RowsOfA, Mainloop::kBlockM, kLinesOfA<P>, kGrouped<P>>;
-  // Columns across k that are widened are counted in bytes.
-  static constexpr int kColumnsOfB =
-      kWidens && !kLinesOfB<P> ? Mainloop::kBlockN * kOperandBits<P, false> / 8 : Mainloop::kBlockN;
+  // Rows and columns across k that are widened are counted in bytes.
+  static constexpr int kRowsOfA =
+      kWidensA && !kLinesOfA<P> ? Mainloop::kBlockM * kOperandBits<P, true> / 8 : Mainloop::kBlockM;
+  using OperandA = CopiedMatrixOperand<RowsOfA, kRowsOfA, kLinesOfA<P>, kGrouped<P>>;
+  static constexpr int kColumnsOfB = kWidensB && !kLinesOfB<P>
+                                         ? Mainloop::kBlockN * kOperandBits<P, false> / 8
+                                         : Mainloop::kBlockN;
   using OperandB = CopiedMatrixOperand<RowsOfB, kColumnsOfB, kLinesOfB<P>, false>;
   struct Destination {
     using DstLayout = MatrixFormat<typename P::LayoutC>;

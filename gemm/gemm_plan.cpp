@@ -70,21 +70,23 @@ int Brought(const TileFacts& f, int rows, std::int64_t all) {
   return f.listed ? rows : static_cast<int>(BroughtRows(rows, all));
 }
 
-// Columns that are widened (held_columns.hpp), counted in bytes, of k or else of columns. Threads read those of
-// the whole tile, so that all are brought.
-CopiedMatrix MakeWidened(const GemmProblem& p, const TileFacts& f) {
-  const TileShape& tile = f.config.threadblock;
+// Rows of A, or columns of B, that are widened, counted in bytes, of k or else of rows. Threads read those of
+// the whole tile, so that all are brought: `rows` of `all`. swizzled: for the tensor cores' warps, who widen B's
+// (held_columns.hpp); those that widen A (widened_matrix.hpp) take all bytes in order.
+CopiedMatrix MakeWidened(int rows, int slice_k, std::int64_t all, std::int64_t k,
+                         std::int64_t pitch, std::int64_t batch, std::int64_t stride, int bits,
+                         bool lines, bool swizzled) {
   const auto bytes = [&](std::int64_t elements) {
-    return CeilDiv(elements * f.bits_b, std::int64_t{8});
+    return CeilDiv(elements * bits, std::int64_t{8});
   };
-  const std::int64_t pitch = bytes(p.ldb), stride = bytes(p.stride_b);
-  CopiedMatrix m = f.lines_b ? MakeMatrix(tile.n, tile.n, WidenedLineBytes(tile.k, f.bits_b), p.n,
-                                          bytes(p.k), pitch, p.batch, stride, 1, true)
-                             : MakeMatrix(tile.n, tile.n, tile.k, bytes(p.n), p.k, pitch, p.batch,
-                                          stride, 1, false);
-  m.params.line = f.lines_b ? m.params.slice_k : WidenedAcrossBytes(f.bits_b);
-  m.params.copies = f.lines_b ? 1 : tile.n / 64;
-  m.spec.swizzle = static_cast<arch::SwizzleSpan>(m.params.line);
+  CopiedMatrix m = lines ? MakeMatrix(rows, rows, WidenedLineBytes(slice_k, bits), all, bytes(k),
+                                      bytes(pitch), batch, bytes(stride), 1, true)
+                         : MakeMatrix(rows, rows, slice_k, bytes(all), k, bytes(pitch), batch,
+                                      bytes(stride), 1, false);
+  m.params.line = lines ? m.params.slice_k : WidenedAcrossBytes(bits);
+  m.params.copies = lines ? 1 : rows / 64;
+  m.spec.swizzle =
+      swizzled ? static_cast<arch::SwizzleSpan>(m.params.line) : arch::SwizzleSpan::kNone;
   m.spec.box[0] = static_cast<std::uint16_t>(m.params.line);
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
   m.slice_bytes = RoundUp(m.params.copies * m.params.copy_bytes, 1024);
@@ -95,14 +97,20 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
   WgmmaGemmPlan g;
-  g.a = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda, p.batch, p.stride_a,
-                   element_bytes, f.lines_a);
-  g.b = f.loads_b ? MakeWidened(p, f)
+  const CopiedMatrix rows = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
+                                       p.batch, p.stride_a, element_bytes, f.lines_a);
+  g.a = f.loads_a ? MakeWidened(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, f.bits_a,
+                                f.lines_a, false)
+                  : rows;
+  g.b = f.loads_b ? MakeWidened(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, f.bits_b,
+                                f.lines_b, true)
                   : MakeMatrix(tile.n, Brought(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb, p.batch,
                                p.stride_b, element_bytes, f.lines_b);
 
-  g.ring.b_offset = g.a.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
-  g.ring.stage_bytes = g.ring.b_stride = g.a.slice_bytes + g.b.slice_bytes;
+  // What A has been widened to lies behind it.
+  const std::int32_t narrow = f.loads_a ? g.a.slice_bytes : 0;
+  g.ring.b_offset = narrow + rows.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
+  g.ring.stage_bytes = g.ring.b_stride = g.ring.b_offset + g.b.slice_bytes;
   g.ring.stages = static_cast<std::int32_t>(
       std::min(f.stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
   g.ring.ShareCopies(g.a.params.copies, f.row_threads);
@@ -110,9 +118,9 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   // As the tensor cores find them.
   const bool lines_a = f.lines_a || f.turned, lines_b = f.lines_b || f.turned;
   WgmmaPlan& plan = g.plan;
-  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(g.a, lines_a));
+  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(rows, lines_a));
   if (!f.loads_b) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, lines_b));
-  plan.SpreadGroups(RowsOffset(g.a, f.config.warp.m, lines_a));
+  plan.SpreadGroups(RowsOffset(rows, f.config.warp.m, lines_a));
   plan.b_block = !f.loads_b ? RowsOffset(g.b, 64, lines_b)
                             : static_cast<std::uint32_t>(
                                   (f.lines_b ? 64 * g.b.params.line : g.b.params.copy_bytes) / 16);
@@ -120,7 +128,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
   for (int i = 0; i < plan.steps; ++i) {
-    plan.step_a[i] = StepOffset(g.a, i, element_bytes, lines_a);
+    plan.step_a[i] =
+        static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, lines_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, lines_b);
   }
   return g;

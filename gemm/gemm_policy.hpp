@@ -30,7 +30,7 @@
 //                             WgmmaSm90Config               upper 19 bits are read
 //
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
-// gemm/load_functor.hpp; by MmaSm80Config, or B of WgmmaSm90Config.
+// gemm/load_functor.hpp; by MmaSm80Config, or A or B of WgmmaSm90Config.
 //
 // wgmma_sm90 turns those A and B of bytes and tf32 along which k does not run (gemm/turned_matrices.hpp), and then
 // takes slices of 128 bytes of k.
@@ -197,13 +197,16 @@ struct CheckedGemmPolicy {
                 "MmaSm80Config or a WgmmaSm90Config");
   static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
                 CheckedLoad<LoadOf<P, false>, ElementOfB<Element>>::kValid);
-  static constexpr bool kWgmmaWidens =  // B in registers
+  // By wgmma_sm90: A in shared memory (gemm/widened_matrix.hpp), B in registers (gemm/held_columns.hpp).
+  static constexpr bool kWgmmaWidensA =
+      kWgmma && kWidensInRegisters<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>;
+  static constexpr bool kWgmmaWidensB =
       kWgmma && !kLoads<LoadOf<P, true>> && kWidensInRegisters<LoadOf<P, false>>;
   static_assert((!kLoads<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>) ||
-                    kMainloop == Mainloop::kMmaSm80 || kWgmmaWidens,
+                    kMainloop == Mainloop::kMmaSm80 || kWgmmaWidensA || kWgmmaWidensB,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
-                "registers, through which other mainloops' operands do not pass, but for B of a "
-                "WgmmaSm90Config with LoadB = Widen<Half or Bfloat16, std::int8_t or Int4>");
+                "registers, through which other mainloops' operands do not pass, but for a "
+                "WgmmaSm90Config with one of them, Widen<Half or Bfloat16, std::int8_t or Int4>");
   static_assert(
       internal::kSumFits<P> && (!kHalfSums<P> || (std::is_same_v<Element, Half> &&
                                                   (kMainloop == Mainloop::kMmaSm80 || kWgmma))),

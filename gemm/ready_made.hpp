@@ -217,15 +217,23 @@ struct MixedFamily {
   using Of = Family<LoadedGemm<TiledGemm<Element, Epilogue, Tiles, A, B, C>, FromA, FromB>...>;
   // The best where A is the one that changes, and up to a third slower than 128 x 64 where B is.
   using Square = std::conditional_t<kNarrowA, Of<MmaTileOf<128, 128, 64, 64, 32, 3>>, Family<>>;
-  // Where B's columns pass through registers on their way to the tensor cores.
-  static constexpr bool kWidens = kWidensInRegisters<FromB>;
+  // Where B's columns pass through registers on their way to the tensor cores, and where A is widened in shared
+  // memory.
+  static constexpr bool kWidensB = kWidensInRegisters<FromB>, kWidensA = kWidensInRegisters<FromA>;
+  using HopperA = std::conditional_t<
+      kWidensA,
+      Of<WgmmaTileOf<128, 192, 128, 128, 64>, WgmmaTileOf<128, 256, 128, 128, 128>,
+         WgmmaTileOf<256, 128, 128, 256, 64>, WgmmaTileOf<128, 128, 128, 128, 64>,
+         WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
+         WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, TurnsTileOf<128, 128, 128>>,
+      Family<>>;
   using Hopper = std::conditional_t<
-      kWidens,
+      kWidensB,
       Of<WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<256, 128, 128, 256, 64>,
          TurnsTileOf<128, 128, 128>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
          WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 2, 4>,
          WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>,
-      Family<>>;
+      HopperA>;
   using All =
       JoinFamilies<Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 64, 64, 64, 32, 4>,
                       MmaTileOf<64, 64, 64, 32, 32, 4>, SlicedRowsTile, SlicedColumnsTile>,
@@ -293,7 +301,7 @@ using HalfSumGemmFamily = typename internal::HalfSumFamily<Epilogue, A, B, C>::A
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
 // or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
 // MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 5
-// policies, 6 where A is the narrow one, 12 where B is, of std::int8_t or Int4: the last seven are
+// policies, 6 where A is the narrow one; of std::int8_t or Int4 seven (B) or eight (A) more, the last ones, are
 // Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =

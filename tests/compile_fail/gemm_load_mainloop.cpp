@@ -4,7 +4,7 @@
 
 struct Mine : GemmBase {
   using Element = weft::Half;
-  using LoadA = weft::gemm::Widen<weft::Half, std::int8_t>;
+  using LoadA = weft::gemm::Widen<weft::Half, std::uint8_t>;
   static constexpr auto config = weft::gemm::kWgmma64x64;
 };
 

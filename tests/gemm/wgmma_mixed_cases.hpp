@@ -53,6 +53,33 @@ TEST(GemmWgmmaMixed, RowMajorB) {
   ExpectMixed<P>({.m = 33, .n = 45, .k = 40, .lda = 48, .ldb = 64, .batch = 3}, 2900, true);
   ExpectMixed<Grouped<P>>({.m = 90, .n = 64, .k = 40, .batch = 3}, 2901, true, {20, 20, 81});
 }
+// A narrow A, widened in shared memory: rows or k along memory.
+template <class Element, class From, class A, class B, class Tile,
+          class Epilogue = Chain<ToSums<float>>, class C = RowMajor>
+using NarrowA = MixedPolicy<Element, A, B, C, Widen<Element, From>, NoLoad, Tile, Epilogue>;
+template <class Element, class From, class Tile>
+void ExpectNarrowA(std::uint32_t seed, bool exact = true) {
+  ExpectRandomMixed<NarrowA<Element, From, RowMajor, ColumnMajor, Tile>>(seed, exact);
+  ExpectRandomMixed<NarrowA<Element, From, ColumnMajor, RowMajor, Tile>>(seed + 10, exact);
+}
+TEST(GemmWgmmaMixed, NarrowA) {
+  ExpectNarrowA<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(3000);
+  ExpectNarrowA<Half, std::int8_t, WgmmaTile<192, 64, 64, 64, 64, 4>>(3100);
+  ExpectNarrowA<Half, Int4, WgmmaTile<128, 128, 64, 128, 64, 4>>(3200);
+  ExpectNarrowA<Half, Int4, WgmmaTile<64, 64, 64, 64, 64, 4, 2, 2>>(3300);
+  ExpectNarrowA<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(3400, false);
+  ExpectNarrowA<Bfloat16, Int4, Turns<WgmmaTile<64, 64, 64, 64, 64, 4>>>(3500);
+  using ToHalf = Chain<Scale, RoundTo<Half>>;
+  using Tile = WgmmaTile<64, 128, 64, 64, 64, 2>;
+  ExpectRandomMixed<NarrowA<Half, Int4, RowMajor, RowMajor, Tile, ToHalf>>(3600);
+  ExpectRandomMixed<
+      NarrowA<Half, std::int8_t, ColumnMajor, ColumnMajor, Tile, ToHalf, ColumnMajor>>(3610);
+  ExpectRandomMixed<NarrowA<Half, Int4, RowMajor, RowMajor, WgmmaTile<96, 64, 64, 48, 64, 4>>>(
+      3620);
+  using P = NarrowA<Half, Int4, RowMajor, ColumnMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 64, .ldb = 48, .batch = 3}, 3700, true);
+  ExpectMixed<Grouped<P>>({.m = 90, .n = 40, .k = 64, .batch = 3}, 3701, true, {20, 20, 81});
+}
 TEST(GemmWgmmaMixed, Bfloat16) {
   ExpectWidenedProducts<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(700);
   ExpectWidenedProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(800);

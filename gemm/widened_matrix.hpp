@@ -1,0 +1,92 @@
+// A matrix A of int8 or int4 of a product of 16-bit floats through wgmma_sm90. What the tensor cores have on A's side
+// they read from shared memory, so warps of the producers widen a slice there once it has come (MbarRing::Fill): from
+// lines of 64 narrow elements, of k or else of rows, as they are in memory, to lines of 128 bytes, swizzled as those of a
+// matrix of 16-bit floats would have come. A stage has both, the narrow ones first.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/held_columns.hpp"
+#include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/tile.hpp"
+
+namespace weft::gemm {
+
+// Elements of a line.
+inline constexpr int kWidenedLine = 64;
+
+// Bytes of the narrow elements in a stage.
+constexpr int NarrowBytes(int elements, int bits) {
+  return RoundUp(elements * bits / 8, 1024);
+}
+
+inline namespace WEFT_BACKEND {
+
+// What fills the stages of mainloop M. Load: Widen. kLines: of a slice.
+template <class M, class Load, int kLines>
+class WidenMatrix;
+template <class M, class Element, class From, int kLines>
+class WidenMatrix<M, Widen<Element, From>, kLines> {
+  using Pair = WidenedPair<Widen<Element, From>>;
+  static constexpr bool kInt4 = std::is_same_v<From, Int4>;
+  static constexpr int kBits = kInt4 ? 4 : 8, kNarrow = kWidenedLine * kBits / 8, kWide = 128;
+  struct alignas(16) Chunk {
+    std::uint32_t word[4];
+  };
+  static constexpr int kChunks = kNarrow / 16;     // of a narrow line
+  static constexpr int kWarpLines = 32 / kChunks;  // that a warp takes at once, a chunk each lane
+  static_assert(kLines % kWarpLines == 0);
+
+ public:
+  template <class Params>
+  WEFT_DEVICE WidenMatrix(arch::Thread t, const Params&, const FillMemory&)
+      : warp_(M::Pipeline::NumberOfFillWarp(t)) {}
+
+  template <class Params>
+  WEFT_DEVICE static bool HasWork(const Params&) {
+    return true;
+  }
+  template <class Tile>
+  WEFT_DEVICE void Aim(arch::Thread, const Tile&, int) {}
+  WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
+
+  WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
+    constexpr auto kStart = static_cast<std::uint32_t>(NarrowBytes(kLines * kWidenedLine, kBits));
+    constexpr int kOut = 8 / kBits;  // chunks that a chunk becomes, in halves of 8 elements
+    const int line = t.lane() / kChunks, chunk = t.lane() % kChunks;
+    WEFT_NO_UNROLL
+    for (int i = warp_; i < kLines / kWarpLines; i += M::kFillWarps) {
+      const auto narrow = t.template LoadSharedAt<Chunk>(
+          stage + static_cast<std::uint32_t>(i * 512 + t.lane() * 16));
+      const std::uint32_t wide =
+          stage + kStart + static_cast<std::uint32_t>((i * kWarpLines + line) * kWide);
+      WEFT_UNROLL
+      for (int out = 0; out < 2 * kOut; ++out) {
+        Chunk halves;
+        WEFT_UNROLL
+        for (int pair = 0; pair < 4; ++pair) {
+          halves.word[pair] = WidenPair(t, narrow, 4 * out + pair);
+        }
+        const int at = (chunk * 2 * kOut + out) ^ line % 8;
+        t.StoreSharedAt(wide + static_cast<std::uint32_t>(at * 16), halves);
+      }
+    }
+  }
+
+ private:
+  WEFT_DEVICE static std::uint32_t WidenPair(arch::Thread t, const Chunk& narrow, int pair) {
+    if constexpr (kInt4) {
+      const auto byte = 0x4440u | static_cast<std::uint32_t>(pair % 4);
+      return Pair::OfHalves(t, t.BytePermute(narrow.word[pair / 4], 0, byte) * 0x1001u);
+    } else {
+      const auto i = static_cast<std::uint32_t>(pair % 2 * 2);
+      return Pair::OfBytes(t, narrow.word[pair / 2], Pair::Selector(i, i + 1));
+    }
+  }
+
+  int warp_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
