@@ -185,7 +185,8 @@ struct WgmmaGemmParts {
     static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
     static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidensB;
     static constexpr bool kFills = kTurned<P> || kWidensA;
-    static constexpr int kFillWarps = kFills ? 2 : 1, kFillRegisters = 56;
+    static constexpr int kFillWarps = kFills ? 2 : 1;
+    static constexpr int kFillRegisters = sizeof(typename P::Element) == 1 ? 56 : 40;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         !kWidensB, void,

@@ -199,7 +199,9 @@ struct ComplexFamily {
                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
   using Double = Of<FmaTileOf<64, 32, 8, 32, 16, 4, 4>, MmaTileOf<128, 64, 128, 32, 32, 4>,
                     MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
-                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
+                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>,
+                    MmaTileOf<16, 32, 512, 16, 32, 4, false, 128>,
+                    MmaTileOf<32, 16, 512, 32, 16, 4, false, 128>>;
   using All = std::conditional_t<std::is_same_v<E, Complex<float>>, Float, Double>;
 };
 
@@ -322,8 +324,8 @@ template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A 
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
 
-// Complex<float> or Complex<double>: 6 policies, the first, of fma, for any GPU from sm_75, the others from
-// sm_80, of double by tensor cores but for the two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
+// Complex<float> or Complex<double>: 6 or 8 policies, the first, of fma, for any GPU from sm_75, the others from
+// sm_80, of double by tensor cores but for two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
 // Chain<[Residual<E>,] [Scale,] ToSums<E>>, alpha and gamma are Es.
 template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,
           class A = layouts::RowMajor, class B = layouts::ColumnMajor, class C = layouts::RowMajor>

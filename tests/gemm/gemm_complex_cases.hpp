@@ -18,6 +18,9 @@ template <int src, int dst>
 struct ComplexMmaTile {
   static constexpr auto config = MmaSm80Config({32, 64, 8}, {32, 32, 8}, 3, {src, dst});
 };
+struct ComplexSlicedMmaTile {  // two warps, each with one of the two steps of a slice
+  static constexpr auto config = MmaSm80Config({16, 32, 16}, {16, 32, 8}, 3, 16);
+};
 struct ComplexFmaTile {
   static constexpr auto config = SimtConfig({64, 32, 8}, {32, 16, 8}, {4, 4, 1}, Alignment{16, 16});
 };
@@ -140,6 +143,14 @@ TEST(GemmComplexDouble, TensorCoresInAllLayouts) {
   ExpectRandomComplex<E, RowMajor, RowMajor, ColumnMajor, ComplexMmaTile<16, 16>>(4010);
   ExpectRandomComplex<E, ColumnMajor, ColumnMajor, ColumnMajor, ComplexMmaTile<16, 16>>(4020);
   ExpectRandomComplex<E, ColumnMajor, RowMajor, RowMajor, ComplexMmaTile<16, 16>>(4030);
+}
+TEST(GemmComplexDouble, WarpsShareSlicesOfTensorCores) {
+  using E = Complex<double>;
+  using Tile = ComplexSlicedMmaTile;
+  ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, Tile>(4500);
+  ExpectRandomComplex<E, RowMajor, RowMajor, ColumnMajor, Tile>(4510);
+  ExpectRandomComplex<E, ColumnMajor, ColumnMajor, ColumnMajor, Tile>(4520);
+  ExpectRandomComplex<E, ColumnMajor, RowMajor, RowMajor, Tile>(4530);
 }
 TEST(GemmComplexDouble, Batch) {
   using P = ComplexPolicy<Complex<double>, RowMajor, RowMajor, RowMajor, ComplexMmaTile<16, 16>>;
