@@ -186,7 +186,10 @@ struct WgmmaGemmParts {
     static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidensB;
     static constexpr bool kFills = kTurned<P> || kWidensA;
     static constexpr int kFillWarps = kFills ? 2 : 1;
-    static constexpr int kFillRegisters = sizeof(typename P::Element) == 1 ? 56 : 40;
+    // For what is on its way from and to shared memory, as far as two blocks on a multiprocessor have them.
+    static constexpr int kFillRegisters = sizeof(typename P::Element) == 4 ? 40
+                                          : P::config.blocks_per_sm == 2   ? 56
+                                                                           : 72;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         !kWidensB, void,

@@ -68,6 +68,9 @@ class TurnedWords {
 // a lane stores first. So that eight lines lie in eight different places of the swizzle, the first matrix
 // has the first two of four k in the first half of them and the last two in the second, and the rows stored first
 // are even ones in the first half and odd ones in the second.
+//
+// kAhead: distances (below) that are on their way while one is stored, each of eight registers.
+template <int kAhead>
 class TurnedBytes {
  public:
   WEFT_DEVICE explicit TurnedBytes(arch::Thread t) : upper_(t.lane() < 16 ? 0u : ~0u) {
@@ -87,7 +90,6 @@ class TurnedBytes {
     // Kept here, or ptxas makes the addresses of all units before a tile's first slice, and spills them.
     std::uint32_t own[] = {load_, store_, first_, second_, upper_, warp == 0 ? 0u : ~0u};
     t.KeepInPlace(own);
-    // While units are stored those of the next two distances are on their way.
     std::uint32_t word[kAhead + 1][2][4];
     WEFT_UNROLL
     for (int i = 0; i < kBlocks + kAhead; ++i) {
@@ -117,7 +119,7 @@ class TurnedBytes {
   }
 
  private:
-  static constexpr int kBlock = 16, kBlocks = 8, kAhead = 2;
+  static constexpr int kBlock = 16, kBlocks = 8;
 
   // Blocks (i, j) and (j, i) are units of distance d = i ^ j, four of each, by the smaller i, which lacks
   // d's highest bit; of distance 0 are (i, i) and (i + 4, i + 4). A warp has two of each distance.
@@ -158,7 +160,8 @@ class TurnedBytes {
 // What fills the stages of mainloop M (MbarRing). kTurnsA, kTurnsB: whether A (B) is turned.
 template <class M, int kElementBytes, bool kTurnsA, bool kTurnsB>
 class TurnMatrices {
-  using Box = std::conditional_t<kElementBytes == 4, TurnedWords, TurnedBytes>;
+  using Box = std::conditional_t<kElementBytes == 4, TurnedWords,
+                                 TurnedBytes<(M::kFillRegisters - 40) / 8>>;
   static constexpr int kRows = TurnedBox(kElementBytes), kBoxBytes = kRows * kTurnedLine;
   static_assert(kElementBytes == 4 || M::kFillWarps == 2);
 

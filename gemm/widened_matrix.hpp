@@ -52,29 +52,44 @@ class WidenMatrix<M, Widen<Element, From>, kLines> {
   WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
-    constexpr auto kStart = static_cast<std::uint32_t>(NarrowBytes(kLines * kWidenedLine, kBits));
-    constexpr int kOut = 8 / kBits;  // chunks that a chunk becomes, in halves of 8 elements
-    const int line = t.lane() / kChunks, chunk = t.lane() % kChunks;
+    constexpr int kRounds = kLines / kWarpLines;
     WEFT_NO_UNROLL
-    for (int i = warp_; i < kLines / kWarpLines; i += M::kFillWarps) {
-      const auto narrow = t.template LoadSharedAt<Chunk>(
-          stage + static_cast<std::uint32_t>(i * 512 + t.lane() * 16));
-      const std::uint32_t wide =
-          stage + kStart + static_cast<std::uint32_t>((i * kWarpLines + line) * kWide);
+    for (int first = warp_; first < kRounds; first += kTogether * M::kFillWarps) {
+      Chunk narrow[kTogether];
       WEFT_UNROLL
-      for (int out = 0; out < 2 * kOut; ++out) {
-        Chunk halves;
-        WEFT_UNROLL
-        for (int pair = 0; pair < 4; ++pair) {
-          halves.word[pair] = WidenPair(t, narrow, 4 * out + pair);
+      for (int n = 0; n < kTogether; ++n) {
+        if (const int i = first + n * M::kFillWarps; i < kRounds) {
+          narrow[n] = t.template LoadSharedAt<Chunk>(
+              stage + static_cast<std::uint32_t>(i * 512 + t.lane() * 16));
         }
-        const int at = (chunk * 2 * kOut + out) ^ line % 8;
-        t.StoreSharedAt(wide + static_cast<std::uint32_t>(at * 16), halves);
+      }
+      WEFT_UNROLL
+      for (int n = 0; n < kTogether; ++n) {
+        if (const int i = first + n * M::kFillWarps; i < kRounds) Store(t, stage, i, narrow[n]);
       }
     }
   }
 
  private:
+  static constexpr int kTogether = M::kFillRegisters >= 72 ? 8 : 4;
+
+  WEFT_DEVICE static void Store(arch::Thread t, std::uint32_t stage, int i, const Chunk& narrow) {
+    constexpr auto kStart = static_cast<std::uint32_t>(NarrowBytes(kLines * kWidenedLine, kBits));
+    constexpr int kOut = 2 * 8 / kBits;  // chunks that a chunk becomes
+    const int line = t.lane() / kChunks, chunk = t.lane() % kChunks;
+    const std::uint32_t wide =
+        stage + kStart + static_cast<std::uint32_t>((i * kWarpLines + line) * kWide);
+    WEFT_UNROLL
+    for (int out = 0; out < kOut; ++out) {
+      Chunk halves;
+      WEFT_UNROLL
+      for (int pair = 0; pair < 4; ++pair) {
+        halves.word[pair] = WidenPair(t, narrow, 4 * out + pair);
+      }
+      const int at = (chunk * kOut + out) ^ line % 8;
+      t.StoreSharedAt(wide + static_cast<std::uint32_t>(at * 16), halves);
+    }
+  }
   WEFT_DEVICE static std::uint32_t WidenPair(arch::Thread t, const Chunk& narrow, int pair) {
     if constexpr (kInt4) {
       const auto byte = 0x4440u | static_cast<std::uint32_t>(pair % 4);
