@@ -185,11 +185,9 @@ struct WgmmaGemmParts {
     static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
     static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidensB;
     static constexpr bool kFills = kTurned<P> || kWidensA;
-    static constexpr int kFillWarps = kFills ? 2 : 1;
-    // For what is on its way from and to shared memory, as far as two blocks on a multiprocessor have them.
-    static constexpr int kFillRegisters = sizeof(typename P::Element) == 4 ? 40
-                                          : P::config.blocks_per_sm == 2   ? 56
-                                                                           : 72;
+    // Boxes of tf32 are small: one thread would copy both operands too slowly.
+    static constexpr int kFillWarps = !kFills ? 1 : sizeof(typename P::Element) == 4 ? 2 : 3;
+    static constexpr int kFillRegisters = sizeof(typename P::Element) == 4 ? 40 : 56;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         !kWidensB, void,

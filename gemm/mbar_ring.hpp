@@ -47,16 +47,16 @@ concept PrefetchedOperand = CopiedOperand<T> && requires(T op, arch::Thread t, C
 // How a ring is laid out: made on the host.
 struct MbarRingParams {
   static constexpr int kMostStages = 16, kMostRowThreads = 3;
-  std::int32_t stages = 0;         // 2 to kMostStages
-  std::int32_t stage_bytes = 0;    // a multiple of 1024, as swizzles need
-  std::int32_t b_offset = 0;       // where operand B begins, likewise
-  std::int32_t b_stride = 0;       // from a slice of it to the next, likewise
-  std::int32_t row_threads = 1;    // that copy operand A, 1 to kMostRowThreads
+  std::int32_t stages = 0;       // 2 to kMostStages
+  std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
+  std::int32_t b_offset = 0;     // where operand B begins, likewise
+  std::int32_t b_stride = 0;     // from a slice of it to the next, likewise
+  std::int32_t row_threads = 1;  // that copy operand A, 1 to kMostRowThreads; 0: who copies B does
   std::int32_t thread_copies = 1;  // of a slice's, each of them; together at least all
   // For slices of `copies` of operand A, among at most `most` threads.
   constexpr void ShareCopies(std::int32_t copies, std::int32_t most = kMostRowThreads) {
-    thread_copies = (copies + most - 1) / most;
-    row_threads = (copies + thread_copies - 1) / thread_copies;
+    thread_copies = most > 0 ? (copies + most - 1) / most : copies;
+    row_threads = most > 0 ? (copies + thread_copies - 1) / thread_copies : 0;
   }
   // Slices of A that are asked for before earlier kernels are waited for. Each keeps the copy engine
   // busy as long as the copy itself would.
@@ -108,6 +108,7 @@ struct MbarRing {
   static constexpr int ProducerRegisters(int /*start*/) { return 24; }
   static constexpr int kMostStages = Params::kMostStages;
   static constexpr int kRowThreads = Params::kMostRowThreads - (M::kFills ? M::kFillWarps : 0);
+  static_assert(kRowThreads >= 0);
   // The first one that fills, by its number among the producers' warps; and a warp's among those that do.
   static constexpr int kFirstFillWarp = 1 + kRowThreads;
   WEFT_DEVICE static int NumberOfFillWarp(arch::Thread t) {
@@ -221,7 +222,18 @@ struct MbarRing {
   template <CopiedOperand A, CopiedOperand B>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
                                   A& a, B& b, const SliceRange& slices, int early, Turn& turn) {
-    if (producer == 0) {
+    if constexpr (kRowThreads == 0) {
+      if constexpr (M::kSplit > 1) a.Seek(slices.begin), b.Seek(slices.begin);
+      if (early >= 0) t.WaitForEarlierGrids();
+      WEFT_NO_UNROLL
+      for (int slice = slices.begin; slice < slices.end; ++slice) {
+        const std::uint32_t full = Free(t, shared, turn);
+        t.MbarArriveTx(full, a.Bytes(slice) + b.Bytes(slice));
+        b.Copy(t, SliceOfB(t, shared, p, turn.slot, slice), full, slice);
+        a.Copy(t, Stage(t, shared, p, turn.slot), full, slice);
+        turn.Next(p.stages);
+      }
+    } else if (producer == 0) {
       if constexpr (M::kSplit > 1) b.Seek(slices.begin);
       const bool brings = early >= 0 || !p.b_stays;
       WEFT_NO_UNROLL

@@ -318,7 +318,10 @@ struct TileKernel {
             if (!tile.exists) continue;
           }
           const auto& own = OwnOf(p, tile);
-          if constexpr (kListed) t.FenceTensorMap(producer == 0 ? own.b.map : own.a.map);
+          if constexpr (kListed) {
+            t.FenceTensorMap(producer == 0 ? own.b.map : own.a.map);
+            if constexpr (Pipeline::kRowThreads == 0) t.FenceTensorMap(own.a.map);
+          }
           typename Parts::OperandA a(own.a, tile);
           typename Parts::OperandB b(own.b, tile);
           Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, SlicesOf(t, slices, own, i),

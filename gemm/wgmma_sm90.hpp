@@ -62,7 +62,7 @@ inline namespace WEFT_BACKEND {
 //     HeldColumns  optional, or void: the stage has the columns in a narrower type. The tensor cores then take
 //                  them from registers, where each warp makes what is multiplied (held_columns.hpp)
 //     kFills       optional: warps change what has come before it is multiplied (MbarRing::Fill); kFillWarps
-//                  of them, 1 or 2, which take kFillRegisters more than threads that copy (1; 8)
+//                  of them, 1 to 3, which take kFillRegisters more than threads that copy (1; 8)
 template <class P, class Spec>
 class WgmmaSm90Mainloop {
  public:

@@ -71,7 +71,7 @@ class WidenMatrix<M, Widen<Element, From>, kLines> {
   }
 
  private:
-  static constexpr int kTogether = M::kFillRegisters >= 72 ? 8 : 4;
+  static constexpr int kTogether = 6;  // rounds of a warp, of a slice of 128 lines of int8
 
   WEFT_DEVICE static void Store(arch::Thread t, std::uint32_t stage, int i, const Chunk& narrow) {
     constexpr auto kStart = static_cast<std::uint32_t>(NarrowBytes(kLines * kWidenedLine, kBits));
