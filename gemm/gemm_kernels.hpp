@@ -185,9 +185,11 @@ struct WgmmaGemmParts {
     static constexpr bool kRowsAcross = !kLinesOfA<P> && !kTurned<P>;
     static constexpr bool kColumnsAcross = !kLinesOfB<P> && !kTurned<P> && !kWidensB;
     static constexpr bool kFills = kTurned<P> || kWidensA;
-    // Boxes of tf32 are small: one thread would copy both operands too slowly.
-    static constexpr int kFillWarps = !kFills ? 1 : sizeof(typename P::Element) == 4 ? 2 : 3;
-    static constexpr int kFillRegisters = sizeof(typename P::Element) == 4 ? 40 : 56;
+    // Three warps turned bytes more slowly than two, of which each has more on its way (docs/performance.md).
+    static constexpr int kFillWarps = kWidensA ? 3 : kFills ? 2 : 1;
+    static constexpr int kFillRegisters = sizeof(typename P::Element) == 4           ? 40
+                                          : kWidensA || P::config.blocks_per_sm == 2 ? 56
+                                                                                     : 72;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         !kWidensB, void,

@@ -148,13 +148,25 @@ double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
 }
 
 // Clocks of a slice of which warps turn boxes of 32 rows (turned_matrices.hpp): 0 if there are none. From four
-// tiles of one product on an H100.
+// tiles of tf32 of one product on an H100; of bytes, of which a box of 128 counts as four, up to 15% too few.
 double TurnClocks(const TileFacts& tile) {
   constexpr double kOfSlice = 900.0, kOfBox = 190.0, kWarps = 2.0;
   if (!tile.turned) return 0.0;
   const TileShape& t = tile.config.threadblock;
   const double boxes = (tile.lines_a ? 0.0 : t.m / 32.0) + (tile.lines_b ? 0.0 : t.n / 32.0);
   return kOfSlice + kOfBox * boxes / kWarps;
+}
+
+// Clocks of a tile's columns that lie across k and are widened (held_columns.hpp), 0 if none are: a multiprocessor
+// takes this long for a step of 64, of each warpgroup that multiplies by them. From three tiles of two products on an
+// H100; a warpgroup alone (16 rows) waits for other things.
+double WidenClocks(const TileFacts& tile, double steps) {
+  constexpr double kOfStep = 130.0;
+  const TileDescription& c = tile.config;
+  const double sharers = double(c.threadblock.m) / c.warp.m;  // of the same columns
+  const double groups = c.turns * sharers * c.threadblock.n / c.warp.n;
+  if (!tile.loads_b || tile.lines_b || groups == 1.0) return 0.0;
+  return steps * sharers * c.threadblock.n / 64.0 * kOfStep;
 }
 
 // Microseconds of a wgmma_sm90 kernel whose operands the copy engine brings. Its blocks stay and take
@@ -215,7 +227,8 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   // else the ring goes on behind them.
   const double groups = outputs / (double(config.warp.m) * config.warp.n);
   const double alone_in_slice = config.turns > 1 ? kTurnSlice : kSlice;
-  const double multiply = std::max(products, products / groups + slices * alone_in_slice);
+  const double multiply =
+      std::max({products, products / groups + slices * alone_in_slice, WidenClocks(tile, steps)});
   const double ring = (products + feed + slices * kRoundTrip) / e.stages;
   const double first = feed / slices, turned = slices * TurnClocks(tile);
   const double alone = first + Overlapped({multiply, feed - first, ring, turned}) + epilogue;

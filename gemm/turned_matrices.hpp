@@ -35,10 +35,10 @@ class TurnedWords {
  public:
   WEFT_DEVICE explicit TurnedWords(arch::Thread) {}
 
-  // By warp `warp` of kWarps; number: the box's, of those in a stage.
-  template <int /*kRows*/, int kWarps>
-  WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int number, int warp) const {
-    if (number % kWarps != warp) return;
+  // By warp `warp` of `warps`; number: the box's, of those in a stage.
+  template <int kRows>
+  WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int number, int warp, int warps) const {
+    if (number % warps != warp) return;
     Chunk line[kChunks];
     WEFT_UNROLL
     for (int c = 0; c < kChunks; ++c) {
@@ -68,6 +68,9 @@ class TurnedWords {
 // a lane stores first. So that eight lines lie in eight different places of the swizzle, the first matrix
 // has the first two of four k in the first half of them and the last two in the second, and the rows stored first
 // are even ones in the first half and odd ones in the second.
+//
+// kAhead: distances (below) that are on their way while one is stored, each of eight registers.
+template <int kAhead>
 class TurnedBytes {
  public:
   WEFT_DEVICE explicit TurnedBytes(arch::Thread t) : upper_(t.lane() < 16 ? 0u : ~0u) {
@@ -80,34 +83,37 @@ class TurnedBytes {
     second_ = both + (~upper_ & 0x1111u);
   }
 
-  // kRows: how many of the box are multiplied.
-  template <int kRows, int kWarps>
-  WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int /*number*/, int warp) const {
+  // kRows: how many of the box are multiplied. By two warps.
+  template <int kRows>
+  WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int /*number*/, int warp,
+                        int /*warps*/) const {
     // Kept here, or ptxas makes the addresses of all units before a tile's first slice, and spills them.
-    std::uint32_t own[] = {load_, store_, first_, second_, upper_};
+    std::uint32_t own[] = {load_, store_, first_, second_, upper_, warp == 0 ? 0u : ~0u};
     t.KeepInPlace(own);
-    constexpr int kTurns = CeilDiv(kBlocks, kWarps);
-    // While the units of a distance are stored those of the next are on their way.
-    std::uint32_t word[2][4][4];
+    std::uint32_t word[kAhead + 1][2][4];
     WEFT_UNROLL
-    for (int i = 0; i <= kTurns; ++i) {
-      const Distance next(i * kWarps + warp);
-      if (next.Exists() && i < kTurns) {
+    for (int i = 0; i < kBlocks + kAhead; ++i) {
+      if (i < kBlocks) {
         WEFT_UNROLL
-        for (int u = 0; u < 4; ++u) {
-          if (!Turns<kRows>(next, u)) continue;
-          const std::uint32_t at = next.Places(own[4], false) ^ next.Unit(u) ^ own[0];
-          t.template LdMatrixTrans<4>(word[i % 2][u], box + at);
+        for (int u = 0; u < 2; ++u) {
+          const int from = FirstOf(i, u, warp);
+          if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
+            t.template LdMatrixTrans<4>(word[i % (kAhead + 1)][u],
+                                        box + (own[0] ^ Places(i, u, own[4], own[5], false)));
+          }
         }
       }
       t.SyncWarp();  // what is stored next has been read
-      const Distance now(next.apart - kWarps);
-      if (i == 0 || !now.Exists()) continue;
-      WEFT_UNROLL
-      for (int u = 0; u < 4; ++u) {
-        if (!Turns<kRows>(now, u)) continue;
-        const std::uint32_t at = now.Places(own[4], true) ^ now.Unit(u) ^ own[1];
-        Store(t, box + at, own[2], own[3], word[(i + 1) % 2][u]);
+      if (i >= kAhead) {
+        const int apart = i - kAhead;
+        WEFT_UNROLL
+        for (int u = 0; u < 2; ++u) {
+          const int from = FirstOf(apart, u, warp);
+          if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
+            Store(t, box + (own[1] ^ Places(apart, u, own[4], own[5], true)), own[2], own[3],
+                  word[apart % (kAhead + 1)][u]);
+          }
+        }
       }
     }
   }
@@ -115,33 +121,26 @@ class TurnedBytes {
  private:
   static constexpr int kBlock = 16, kBlocks = 8;
 
+  // Blocks (i, j) and (j, i) are units of distance d = i ^ j, four of each, by the smaller i, which lacks
+  // d's highest bit; of distance 0 are (i, i) and (i + 4, i + 4). A warp has two of each distance.
+  static constexpr int WarpBit(int apart) { return apart == 1 ? 2 : 1; }
+  static constexpr int UnitBit(int apart) { return apart == 0 || apart >= 4 ? 2 : 4; }
+  static constexpr int FirstOf(int apart, int u, int warp) {
+    return warp * WarpBit(apart) + u * UnitBit(apart);
+  }
   static constexpr std::uint32_t Both(int n) {
     return static_cast<std::uint32_t>(n << 4 | n << 11);
   }
-
-  // Blocks (i, j) and (j, i) are units of distance i ^ j, four of each, by the smaller i, which lacks the
-  // distance's highest bit and has each of the other two or not; of distance 0 are (i, i) and (i + 4, i + 4).
-  struct Distance {
-    WEFT_DEVICE explicit Distance(int d)
-        : apart(d), low(d == 1 ? 2 : 1), high(d == 0 || d >= 4 ? 2 : 4) {}
-    WEFT_DEVICE bool Exists() const { return apart < kBlocks; }
-    WEFT_DEVICE int First(int u) const { return u % 2 * low + u / 2 * high; }
-    WEFT_DEVICE std::uint32_t Unit(int u) const { return Both(First(u)); }
-    // Where a lane's block of unit 0 is to be read, or stored: of block (i, j) 16 bytes of rows are i
-    // and 16 lines of k its j; turned, the other way round. The upper lanes, whose bits are all set in
-    // `upper`, have block (j, i).
-    WEFT_DEVICE std::uint32_t Places(std::uint32_t upper, bool stored) const {
-      const auto lines = static_cast<std::uint32_t>(apart << 11);
-      const auto bytes = static_cast<std::uint32_t>(apart << 4);
-      if (apart == 0) return upper & Both(4);
-      return (stored ? bytes : lines) ^ (upper & (lines ^ bytes));
-    }
-    int apart, low, high;
-  };
-  // Of what is not multiplied nothing need be turned.
-  template <int kRows>
-  WEFT_DEVICE static bool Turns(const Distance& d, int u) {
-    return kRows > kBlock * (kBlocks - 1) || d.First(u) * kBlock < kRows;
+  // Where a lane's block of a unit is to be read, or stored: of block (i, j) 16 bytes of rows are i and 16
+  // lines of k its j; turned, the other way round. The upper lanes have block (j, i). upper, second: all
+  // bits, or none, of an upper lane, of the second warp.
+  static constexpr std::uint32_t Places(int apart, int u, std::uint32_t upper, std::uint32_t second,
+                                        bool stored) {
+    const auto lines = static_cast<std::uint32_t>(apart << 11);
+    const auto bytes = static_cast<std::uint32_t>(apart << 4);
+    const std::uint32_t lower = apart == 0 ? 0 : stored ? bytes : lines;
+    const std::uint32_t swapped = apart == 0 ? Both(4) : lines ^ bytes;
+    return (second & Both(WarpBit(apart))) ^ (upper & swapped) ^ lower ^ Both(u * UnitBit(apart));
   }
 
   WEFT_DEVICE static void Store(arch::Thread t, std::uint32_t at, std::uint32_t first,
@@ -161,8 +160,10 @@ class TurnedBytes {
 // What fills the stages of mainloop M (MbarRing). kTurnsA, kTurnsB: whether A (B) is turned.
 template <class M, int kElementBytes, bool kTurnsA, bool kTurnsB>
 class TurnMatrices {
-  using Box = std::conditional_t<kElementBytes == 4, TurnedWords, TurnedBytes>;
+  using Box = std::conditional_t<kElementBytes == 4, TurnedWords,
+                                 TurnedBytes<(M::kFillRegisters - 40) / 8>>;
   static constexpr int kRows = TurnedBox(kElementBytes), kBoxBytes = kRows * kTurnedLine;
+  static_assert(kElementBytes == 4 || M::kFillWarps == 2);
 
  public:
   template <class Params>
@@ -192,12 +193,12 @@ class TurnMatrices {
     constexpr int kWhole = kAll / kRows, kRest = kAll % kRows;
     WEFT_NO_UNROLL
     for (int i = 0; i < kWhole; ++i) {
-      box_.template Turn<kRows, M::kFillWarps>(t, box + static_cast<std::uint32_t>(i * kBoxBytes),
-                                               first + i, warp_);
+      box_.template Turn<kRows>(t, box + static_cast<std::uint32_t>(i * kBoxBytes), first + i,
+                                warp_, M::kFillWarps);
     }
     if constexpr (kRest > 0) {
-      box_.template Turn<kRest, M::kFillWarps>(
-          t, box + static_cast<std::uint32_t>(kWhole * kBoxBytes), first + kWhole, warp_);
+      box_.template Turn<kRest>(t, box + static_cast<std::uint32_t>(kWhole * kBoxBytes),
+                                first + kWhole, warp_, M::kFillWarps);
     }
   }
 
