@@ -147,14 +147,20 @@ double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
   return kLaunch + std::max(compute, memory);
 }
 
-// Clocks of a slice of which warps turn boxes of 32 rows (turned_matrices.hpp): 0 if there are none. From four
-// tiles of tf32 of one product on an H100; of bytes, of which a box of 128 counts as four, up to 15% too few.
+// Clocks of a slice of which warps turn boxes (turned_matrices.hpp): 0 if there are none. Tf32's from four tiles of
+// one product on an H100. Of bytes shared memory binds: lines of 128 bytes that products read, that are copied, and
+// that are turned, each twice; a fifth more from four tiles of three products on an H100 and an H200.
 double TurnClocks(const TileFacts& tile) {
-  constexpr double kOfSlice = 900.0, kOfBox = 190.0, kWarps = 2.0;
   if (!tile.turned) return 0.0;
   const TileShape& t = tile.config.threadblock;
-  const double boxes = (tile.lines_a ? 0.0 : t.m / 32.0) + (tile.lines_b ? 0.0 : t.n / 32.0);
-  return kOfSlice + kOfBox * boxes / kWarps;
+  const double rows = (tile.lines_a ? 0.0 : t.m) + (tile.lines_b ? 0.0 : t.n);
+  if (tile.element_bytes == 1) {
+    constexpr double kMore = 1.2;
+    const double products = t.n / 64.0 * t.m + double(t.m) / tile.config.warp.m * t.n;
+    return kMore * (products + t.m + t.n + 2.0 * rows);
+  }
+  constexpr double kOfSlice = 900.0, kOfBox = 190.0, kWarps = 2.0, kBoxRows = 32.0;
+  return kOfSlice + kOfBox * rows / kBoxRows / kWarps;
 }
 
 // Clocks of a tile's columns that lie across k and are widened (held_columns.hpp), 0 if none are: a multiprocessor
