@@ -7,7 +7,8 @@
 // first slices arrive during this one's epilogue.
 //
 // Where what has come is changed before it is multiplied (M::kFills), the last warps of the copying
-// warpgroup, M::kFillWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have.
+// warpgroup, M::kFillWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have. Where
+// three do, one thread copies both operands.
 #pragma once
 
 #include <cstdint>
