@@ -199,10 +199,20 @@ struct ComplexFamily {
                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
   using Double = Of<FmaTileOf<64, 32, 8, 32, 16, 4, 4>, MmaTileOf<128, 64, 128, 32, 32, 4>,
                     MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
-                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>,
-                    MmaTileOf<16, 32, 512, 16, 32, 4, false, 128>,
+                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
+  // Not beside a residual (mma_sm80.hpp).
+  template <class T, bool kAny>
+  struct Sliced {
+    using type = Of<MmaTileOf<16, 32, 512, 16, 32, 4, false, 128>,
                     MmaTileOf<32, 16, 512, 32, 16, 4, false, 128>>;
-  using All = std::conditional_t<std::is_same_v<E, Complex<float>>, Float, Double>;
+  };
+  template <class T>
+  struct Sliced<T, false> {
+    using type = Family<>;
+  };
+  using All =
+      std::conditional_t<std::is_same_v<E, Complex<float>>, Float,
+                         JoinFamilies<Double, typename Sliced<E, !Epilogue::kHasResidual>::type>>;
 };
 
 // Of an operand of 16-bit floats and one that becomes them.
@@ -324,7 +334,7 @@ template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class A 
           class B = layouts::ColumnMajor, class C = layouts::RowMajor>
 using DoubleGemmFamily = typename internal::DoubleFamily<Epilogue, A, B, C>::All;
 
-// Complex<float> or Complex<double>: 6 or 8 policies, the first, of fma, for any GPU from sm_75, the others from
+// Complex<float> or Complex<double>: 6 policies, 8 of double without a Residual, the first, of fma, for any GPU from sm_75, the others from
 // sm_80, of double by tensor cores but for two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
 // Chain<[Residual<E>,] [Scale,] ToSums<E>>, alpha and gamma are Es.
 template <class E, class Epilogue = epilogues::Chain<epilogues::ToSums<E>>,

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/held_columns.hpp"
+#include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
 

@@ -24,8 +24,9 @@ struct ComplexSlicedMmaTile {  // two warps, each with one of the two steps of a
 struct ComplexFmaTile {
   static constexpr auto config = SimtConfig({64, 32, 8}, {32, 16, 8}, {4, 4, 1}, Alignment{16, 16});
 };
-template <class E, class A, class B, class C, class Tile>
-using ComplexPolicy = TypedGemm<E, A, B, C, Chain<Residual<E>, Scale, ToSums<E>>, Tile>;
+template <class E, class A, class B, class C, class Tile,
+          class Epilogue = Chain<Residual<E>, Scale, ToSums<E>>>
+using ComplexPolicy = TypedGemm<E, A, B, C, Epilogue, Tile>;
 
 namespace {
 
@@ -66,8 +67,10 @@ void ExpectComplex(const GemmProblem& problem, std::uint32_t seed) {
   const OperatorMemory<E> a_memory(a), b_memory(b), c_memory(c);
   typename Gemm<P>::Arguments args;
   args.a = a_memory.get(), args.b = b_memory.get();
-  args.c = c_memory.get(), args.residual = c_memory.get();
-  args.alpha = {T(0.3), T(-0.7)}, args.gamma = {T(1.1), T(0.4)};
+  args.c = c_memory.get();
+  args.alpha = {T(0.3), T(-0.7)};
+  constexpr bool kResidual = P::Epilogue::kHasResidual;
+  if constexpr (kResidual) args.residual = c_memory.get(), args.gamma = {T(1.1), T(0.4)};
   Launch(*op, args, static_cast<int>(seed));
   if (testing::Test::HasFatalFailure()) return;
   const std::vector<E> got = c_memory.Read();
@@ -90,7 +93,8 @@ void ExpectComplex(const GemmProblem& problem, std::uint32_t seed) {
         for (int part = 1; part < kBlockK / kWarpK; ++part) sum += parts[part];
         const std::int64_t at =
             g * p.stride_c + (kOrders.row_major_c ? i * p.ldc + j : j * p.ldc + i);
-        const E want = MulAdd(args.alpha, sum, MulAdd(args.gamma, c[at], E{}));
+        E want = MulAdd(args.alpha, sum, E{});
+        if constexpr (kResidual) want = MulAdd(args.alpha, sum, MulAdd(args.gamma, c[at], E{}));
         if constexpr (kOrdered) {
           different += got[at] != want;
         } else {
@@ -103,9 +107,10 @@ void ExpectComplex(const GemmProblem& problem, std::uint32_t seed) {
   EXPECT_EQ(different, 0);
 }
 
-template <class E, class A, class B, class C, class Tile>
+template <class E, class A, class B, class C, class Tile,
+          class Epilogue = Chain<Residual<E>, Scale, ToSums<E>>>
 void ExpectRandomComplex(std::uint32_t seed, int problems = 4) {
-  using P = ComplexPolicy<E, A, B, C, Tile>;
+  using P = ComplexPolicy<E, A, B, C, Tile, Epilogue>;
   constexpr int kBytes = sizeof(E);
   std::mt19937 engine(seed);
   for (int i = 0; i < problems; ++i) {
@@ -147,10 +152,11 @@ TEST(GemmComplexDouble, TensorCoresInAllLayouts) {
 TEST(GemmComplexDouble, WarpsShareSlicesOfTensorCores) {
   using E = Complex<double>;
   using Tile = ComplexSlicedMmaTile;
-  ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, Tile>(4500);
-  ExpectRandomComplex<E, RowMajor, RowMajor, ColumnMajor, Tile>(4510);
-  ExpectRandomComplex<E, ColumnMajor, ColumnMajor, ColumnMajor, Tile>(4520);
-  ExpectRandomComplex<E, ColumnMajor, RowMajor, RowMajor, Tile>(4530);
+  using Scaled = Chain<Scale, ToSums<E>>;
+  ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, Tile, Scaled>(4500);
+  ExpectRandomComplex<E, RowMajor, RowMajor, ColumnMajor, Tile, Scaled>(4510);
+  ExpectRandomComplex<E, ColumnMajor, ColumnMajor, ColumnMajor, Tile, Scaled>(4520);
+  ExpectRandomComplex<E, ColumnMajor, RowMajor, RowMajor, Tile, Scaled>(4530);
 }
 TEST(GemmComplexDouble, Batch) {
   using P = ComplexPolicy<Complex<double>, RowMajor, RowMajor, RowMajor, ComplexMmaTile<16, 16>>;
