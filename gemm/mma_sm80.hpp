@@ -50,8 +50,8 @@ struct MmaSm80Mainloop
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
       "multiple of 32 int8 or 8-bit floats, 16 16-bit floats, 8 tf32, doubles or complex doubles");
   // Beside the residuals of complex numbers the sums of other warps leave too few registers.
-  static_assert(T::kWarpsK == 1 ||
-                    !(kHalfSums<P> || (T::kElementBytes == 16 && P::Epilogue::kHasResidual)),
+  static constexpr bool kHasResidual = requires { requires P::Epilogue::kHasResidual; };
+  static_assert(T::kWarpsK == 1 || !(kHalfSums<P> || (T::kElementBytes == 16 && kHasResidual)),
                 "weft: config.warp must equal config.threadblock in k where sums are of Half, or "
                 "complex with a Residual");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
