@@ -21,7 +21,7 @@
 #   grid       gemm_bench, every type x every order of A and B on the products WEFT_GRID_SIZES (10240x4096x4096, 4096^3,
 #              8192^3 and 16 rows or columns), tiles that the model expects within WEFT_GRID_NEAR (2) of its choice;
 #              gemm-grid.json. As many products as there is time for, and the same command again does the others: it
-#              goes on from the gemm-grid.json of this commit in build/h200, or in perf/results/h200
+#              goes on from the gemm-grid.json of this commit in build/h200, or in perf/results/h200 (WEFT_GRID_KEPT)
 #   ab         perf/ab.py: the weft_perf of the folder WEFT_A (another carry/), against this one's, list anchors;
 #              ab.json, ab.md; WEFT_AB has more of its flags
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
@@ -117,7 +117,7 @@ batch() {
 }
 gemm() { bench gemm_bench gemm --sizes="${WEFT_GEMM_SIZES:-4096}"; }
 grid() {
-  local file=$out/gemm-grid.json kept=perf/results/h200/gemm-grid.json
+  local file=$out/gemm-grid.json kept=${WEFT_GRID_KEPT:-perf/results/h200/gemm-grid.json}
   [ -f "$file" ] || { [ -f "$kept" ] && cp "$kept" "$file"; }
   # What is under way at the end of the time takes up to half a minute more.
   bounded $((limit - 10)) $bin/gemm_bench --json="$file" --commit="$commit" --resume --skip=Streamed --nosm80 \

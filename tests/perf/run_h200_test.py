@@ -19,7 +19,8 @@ class RunTest(unittest.TestCase):
         self.out.mkdir()
         (root / "carry" / "commit").write_text("abc123\n")
         self.environment = {**os.environ, "WEFT_CARRY": str(root / "carry"), "OUT": str(self.out),
-                            "WEFT_RESULTS": str(root / "results"), "WEFT_CHOICES": "none"}
+                            "WEFT_RESULTS": str(root / "results"), "WEFT_CHOICES": "none",
+                            "WEFT_GRID_KEPT": str(root / "kept.json")}
 
     def program(self, name, text):
         (self.bin / name).write_text("#!/bin/bash\nfor a; do case $a in --json=*) json=${a#--json=};; esac; done\n" + text)
