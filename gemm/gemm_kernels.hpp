@@ -217,7 +217,7 @@ struct WgmmaGemmParts {
   static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<P>) +
                      (kWidensA ? NarrowBytes(kTile.m * kTile.k, kOperandBits<P, true>) : 0) +
                      (kWidensB
-                          ? RoundUp(kTile.n * kLineOfB, 1024)
+                          ? NarrowBytes(kTile.n * kTile.k, kOperandBits<P, false>)
                           : MatrixSliceBytes(kTile.n, kTile.k, kElementBytes, kLinesOfB<P>))) <=
                     Mainloop::kStageBytes,
                 "weft: two slices of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "

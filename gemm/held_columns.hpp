@@ -76,6 +76,10 @@ struct WidenedPair<Widen<Element, From>> {
   static constexpr std::uint32_t Selector(std::uint32_t i, std::uint32_t j) {
     return 0x5050u | i | j << 8;
   }
+  // Those of the int4 in byte i of a word.
+  WEFT_DEVICE static std::uint32_t OfByte(arch::Thread t, std::uint32_t word, std::uint32_t i) {
+    return OfHalves(t, t.BytePermute(word, 0, 0x4440u | i) * 0x1001u);
+  }
   // The lowest four bits of either half of a word.
   WEFT_DEVICE static std::uint32_t OfHalves(arch::Thread t, std::uint32_t word) {
     const std::uint32_t above = (word & 0x000f000fu) ^ (kUlps | 0x00080008u);
@@ -115,9 +119,9 @@ struct WidenedLines<Widen<Element, From>, kLine> {
       if constexpr (kInt4) {
         // All of the step, the same for four lanes, of which each takes its byte of either half.
         const auto all = t.template LoadSharedAt<Words>(column);
-        const std::uint32_t own = 0x4440u | static_cast<std::uint32_t>(t.lane() % 4);
-        held[e] = Pair::OfHalves(t, t.BytePermute(all.word[0], 0, own) * 0x1001u);
-        held[2 + e] = Pair::OfHalves(t, t.BytePermute(all.word[1], 0, own) * 0x1001u);
+        const auto own = static_cast<std::uint32_t>(t.lane() % 4);
+        held[e] = Pair::OfByte(t, all.word[0], own);
+        held[2 + e] = Pair::OfByte(t, all.word[1], own);
       } else {
         constexpr std::uint32_t kPair = Pair::Selector(0, 1);
         held[e] = Pair::OfBytes(t, t.template LoadSharedAt<std::uint16_t>(column), kPair);

@@ -347,5 +347,23 @@ struct MbarRing {
   }
 };
 
+// A base of what fills all slices of all tiles of mainloop M, whatever they are, and remembers nothing.
+template <class M>
+class FillsEverySlice {
+ public:
+  template <class Params>
+  WEFT_DEVICE static bool HasWork(const Params&) {
+    return true;
+  }
+  template <class Tile>
+  WEFT_DEVICE void Aim(arch::Thread, const Tile&, int) {}
+  WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
+
+ protected:
+  WEFT_DEVICE explicit FillsEverySlice(arch::Thread t) : warp_(M::Pipeline::NumberOfFillWarp(t)) {}
+
+  int warp_;  // this thread's, of M::kFillWarps
+};
+
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

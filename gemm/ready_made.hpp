@@ -201,18 +201,11 @@ struct ComplexFamily {
                     MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
                     SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
   // Not beside a residual (mma_sm80.hpp).
-  template <class T, bool kAny>
-  struct Sliced {
-    using type = Of<MmaTileOf<16, 32, 512, 16, 32, 4, false, 128>,
-                    MmaTileOf<32, 16, 512, 32, 16, 4, false, 128>>;
-  };
-  template <class T>
-  struct Sliced<T, false> {
-    using type = Family<>;
-  };
+  using Sliced = std::conditional_t<Epilogue::kHasResidual, Family<>,
+                                    Of<MmaTileOf<16, 32, 512, 16, 32, 4, false, 128>,
+                                       MmaTileOf<32, 16, 512, 32, 16, 4, false, 128>>>;
   using All =
-      std::conditional_t<std::is_same_v<E, Complex<float>>, Float,
-                         JoinFamilies<Double, typename Sliced<E, !Epilogue::kHasResidual>::type>>;
+      std::conditional_t<std::is_same_v<E, Complex<float>>, Float, JoinFamilies<Double, Sliced>>;
 };
 
 // Of an operand of 16-bit floats and one that becomes them.

@@ -13,6 +13,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/gemm/warp_tile.hpp"
 
 namespace weft::gemm {
 
@@ -39,6 +40,8 @@ class TurnedWords {
   template <int kRows>
   WEFT_DEVICE void Turn(arch::Thread t, std::uint32_t box, int number, int warp, int warps) const {
     if (number % warps != warp) return;
+    using Chunk = SharedVector<std::uint32_t, 4>;
+    constexpr int kChunks = kTurnedLine / static_cast<int>(sizeof(Chunk));
     Chunk line[kChunks];
     WEFT_UNROLL
     for (int c = 0; c < kChunks; ++c) {
@@ -48,15 +51,9 @@ class TurnedWords {
     const auto word = static_cast<std::uint32_t>(t.lane() % 4 * 4);
     WEFT_UNROLL
     for (int row = 0; row < TurnedBox(4); ++row) {
-      t.StoreSharedAt(box + TurnedChunkAt(row, t.lane() / 4) + word, line[row / 4].word[row % 4]);
+      t.StoreSharedAt(box + TurnedChunkAt(row, t.lane() / 4) + word, line[row / 4].value[row % 4]);
     }
   }
-
- private:
-  struct alignas(16) Chunk {
-    std::uint32_t word[4];
-  };
-  static constexpr int kChunks = kTurnedLine / static_cast<int>(sizeof(Chunk));
 };
 
 // Boxes of 128 bytes by 128, in blocks of 16 by 16: block (i, j) of rows and of k changes places with block
@@ -159,7 +156,7 @@ class TurnedBytes {
 
 // What fills the stages of mainloop M (MbarRing). kTurnsA, kTurnsB: whether A (B) is turned.
 template <class M, int kElementBytes, bool kTurnsA, bool kTurnsB>
-class TurnMatrices {
+class TurnMatrices : public FillsEverySlice<M> {
   using Box = std::conditional_t<kElementBytes == 4, TurnedWords,
                                  TurnedBytes<(M::kFillRegisters - 40) / 8>>;
   static constexpr int kRows = TurnedBox(kElementBytes), kBoxBytes = kRows * kTurnedLine;
@@ -168,15 +165,7 @@ class TurnMatrices {
  public:
   template <class Params>
   WEFT_DEVICE TurnMatrices(arch::Thread t, const Params& p, const FillMemory&)
-      : box_(t), warp_(M::Pipeline::NumberOfFillWarp(t)), b_offset_(p.ring.b_offset) {}
-
-  template <class Params>
-  WEFT_DEVICE static bool HasWork(const Params&) {
-    return true;
-  }
-  template <class Tile>
-  WEFT_DEVICE void Aim(arch::Thread, const Tile&, int) {}
-  WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
+      : FillsEverySlice<M>(t), box_(t), b_offset_(p.ring.b_offset) {}
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
     constexpr int kBoxesA = CeilDiv(M::kBlockM, kRows);
@@ -194,16 +183,16 @@ class TurnMatrices {
     WEFT_NO_UNROLL
     for (int i = 0; i < kWhole; ++i) {
       box_.template Turn<kRows>(t, box + static_cast<std::uint32_t>(i * kBoxBytes), first + i,
-                                warp_, M::kFillWarps);
+                                this->warp_, M::kFillWarps);
     }
     if constexpr (kRest > 0) {
       box_.template Turn<kRest>(t, box + static_cast<std::uint32_t>(kWhole * kBoxBytes),
-                                first + kWhole, warp_, M::kFillWarps);
+                                first + kWhole, this->warp_, M::kFillWarps);
     }
   }
 
   Box box_;
-  int warp_, b_offset_;
+  int b_offset_;
 };
 
 }  // namespace WEFT_BACKEND

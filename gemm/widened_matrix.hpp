@@ -12,6 +12,7 @@
 #include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/gemm/warp_tile.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
@@ -30,34 +31,24 @@ inline namespace WEFT_BACKEND {
 template <class M, class Load, int kLines>
 class WidenMatrix;
 template <class M, class Element, class From, int kLines>
-class WidenMatrix<M, Widen<Element, From>, kLines> {
+class WidenMatrix<M, Widen<Element, From>, kLines> : public FillsEverySlice<M> {
   using Pair = WidenedPair<Widen<Element, From>>;
   static constexpr bool kInt4 = std::is_same_v<From, Int4>;
-  static constexpr int kBits = kInt4 ? 4 : 8, kNarrow = kWidenedLine * kBits / 8, kWide = 128;
-  struct alignas(16) Chunk {
-    std::uint32_t word[4];
-  };
-  static constexpr int kChunks = kNarrow / 16;     // of a narrow line
+  static constexpr int kBits = kInt4 ? 4 : 8, kWide = 128;
+  using Chunk = SharedVector<std::uint32_t, 4>;
+  static constexpr int kChunks = WidenedLineBytes(kWidenedLine, kBits) / 16;
   static constexpr int kWarpLines = 32 / kChunks;  // that a warp takes at once, a chunk each lane
   static_assert(kLines % kWarpLines == 0);
 
  public:
   template <class Params>
   WEFT_DEVICE WidenMatrix(arch::Thread t, const Params&, const FillMemory&)
-      : warp_(M::Pipeline::NumberOfFillWarp(t)) {}
-
-  template <class Params>
-  WEFT_DEVICE static bool HasWork(const Params&) {
-    return true;
-  }
-  template <class Tile>
-  WEFT_DEVICE void Aim(arch::Thread, const Tile&, int) {}
-  WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
+      : FillsEverySlice<M>(t) {}
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
     constexpr int kRounds = kLines / kWarpLines;
     WEFT_NO_UNROLL
-    for (int first = warp_; first < kRounds; first += kTogether * M::kFillWarps) {
+    for (int first = this->warp_; first < kRounds; first += kTogether * M::kFillWarps) {
       Chunk narrow[kTogether];
       WEFT_UNROLL
       for (int n = 0; n < kTogether; ++n) {
@@ -87,7 +78,7 @@ class WidenMatrix<M, Widen<Element, From>, kLines> {
       Chunk halves;
       WEFT_UNROLL
       for (int pair = 0; pair < 4; ++pair) {
-        halves.word[pair] = WidenPair(t, narrow, 4 * out + pair);
+        halves.value[pair] = WidenPair(t, narrow, 4 * out + pair);
       }
       const int at = (chunk * kOut + out) ^ line % 8;
       t.StoreSharedAt(wide + static_cast<std::uint32_t>(at * 16), halves);
@@ -95,15 +86,12 @@ class WidenMatrix<M, Widen<Element, From>, kLines> {
   }
   WEFT_DEVICE static std::uint32_t WidenPair(arch::Thread t, const Chunk& narrow, int pair) {
     if constexpr (kInt4) {
-      const auto byte = 0x4440u | static_cast<std::uint32_t>(pair % 4);
-      return Pair::OfHalves(t, t.BytePermute(narrow.word[pair / 4], 0, byte) * 0x1001u);
+      return Pair::OfByte(t, narrow.value[pair / 4], static_cast<std::uint32_t>(pair % 4));
     } else {
       const auto i = static_cast<std::uint32_t>(pair % 2 * 2);
-      return Pair::OfBytes(t, narrow.word[pair / 2], Pair::Selector(i, i + 1));
+      return Pair::OfBytes(t, narrow.value[pair / 2], Pair::Selector(i, i + 1));
     }
   }
-
-  int warp_;
 };
 
 }  // namespace WEFT_BACKEND

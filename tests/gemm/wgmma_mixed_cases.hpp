@@ -10,10 +10,12 @@ namespace {
 template <class Element, class From, class A, class Tile, class Epilogue = Chain<ToSums<float>>,
           class C = RowMajor, class B = ColumnMajor>
 using Widened = MixedPolicy<Element, A, B, C, NoLoad, Widen<Element, From>, Tile, Epilogue>;
-template <class Element, class From, class Tile>
+template <class Element, class From, class Tile, class B = ColumnMajor>
 void ExpectWidenedProducts(std::uint32_t seed, bool exact = true) {
-  ExpectRandomMixed<Widened<Element, From, RowMajor, Tile>>(seed, exact);
-  ExpectRandomMixed<Widened<Element, From, ColumnMajor, Tile>>(seed + 10, exact);
+  using Epilogue = Chain<ToSums<float>>;
+  ExpectRandomMixed<Widened<Element, From, RowMajor, Tile, Epilogue, RowMajor, B>>(seed, exact);
+  ExpectRandomMixed<Widened<Element, From, ColumnMajor, Tile, Epilogue, RowMajor, B>>(seed + 10,
+                                                                                      exact);
 }
 
 // Lines of 64, 128 and 32 bytes of B; one block of 64 columns to a warpgroup, and two.
@@ -33,8 +35,7 @@ template <class Element, class From, class A, class Tile, class Epilogue = Chain
 using Across = Widened<Element, From, A, Tile, Epilogue, C, RowMajor>;
 template <class Element, class From, class Tile>
 void ExpectAcross(std::uint32_t seed, bool exact = true) {
-  ExpectRandomMixed<Across<Element, From, RowMajor, Tile>>(seed, exact);
-  ExpectRandomMixed<Across<Element, From, ColumnMajor, Tile>>(seed + 10, exact);
+  ExpectWidenedProducts<Element, From, Tile, RowMajor>(seed, exact);
 }
 TEST(GemmWgmmaMixed, RowMajorB) {
   ExpectAcross<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2000);

@@ -39,8 +39,10 @@ TEST(GemmWgmmaNarrow, Tf32) {
   ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 16, 32, 64, 4, 2, 2>>>(350, true, 6);
 }
 // Operands along which k does not run, which a warp turns once they have come: one, or both.
+template <class Element, class A, class B, class Tile, class Out, class C = RowMajor>
+using TurnedOf = TypedGemm<Element, A, B, C, Out, Tile>;
 template <class A, class B, class Tile, class C = RowMajor, class Out = Sums>
-using Turned = TypedGemm<Tf32, A, B, C, Out, Tile>;
+using Turned = TurnedOf<Tf32, A, B, Tile, Out, C>;
 TEST(GemmWgmmaNarrow, Tf32InAllLayouts) {
   using Tile = WgmmaTile<64, 64, 32, 64, 64, 4>;
   ExpectRandom<Turned<RowMajor, RowMajor, Tile>>(400);
@@ -63,29 +65,29 @@ TEST(GemmWgmmaNarrow, Tf32TurnedOutputs) {
       560, true, 8);
 }
 // Likewise of bytes, whose boxes have 128 rows, turned as far as a tile has them.
-template <class Element, class A, class B, class Tile, class Out, class C = RowMajor>
-using TurnedBytesOf = TypedGemm<Element, A, B, C, Out, Tile>;
 TEST(GemmWgmmaNarrow, BytesInAllLayouts) {
   using Tile = WgmmaTile<64, 128, 128, 64, 64, 4>;
   using Int32 = Chain<ToSums<std::int32_t>>;
-  ExpectRandom<TurnedBytesOf<std::int8_t, RowMajor, RowMajor, Tile, Int32>>(600, true, 8);
-  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, ColumnMajor, Tile, Int32>>(620, true, 8);
-  ExpectRandom<TurnedBytesOf<std::uint8_t, ColumnMajor, RowMajor, Tile, Int32>>(640, true, 8);
-  ExpectRandom<TurnedBytesOf<Float8E4m3, RowMajor, RowMajor, Tile, Sums, ColumnMajor>>(660, true,
-                                                                                       8);
-  ExpectRandom<TurnedBytesOf<Float8E5m2, ColumnMajor, ColumnMajor, Tile, Sums>>(680, false, 8);
+  ExpectRandom<TurnedOf<std::int8_t, RowMajor, RowMajor, Tile, Int32>>(600, true, 8);
+  ExpectRandom<TurnedOf<std::int8_t, ColumnMajor, ColumnMajor, Tile, Int32>>(620, true, 8);
+  ExpectRandom<TurnedOf<std::uint8_t, ColumnMajor, RowMajor, Tile, Int32>>(640, true, 8);
+  ExpectRandom<TurnedOf<Float8E4m3, RowMajor, RowMajor, Tile, Sums, ColumnMajor>>(660, true, 8);
+  ExpectRandom<TurnedOf<Float8E5m2, ColumnMajor, ColumnMajor, Tile, Sums>>(680, false, 8);
 }
 TEST(GemmWgmmaNarrow, BytesTurnedInOtherTiles) {
   using Int8 = epilogues::BiasRelu<>;
   using Int32 = Chain<ToSums<std::int32_t>>;
-  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
-                             WgmmaTile<96, 64, 128, 48, 64, 1, 2>, Int8>>(700, true, 6, 600);
-  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
-                             WgmmaTile<144, 64, 128, 144, 64, 4>, Int32>>(720, true, 6, 600);
-  ExpectRandom<TurnedBytesOf<std::int8_t, ColumnMajor, RowMajor,
-                             WgmmaTile<32, 128, 128, 32, 64, 1, 1, 4>, Int8>>(740, true, 6, 1500);
-  ExpectRandom<TurnedBytesOf<std::uint8_t, ColumnMajor, RowMajor,
-                             Turns<WgmmaTile<64, 64, 128, 64, 64, 4>>, Int32>>(760, true, 6, 600);
+  ExpectRandom<
+      TurnedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<96, 64, 128, 48, 64, 1, 2>, Int8>>(
+      700, true, 6, 600);
+  ExpectRandom<
+      TurnedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<144, 64, 128, 144, 64, 4>, Int32>>(
+      720, true, 6, 600);
+  ExpectRandom<
+      TurnedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<32, 128, 128, 32, 64, 1, 1, 4>, Int8>>(
+      740, true, 6, 1500);
+  ExpectRandom<TurnedOf<std::uint8_t, ColumnMajor, RowMajor,
+                        Turns<WgmmaTile<64, 64, 128, 64, 64, 4>>, Int32>>(760, true, 6, 600);
 }
 // What the lower 13 bits hold, in either operand, is lost.
 TEST(GemmWgmmaNarrow, Tf32Truncates) {
