@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/conv/condconv_checks.hpp"
+#include "tests/conv/own_relu.hpp"
 #include "tests/conv/zero_point_cases.hpp"
 #include "tests/conv/zero_point_phases_checks.hpp"
 #include "weft/conv/dispatch.hpp"
@@ -63,11 +64,12 @@ std::pair<int, int> Choice(const Problem& p) {
   return {config.thread.m / DepthwiseConfig::kColumns, config.threadblock.n / 4};
 }
 
-// Tables of docs/performance.md name the same tiles for these layers of MobileNet-V2.
+// Tables of docs/performance.md name the same tiles for these layers of MobileNet-V2. Of
+// OwnRelu, since the choice is among the policies with GPU code where some have any.
 TEST(ReadyMadeDepthwise, ChoosesAsMeasured) {
-  using Nc4 = Dispatch<S8Depthwise4Family<>>;
-  using Nc32 = Dispatch<S8Depthwise32Family<>>;
-  using Nhwc = Dispatch<S8DepthwiseNhwcFamily<>>;
+  using Nc4 = Dispatch<S8Depthwise4Family<OwnRelu>>;
+  using Nc32 = Dispatch<S8Depthwise32Family<OwnRelu>>;
+  using Nhwc = Dispatch<S8DepthwiseNhwcFamily<OwnRelu>>;
   EXPECT_EQ(Choice<Nc4>(DepthwiseProblem(64, 96, 112, 3, 2)), std::pair(7, 1));
   EXPECT_EQ(Choice<Nc4>(DepthwiseProblem(16, 960, 7, 3, 1)), std::pair(2, 1));
   EXPECT_EQ(Choice<Nc32>(DepthwiseProblem(64, 144, 56, 3, 1)), std::pair(7, 8));
@@ -76,8 +78,8 @@ TEST(ReadyMadeDepthwise, ChoosesAsMeasured) {
 }
 
 TEST(ReadyMadeDepthwise, SaysWhy) {
-  const auto op =
-      Dispatch<S8Depthwise32Family<>>::Create(DepthwiseProblem(64, 144, 56, 3, 1), GpuFacts());
+  const auto op = Dispatch<S8Depthwise32Family<OwnRelu>>::Create(
+      DepthwiseProblem(64, 144, 56, 3, 1), GpuFacts());
   EXPECT_THAT(
       op->Describe(),
       MatchesRegex("depthwise, thread of 4 channels by 7x4 pixels, 3x3 filters, stride 1, .*; "
