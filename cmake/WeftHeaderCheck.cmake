@@ -1,5 +1,6 @@
-# header_check: each header compiled alone, by g++ and, where CUDA is, by nvcc (device pass only). The
-# header that a .cpp of the same name includes first is compiled alone there.
+# header_check: each header of the library compiled alone, by g++ and, where CUDA is, by nvcc (device pass only).
+# The header that a .cpp of the same name includes first is compiled alone there. Those of tests and programs are
+# nobody else's, and left out.
 #
 # .hpp is for both compilers, .cuh for nvcc. Headers of one back end are named for it: cuda_*.hpp is
 # left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil or what Dispatch is
@@ -10,11 +11,7 @@ function(weft_header_units out extension)
   set(units)
   foreach(header IN LISTS ARGN)
     cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
-    set(include ${path})
-    if(path MATCHES "^(layouts|gemm|prologues|epilogues|conv)/")
-      set(include weft/${path})
-    endif()
-    set(content "#include \"${include}\"\n#include \"${include}\"  // again: guarded\n")
+    set(content "#include \"weft/${path}\"\n#include \"weft/${path}\"  // again: guarded\n")
     if(extension STREQUAL "cu")
       string(APPEND content "#ifdef ABSL_BASE_CONFIG_H_\n#error \"kernel headers never include Abseil\"\n#endif\n")
     endif()
@@ -30,20 +27,16 @@ foreach(folder layouts gemm prologues epilogues conv)
   list(APPEND globs ${folder}/*.hpp)
 endforeach()
 file(GLOB_RECURSE library_headers CONFIGURE_DEPENDS ${globs})
-file(GLOB_RECURSE program_headers CONFIGURE_DEPENDS tests/*.hpp examples/*.hpp perf/*.hpp)
 file(GLOB_RECURSE cuda_headers CONFIGURE_DEPENDS layouts/*.cuh gemm/*.cuh conv/*.cuh prologues/*.cuh
                                                  epilogues/*.cuh)
-# The cases of a test are the bulk of it, and the first line of both programs that include them.
-list(FILTER program_headers EXCLUDE REGEX "/tests/build/|/tests/.*_cases\\.hpp$")
-
-set(cxx_headers ${library_headers} ${program_headers})
+set(cxx_headers ${library_headers})
 list(FILTER cxx_headers EXCLUDE REGEX "/cuda_[^/]*$|/cuda/")
 foreach(header IN LISTS cxx_headers)
   cmake_path(REPLACE_EXTENSION header cpp OUTPUT_VARIABLE source)
   if(EXISTS ${source})
     cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
     file(STRINGS ${source} first REGEX "^#include " LIMIT_COUNT 1)
-    if(first MATCHES "^#include \"(weft/)?${path}\"")
+    if(first MATCHES "^#include \"weft/${path}\"")
       list(REMOVE_ITEM cxx_headers ${header})
     endif()
   endif()
@@ -56,9 +49,6 @@ if(cxx_headers)
   target_compile_options(header_check_cxx PRIVATE -O0)
   target_include_directories(header_check_cxx PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(header_check_cxx PRIVATE weft::weft)
-  if(TARGET GTest::gmock)
-    target_link_libraries(header_check_cxx PRIVATE GTest::gmock)
-  endif()
   add_dependencies(header_check header_check_cxx)
 endif()
 

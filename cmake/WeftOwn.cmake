@@ -70,7 +70,7 @@ function(weft_only_architectures target)
   foreach(line IN LISTS lines)
     separate_arguments(named UNIX_COMMAND "${line}")
     list(POP_FRONT named pattern)
-    if(target MATCHES "^(${pattern})$")
+    if(target MATCHES "^(${pattern})(_kernels)?$")
       break()
     endif()
   endforeach()
@@ -80,6 +80,18 @@ function(weft_only_architectures target)
   if(architectures)
     set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
   endif()
+endfunction()
+
+# weft_kernels_alone(<target>): an object library of .cu files, of which only the kernels are compiled, for the GPUs
+# that gpu_architectures.txt names. Its objects are nvcc's fat binaries, which no program can be linked with.
+function(weft_kernels_alone target)
+  weft_only_architectures(${target})
+  get_target_property(launcher ${target} CUDA_COMPILER_LAUNCHER)
+  if(WEFT_LAUNCHER)  # ccache does not know them
+    list(REMOVE_ITEM launcher ${WEFT_LAUNCHER})
+  endif()
+  list(APPEND launcher ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernels_alone)
+  set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 endfunction()
 
 # weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources.

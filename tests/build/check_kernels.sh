@@ -12,7 +12,7 @@ flags_for() {
   local line pattern named number
   for line in "${lines[@]}"; do
     read -r pattern named <<<"$line"
-    if [[ $1 =~ ^($pattern)$ ]]; then
+    if [[ $1 =~ ^($pattern)(_kernels)?$ ]]; then
       for number in $named; do echo "arch=compute_$number,code=[^ ]*sm_$number"; done
       return
     fi
