@@ -46,7 +46,7 @@ if [ $# -gt 0 ]; then
   targets=("$@")
 else
   ninja -C "$build" -t targets all >"$build/targets.txt"
-  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+|weft_perf|weft_demo|[a-z]+_bench|ladder):' "$build/targets.txt" |
+  mapfile -t targets < <(grep -oE '^(gpu_[a-z0-9_]+_test|weft_perf|weft_demo|[a-z]+_bench|ladder):' "$build/targets.txt" |
     tr -d : | sort -u)
 fi
 if [ -n "$there" ]; then
