@@ -15,6 +15,10 @@ foreach(folder examples perf)
     add_executable(${name} ${main} ${more})
     weft_own(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    # What only measures, without a GPU only by its name; but for two.
+    if(folder STREQUAL "perf" AND NOT WEFT_GPU_TESTS AND NOT name MATCHES "^(weft_perf|gemm_bench)$")
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${name}_parts> weft::weft weft_perf_peers
                                           weft_perf_support)
