@@ -143,7 +143,6 @@ absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
   WEFT_LET(const Data<Filter> data, MakeData<Filter>(layer.problem));
   return ForEachTile<Tiles>([&]<class P>() {
     if (P::config.threadblock.m != layer.problem.n) return absl::OkStatus();
-    if (!gemm::HasGpuCode<P>()) return absl::OkStatus();
     return bench.Row(LayerName(layer.problem, true),
                      [&](Json* row) { return Measure<P>(bench, data, row); });
   });

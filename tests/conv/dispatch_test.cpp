@@ -264,10 +264,10 @@ TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
   ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
 
-  // Channels of NHWC that 16-byte rows do not fit; conv_nhwc_test runs such choices.
+  // Channels of NHWC that 16-byte rows do not fit.
   const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 24, 12, 40, 3, 1, 1), GpuFacts());
   EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(30, 30));
-  EXPECT_EQ(nhwc.config().mainloop, gemm::Mainloop::kMmaSm80);
+  ExpectExact<NHWC, KRSC, NHWC>(nhwc, reference::ReluActivation());
 
   Problem dilated = SquareProblem(2, 3, 20, 32, 3, 2, 1);
   dilated.dilation_h = dilated.dilation_w = 2;

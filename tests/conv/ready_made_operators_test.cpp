@@ -53,6 +53,8 @@ TEST(ReadyMadeDepthwise, Int8) {
 }
 TEST(ReadyMadeDepthwise, Uint8) {
   RunU8(static_cast<U8Depthwise4Family<>*>(nullptr));
+  RunU8(static_cast<U8Depthwise32Family<>*>(nullptr));
+  RunU8(static_cast<U8DepthwiseNhwcFamily<>*>(nullptr));
 }
 
 // Output rows of a thread of the chosen tile, and threads side by side along the channels.
@@ -105,11 +107,10 @@ TEST(ReadyMadeDepthwise, RefusesAsOnePolicy) {
 
 TEST(ReadyMadeDeconv, Uint8) {
   const DeconvolutionProblem p = SquareDeconvolution(2, 33, 5, 37, 3, 1, 2, 1);
-  using Nc4 = Deconvolution<U8Deconv4Family<>>;
-  ExpectDeconvolvedExactly<U8Deconv4<>, Nc4>(p, 41);
-  ExpectDeconvolvedExactly<U8Deconv4<>, Nc4>(p, 42, GpuFacts());
-  ExpectDeconvolvedExactly<U8Deconv4<>, Nc4>(p, 43, CpuFacts{2});
+  ExpectDeconvolvedExactly<U8Deconv4<>, Deconvolution<U8Deconv4Family<>>>(p, 41);
   using Nc32 = Deconvolution<U8Deconv32Family<>>;
+  ExpectDeconvolvedExactly<U8Deconv32<>, Nc32>(p, 42, GpuFacts());
+  ExpectDeconvolvedExactly<U8Deconv32<>, Nc32>(p, 43, CpuFacts{2});
   EXPECT_THAT(
       Nc32::Create(p, GpuFacts())->Describe(),
       MatchesRegex("4 phases of .*; the last: wgmma_sm90 .*; chosen of [0-9]+ tiles for a GPU .*"));
@@ -123,10 +124,10 @@ TEST(ReadyMadeDeconv, RefusesAsOnePolicy) {
 }
 
 TEST(ReadyMadeCondConv, Int8) {
-  const Problem p = SquareProblem(2, 40, 6, 70, 3, 1, 1);
   ExpectMixed<S8CondConv4Family<>, S8CondConv4<>>(SquareProblem(3, 9, 5, 12, 3, 1, 1));
-  ExpectMixed<S8CondConv4Family<>, S8CondConv4<>>(p, {.experts = 3}, GpuFacts());
-  ExpectMixed<S8CondConv4Family<>, S8CondConv4<>>(p, {.experts = 4}, CpuFacts{2});
+  const Problem p = SquareProblem(2, 40, 6, 70, 3, 1, 1);
+  ExpectMixed<S8CondConv32Family<>, S8CondConv32<>>(p, {.experts = 3}, GpuFacts());
+  ExpectMixed<S8CondConv32Family<>, S8CondConv32<>>(p, {.experts = 4}, CpuFacts{2});
   using To32 = S8CondConv4Family<epilogues::BiasRelu<>, NCxHWx<32>>;
   const Problem first = SquareProblem(2, 3, 20, 70, 7, 3, 2);
   ExpectMixed<To32, PolicyOf<To32, 12, 0>>(first, {.experts = 2}, GpuFacts());
@@ -146,13 +147,11 @@ TEST(ReadyMadeCondConv, RefusesAsOnePolicy) {
             CondConv<S8CondConv32<>>::Create(grouped, 2).status());
 }
 
-// Of other layouts, whose tiles are compiled elsewhere: the policies are those of such operators.
+// Of NHWC, whose tiles are compiled elsewhere: the policies are those of such operators.
 template <class... P>
 constexpr bool IsChecked(Family<P...>*) {
   return CheckedFamily<P...>::kValid;
 }
-static_assert(IsChecked(static_cast<U8Depthwise32Family<>*>(nullptr)));
-static_assert(IsChecked(static_cast<U8DepthwiseNhwcFamily<>*>(nullptr)));
 static_assert(IsChecked(static_cast<U8DeconvNhwcFamily<>*>(nullptr)));
 static_assert(IsChecked(static_cast<S8CondConvNhwcFamily<>*>(nullptr)));
 
