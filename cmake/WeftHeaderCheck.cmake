@@ -54,7 +54,7 @@ endif()
 
 if(WEFT_HAVE_CUDA)
   foreach(header IN LISTS library_headers)
-    file(STRINGS ${header} abseil REGEX "^#include [\"<](absl/|weft/gemm/(dispatch|tile_model)\\.hpp)" LIMIT_COUNT 1)
+    file(STRINGS ${header} abseil REGEX "^#include [\"<](absl/|weft/(layouts/abseil|gemm/dispatch|gemm/tile_model)\\.hpp)" LIMIT_COUNT 1)
     if(NOT abseil AND NOT header MATCHES "/cpu_[^/]*$|/cpu/")
       list(APPEND cuda_headers ${header})
     endif()

@@ -25,10 +25,10 @@ struct AverageParams {
   gemm::FastDivmod padded_k;
 };
 
-// The output stage that makes a T of an average.
-template <class T>
+// The output stage that makes a Type of an average.
+template <class Type>
 struct AverageStage {
-  using type = epilogues::ClampTo<T>;
+  using type = epilogues::ClampTo<Type>;
 };
 template <>
 struct AverageStage<float> {
@@ -37,9 +37,9 @@ struct AverageStage<float> {
 
 inline namespace WEFT_BACKEND {
 
-template <class T>
+template <class Type>
 struct AverageKernel {
-  using Element = T;
+  using Element = Type;
   using Params = AverageParams;
   static constexpr int kThreads = 128;
   static constexpr arch::Requires kRequires{.min = 75};
@@ -55,17 +55,17 @@ struct AverageKernel {
     if (i >= p.outputs) return;
     std::int32_t k = 0;
     const std::int32_t image = p.padded_k.Divmod(i, k);
-    T average{};
+    Type average{};
     if (k < p.k) {
       std::int32_t* const sum = p.sums + std::int64_t{image} * p.k + k;
       StageInputs in;
       in.accumulator = t.LoadGlobalCoherent(sum);
       in.alpha = p.alpha;
       in.zero_point = p.zero_point;
-      average = Chain<Scale, typename AverageStage<T>::type>{}(in, OutputCoord{});
+      average = Chain<Scale, typename AverageStage<Type>::type>{}(in, OutputCoord{});
       t.StoreGlobal(sum, 0);
     }
-    t.StoreGlobal(static_cast<T*>(p.dst) + i, average);
+    t.StoreGlobal(static_cast<Type*>(p.dst) + i, average);
   }
 };
 

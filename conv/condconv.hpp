@@ -1,4 +1,4 @@
-// CondConv<P>: a convolution whose filter is mixed from experts for each image,
+// CondConv<PolicyT>: a convolution whose filter is mixed from experts for each image,
 //     dst[n] = conv(src[n], sum over e of routing[n][e] * expert_scale[e][k] * experts[e]),
 // and rounded to int8 (docs/condconv.md).
 //
@@ -8,7 +8,7 @@
 //              .workspace_bytes = op->workspace_size(), .bias = b, .dst = y}, stream);
 //
 // Two kernels in one stream: the first writes a filter for each image into the workspace, the
-// second is Convolution<P>, or what Dispatch<P> chooses where P is a Family.
+// second is Convolution<PolicyT>, or what Dispatch<PolicyT> chooses where PolicyT is a Family.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,19 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/mix_plan.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
 // An immutable operator for one problem and number of experts; cheap to copy, safe to share between
 // threads. Holds no memory of its own.
-template <class P>
+template <class PolicyT>
 class CondConv {
-  using Policy = typename internal::OperatorFor<P>::First;
-  using Op = typename internal::OperatorFor<P>::type;
+  using Policy = typename internal::OperatorFor<PolicyT>::First;
+  using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
   static_assert(std::is_same_v<typename Policy::Prologue, prologues::PerSample>,

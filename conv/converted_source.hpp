@@ -15,8 +15,9 @@
 namespace weft::conv {
 
 // Whether policy P's source goes through a ConvertedOperand.
-template <class P>
-inline constexpr bool kChangesSource = kConvertsSource<P> || CheckedPolicy<P>::kExpandsSource;
+template <class PolicyT>
+inline constexpr bool kChangesSource =
+    kConvertsSource<PolicyT> || CheckedPolicy<PolicyT>::kExpandsSource;
 
 // Base: the parameters of the walk.
 template <class Base, class Functor>
@@ -47,15 +48,15 @@ struct alignas(kBytes) PairedPiece {
 };
 
 // As gemm::GatherOperand, but with words converted before they are stored. Asynchronously, CopyPiece
-// stores what was loaded a slice ago, so that loads have a slice's products to arrive in. P: a policy
+// stores what was loaded a slice ago, so that loads have a slice's products to arrive in. PolicyT: a policy
 // whose source changes on its way. Walk is made for ShapeInMemory; for a functor it also has
 // Channel(t), where in memory the thread's pieces begin, in bytes of channels.
-template <class Shape, class Walk, class P>
+template <class Shape, class Walk, class PolicyT>
 class ConvertedOperand {
-  using Checked = CheckedPolicy<P>;
-  using Functor = SourceFunctorOf<P>;
-  using Source = SourceElement<P>;
-  static constexpr bool kConverts = kConvertsSource<P>, kInt4 = Checked::kExpandsSource;
+  using Checked = CheckedPolicy<PolicyT>;
+  using Functor = SourceFunctorOf<PolicyT>;
+  using Source = SourceElement<PolicyT>;
+  static constexpr bool kConverts = kConvertsSource<PolicyT>, kInt4 = Checked::kExpandsSource;
   // Every piece in the image is whole channels of the source; if not, those that fill its last block
   // become zeros of the product.
   static constexpr bool kAll = Checked::kNhwc;

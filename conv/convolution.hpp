@@ -12,14 +12,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/conv/source_correction.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch.hpp"
 #include "weft/gemm/typed_pointer.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 namespace weft::conv {
@@ -71,27 +70,28 @@ void FillCorrection(const SourceCorrection& table, Output* output) {
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
-template <class P>
+template <class PolicyT>
 class Convolution {
-  static_assert(CheckedPolicy<P>::kValid);
-  using Epilogue = typename P::Epilogue;
-  using Prologue = typename P::Prologue;
+  static_assert(CheckedPolicy<PolicyT>::kValid);
+  using Epilogue = typename PolicyT::Epilogue;
+  using Prologue = typename PolicyT::Prologue;
 
  public:
   using Problem = conv::Problem;
-  using Element = typename P::Element;
+  using Element = typename PolicyT::Element;
   using Output = typename Epilogue::Output;
-  using Filter = PackedFilter<typename P::FilterLayout, std::int8_t, Prologue>;
-  using Arguments = ConvolutionArguments<SourceElement<P>, Filter, Epilogue, SourceFunctorOf<P>>;
+  using Filter = PackedFilter<typename PolicyT::FilterLayout, std::int8_t, Prologue>;
+  using Arguments =
+      ConvolutionArguments<SourceElement<PolicyT>, Filter, Epilogue, SourceFunctorOf<PolicyT>>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
-  static constexpr TileFacts Facts() { return FactsOf<P>(); }
+  static constexpr TileFacts Facts() { return FactsOf<PolicyT>(); }
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
-    absl::StatusOr<Geometry> geometry = MakeGeometry(problem, FactsOf<P>());
+    absl::StatusOr<Geometry> geometry = MakeGeometry(problem, FactsOf<PolicyT>());
     if (!geometry.ok()) return geometry.status();
     return Convolution(*geometry);
   }
@@ -99,7 +99,7 @@ class Convolution {
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Convolution> Create(const Problem& problem,
                                             const arch::DeviceLimits& device) {
-    if (absl::Status s = gemm::CheckDevice("conv", FactsOf<P>(), device); !s.ok()) return s;
+    if (absl::Status s = gemm::CheckDevice("conv", FactsOf<PolicyT>(), device); !s.ok()) return s;
     return Create(problem);
   }
 
@@ -109,20 +109,20 @@ class Convolution {
   const PlanCounts& counts() const { return geometry_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
-  std::int64_t src_size() const { return P::SrcLayout::Size(problem().src()); }
-  std::int64_t dst_size() const { return P::DstLayout::Size(problem().dst()); }
+  std::int64_t src_size() const { return PolicyT::SrcLayout::Size(problem().src()); }
+  std::int64_t dst_size() const { return PolicyT::DstLayout::Size(problem().dst()); }
   // Of both; half as many where SrcLayout or DstLayout is a PairedInt4.
   std::int64_t src_bytes() const {
-    return weft::internal::BytesOf<typename P::SrcLayout, Element>(src_size());
+    return weft::internal::BytesOf<typename PolicyT::SrcLayout, Element>(src_size());
   }
   std::int64_t dst_bytes() const {
-    return weft::internal::BytesOf<typename P::DstLayout, Output>(dst_size());
+    return weft::internal::BytesOf<typename PolicyT::DstLayout, Output>(dst_size());
   }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
   FilterExtents filter_extents() const {
     const FilterExtents of_group = problem().filter();
-    if (!CheckedPolicy<P>::kDepthwise) return of_group;
+    if (!CheckedPolicy<PolicyT>::kDepthwise) return of_group;
     return {problem().k, 1, of_group.r, of_group.s};
   }
 
@@ -130,15 +130,15 @@ class Convolution {
   std::int64_t filters() const { return Prologue::Filters(geometry_.batch); }
 
   // One line: tile, path, grid, shared memory, layouts.
-  std::string Describe() const { return DescribeGeometry(geometry_, FactsOf<P>()); }
+  std::string Describe() const { return DescribeGeometry(geometry_, FactsOf<PolicyT>()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
-  // GPU, if it is too old, or if this program holds no GPU code for P; Internal if CUDA refuses.
+  // GPU, if it is too old, or if this program holds no GPU code for PolicyT; Internal if CUDA refuses.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const gemm::Launch& launch) {
-      return gemm::RunOnGpu<P>("conv", FactsOf<P>(), launch, stream, options);
+      return gemm::RunOnGpu<PolicyT>("conv", FactsOf<PolicyT>(), launch, stream, options);
     });
   }
 
@@ -150,7 +150,7 @@ class Convolution {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     return Start(args, &arch::MakeCpuTensorMap, [&](const gemm::Launch& launch) {
-      return gemm::RunOnCpu<P>("conv", FactsOf<P>(), launch, options, stats);
+      return gemm::RunOnCpu<PolicyT>("conv", FactsOf<PolicyT>(), launch, options, stats);
     });
   }
 #endif
@@ -166,11 +166,11 @@ class Convolution {
   absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
                      const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    if constexpr (CheckedPolicy<P>::kDepthwise) {
+    if constexpr (CheckedPolicy<PolicyT>::kDepthwise) {
       return StartDepthwise(args, start);
-    } else if constexpr (CheckedPolicy<P>::kStrips) {
+    } else if constexpr (CheckedPolicy<PolicyT>::kStrips) {
       return StartStrips(args, make, start);
-    } else if constexpr (CheckedPolicy<P>::kWgmma) {
+    } else if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
       return StartEngine(args, make, start);
     } else {
       switch (geometry_.kind) {
@@ -187,7 +187,7 @@ class Convolution {
 
   template <class StartFunction>
   absl::Status StartDepthwise(const Arguments& args, const StartFunction& start) const {
-    DepthwiseParams<P> params = MakeDepthwiseParams<P>(geometry_);
+    DepthwiseParams<PolicyT> params = MakeDepthwiseParams<PolicyT>(geometry_);
     params.walk.src = args.src;
     params.walk.filter = args.filter.data();
     FillOutput(args, &params.output);
@@ -198,7 +198,7 @@ class Convolution {
   template <class StartFunction>
   absl::Status StartEngine(const Arguments& args, gemm::MakeTensorMap make,
                            const StartFunction& start) const {
-    WgmmaParams<P> params = MakeWgmmaParams<P>(geometry_, args.prologue);
+    WgmmaParams<PolicyT> params = MakeWgmmaParams<PolicyT>(geometry_, args.prologue);
     const EnginePlan& engine = geometry_.engine;
     if (absl::Status s = gemm::MakeMap("conv", make, engine.source_spec, args.src, &params.a.map);
         !s.ok()) {
@@ -211,7 +211,7 @@ class Convolution {
       return s;
     }
     FillOutput(args, &params.output);
-    if constexpr (kFillsPadding<P>) {
+    if constexpr (kFillsPadding<PolicyT>) {
       const SourceCorrection& table = args.source_correction;
       if (table.edge_rows() != nullptr) {
         params.padding = PaddingOf(problem(), engine, table.zero_point());
@@ -219,13 +219,13 @@ class Convolution {
     }
     // More would delay the source of kernels whose blocks cannot share a multiprocessor.
     constexpr std::int32_t kEarly = 2;
-    return StartDependent(args, std::min(kEarly, params.slices), &params, start);
+    return StartDependent(args, (std::min)(kEarly, params.slices), &params, start);
   }
 
   template <class StartFunction>
   absl::Status StartStrips(const Arguments& args, gemm::MakeTensorMap make,
                            const StartFunction& start) const {
-    StripParams<P> params = MakeStripParams<P>(geometry_, args.prologue);
+    StripParams<PolicyT> params = MakeStripParams<PolicyT>(geometry_, args.prologue);
     params.a.src = args.src;
     if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
       if (absl::Status s = gemm::MakeMap("conv", make, geometry_.engine.source_spec, params.a.src,
@@ -249,7 +249,7 @@ class Convolution {
     if constexpr (Epilogue::kFilterZeroPoint) {
       output->filter_zero_point = args.filter_zero_point;
     }
-    if constexpr (Epilogue::kFilterZeroPoint && !CheckedPolicy<P>::kDepthwise) {
+    if constexpr (Epilogue::kFilterZeroPoint && !CheckedPolicy<PolicyT>::kDepthwise) {
       output->window_sums = args.window_sums;
       output->groups = static_cast<std::int32_t>(problem().groups);
       output->group_channels = static_cast<std::int32_t>(problem().k / problem().groups);
@@ -267,20 +267,20 @@ class Convolution {
     }
     if (args.filter_is_constant) {
       params->early = early;
-      launch.constant = {
-          args.filter.data(),
-          static_cast<std::size_t>(args.filter.count() *
-                                   weft::internal::BytesOf<typename P::FilterLayout, std::int8_t>(
-                                       P::FilterLayout::Size(problem().filter())))};
+      launch.constant = {args.filter.data(),
+                         static_cast<std::size_t>(
+                             args.filter.count() *
+                             weft::internal::BytesOf<typename PolicyT::FilterLayout, std::int8_t>(
+                                 PolicyT::FilterLayout::Size(problem().filter())))};
     }
     return start(launch);
   }
 
   template <SourceKind kind, class StartFunction>
   absl::Status StartKind(const Arguments& args, const StartFunction& start) const {
-    KernelParams<P, kind> params = MakeParams<P, kind>(geometry_, args.prologue);
+    KernelParams<PolicyT, kind> params = MakeParams<PolicyT, kind>(geometry_, args.prologue);
     params.a.src = args.src;
-    if constexpr (kConvertsSource<P>) params.a.functor = args.source_functor;
+    if constexpr (kConvertsSource<PolicyT>) params.a.functor = args.source_functor;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
     return start({static_cast<int>(kind), &params, geometry_.grid()});
@@ -301,8 +301,8 @@ gemm::TensorArgument CopyArgument(const Epilogue& epilogue, const TensorExtents&
           .if_null = "is null; give args.epilogue.Get<Copy<T, Format>>().to"};
 }
 
-template <class P>
-absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
+template <class PolicyT>
+absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) const {
   if constexpr (kPerPhase<Prologue>) {
     if (args.prologue.rows < 1) {
       return absl::InvalidArgumentError(
@@ -310,15 +310,16 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
     }
   }
   const TensorExtents dst = Destination(problem(), args.prologue);
-  constexpr bool kChoosesLoads = CheckedPolicy<P>::kNhwc;
+  constexpr bool kChoosesLoads = CheckedPolicy<PolicyT>::kNhwc;
   // The copy engine wants whole blocks of NCxHWx<32>.
-  constexpr bool kBlocks = CheckedPolicy<P>::kWgmma && !kChoosesLoads && !CheckedPolicy<P>::kStrips;
+  constexpr bool kBlocks =
+      CheckedPolicy<PolicyT>::kWgmma && !kChoosesLoads && !CheckedPolicy<PolicyT>::kStrips;
   gemm::TensorArgument operands[5] = {
       {.field = "src",
        .address = args.src,
-       .alignment = kBlocks ? 32 : P::config.alignment.src,
+       .alignment = kBlocks ? 32 : PolicyT::config.alignment.src,
        .line_bytes = src_bytes(),
-       .helper = kChoosesLoads && !CheckedPolicy<P>::kWgmma ? "WithSrcAlignment" : nullptr,
+       .helper = kChoosesLoads && !CheckedPolicy<PolicyT>::kWgmma ? "WithSrcAlignment" : nullptr,
        .least_alignment = 4},
       {.field = "filter",
        .address = args.filter.data(),
@@ -328,9 +329,9 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
                   "after a copy to the GPU"}};
   const ZeroPoints zero_points{.source_stage = Epilogue::kSourceZeroPoint,
                                .filter_stage = Epilogue::kFilterZeroPoint,
-                               .unsigned_source = CheckedPolicy<P>::kUnsigned,
-                               .source_bits = CheckedPolicy<P>::kSrcBits,
-                               .depthwise = CheckedPolicy<P>::kDepthwise,
+                               .unsigned_source = CheckedPolicy<PolicyT>::kUnsigned,
+                               .source_bits = CheckedPolicy<PolicyT>::kSrcBits,
+                               .depthwise = CheckedPolicy<PolicyT>::kDepthwise,
                                .source_correction = args.source_correction,
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};
@@ -338,23 +339,24 @@ absl::Status Convolution<P>::CheckArguments(const Arguments& args) const {
   const gemm::TensorArgument output = {
       .field = "dst",
       .address = args.dst,
-      .alignment = P::config.alignment.dst,
-      .line_bytes =
-          Epilogue::kWritesOutput
-              ? weft::internal::BytesOf<typename P::DstLayout, Output>(P::DstLayout::Size(dst))
-              : 0,
+      .alignment = PolicyT::config.alignment.dst,
+      .line_bytes = Epilogue::kWritesOutput
+                        ? weft::internal::BytesOf<typename PolicyT::DstLayout, Output>(
+                              PolicyT::DstLayout::Size(dst))
+                        : 0,
       .helper = "WithDstAlignment",
       .least_alignment = sizeof(Output)};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
-  using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
+  using ResidualLayout = typename Epilogue::template ResidualLayout<typename PolicyT::DstLayout>;
   const gemm::TensorArgument residual = {
-      .alignment = CheckedPolicy<P>::kWgmma ? std::max(4, P::config.alignment.dst) : 4,
+      .alignment =
+          CheckedPolicy<PolicyT>::kWgmma ? (std::max)(4, PolicyT::config.alignment.dst) : 4,
       .line_bytes = ResidualLayout::Size(dst) * std::int64_t{sizeof(ResidualElement)},
-      .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
+      .may_be_output = std::is_same_v<ResidualLayout, typename PolicyT::DstLayout> &&
                        sizeof(ResidualElement) == sizeof(Output)};
   auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, problem().k, residual);
   if constexpr (Epilogue::kHasCopy) {
-    epilogue.copy = CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, dst);
+    epilogue.copy = CopyArgument<Epilogue, typename PolicyT::DstLayout>(args.epilogue, dst);
   }
   if constexpr (Epilogue::kHasSums) {
     epilogue.image_sums = gemm::TensorArgument{

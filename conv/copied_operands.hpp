@@ -57,8 +57,8 @@ struct StackedWalk : WalkMap {
     return PixelAt(OutputPlace(tile, m));
   }
 };
-template <class P>
-using WalkOf = std::conditional_t<(P::config.stack > 1), StackedWalk, WalkMap>;
+template <class PolicyT>
+using WalkOf = std::conditional_t<(PolicyT::config.stack > 1), StackedWalk, WalkMap>;
 
 // What a copy of either operand serves is a chunk: `span` channels (32 in NCxHWx<32>) of one tap, or
 // of all. Chunks of k: the taps of the first channels, then those of the next.
@@ -124,35 +124,35 @@ struct WithPadding<true> {
   PaddingParams padding;
 };
 // Whether it is part of P's kernels.
-template <class P>
-inline constexpr bool kFillsPadding = P::Epilogue::kSourceZeroPoint;
+template <class PolicyT>
+inline constexpr bool kFillsPadding = PolicyT::Epilogue::kSourceZeroPoint;
 
 // The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
-template <class P>
-struct WgmmaParams : WithPadding<kFillsPadding<P>> {
+template <class PolicyT>
+struct WgmmaParams : WithPadding<kFillsPadding<PolicyT>> {
   // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.
   gemm::MbarRingParams ring;
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;  // slices of filters that are fetched before earlier kernels have ended
-  typename BatchGrid<typename P::Prologue>::Params schedule;
+  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
   CopiedSourceParams a;
   CopiedFilterParams b;
-  gemm::OutputParams<P, RowsFor<typename P::Prologue, WalkOf<P>>> output;
+  gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, WalkOf<PolicyT>>> output;
   gemm::WgmmaPlan plan;
 };
 
 inline namespace WEFT_BACKEND {
 
-template <class P, class M>
+template <class PolicyT, class Mma>
 class CopiedSource {
-  static constexpr bool kNhwc = CheckedPolicy<P>::kNhwc;
+  static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
 
  public:
   template <class Tile>
   WEFT_DEVICE CopiedSource(const CopiedSourceParams& p, const Tile& tile)
       : p_(p), tap_h_(p.first_h), tap_w_(p.first_w) {
-    const PixelPlace at = p.rows.Place(tile, tile.m * M::kBlockM);
+    const PixelPlace at = p.rows.Place(tile, tile.m * Mma::kBlockM);
     n_ = at.n;
     h_ = at.p * p.stride_h - p.pad_top;
     w_ = at.q * p.stride_w - p.pad_left;
@@ -213,17 +213,17 @@ class CopiedSource {
   std::int32_t row_ = 0, column_ = 0, tap_h_, tap_w_;
 };
 
-template <class P, class M>
+template <class PolicyT, class Mma>
 class CopiedFilter {
-  static constexpr bool kNhwc = CheckedPolicy<P>::kNhwc;
+  static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
   static constexpr int kColumn =
-      kNhwc ? 1 : 32 / CheckedPolicy<P>::kFilterBits;  // channels of a line
-  static constexpr bool kStacked = M::kStack > 1;
+      kNhwc ? 1 : 32 / CheckedPolicy<PolicyT>::kFilterBits;  // channels of a line
+  static constexpr bool kStacked = Mma::kStack > 1;
 
  public:
   template <class Tile>
   WEFT_DEVICE CopiedFilter(const CopiedFilterParams& p, const Tile& tile)
-      : p_(p), k_(tile.n * (M::kBlockN / M::kStack / kColumn)) {
+      : p_(p), k_(tile.n * (Mma::kBlockN / Mma::kStack / kColumn)) {
     if constexpr (requires { tile.filter; }) filter_ = static_cast<std::int32_t>(tile.filter);
     // The map's last dimension is that of blocks then, those of all filters.
     if constexpr (kStacked && !kNhwc) channel_ = filter_ * p.blocks;

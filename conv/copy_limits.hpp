@@ -1,8 +1,8 @@
 // What the copy engine of sm_90 admits.
 #pragma once
 
-#include "absl/status/status.h"
 #include "weft/conv/problem.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

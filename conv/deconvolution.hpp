@@ -1,4 +1,4 @@
-// Deconvolution<P>: a transposed convolution (ONNX's ConvTranspose, PyTorch's ConvTranspose2d, the
+// Deconvolution<PolicyT>: a transposed convolution (ONNX's ConvTranspose, PyTorch's ConvTranspose2d, the
 // gradient of a convolution by its source), in int8 with every epilogue (docs/deconvolution.md).
 //
 //     using Op = weft::conv::Deconvolution<MyConv>;  // MyConv::Prologue = weft::prologues::PerPhase
@@ -6,8 +6,8 @@
 //     auto w = PackDeconvolutionFilter<MyConv::FilterLayout>(problem, values);  // [c][k][r][s]
 //     op->Run({.src = x, .filter = w->At(device_pointer), .bias = b, .dst = y}, stream);
 //
-// A launch for each phase of the stride, stride_h * stride_w of them: Convolution<P>, or what
-// Dispatch<P> chooses for each where P is a Family.
+// A launch for each phase of the stride, stride_h * stride_w of them: Convolution<PolicyT>, or what
+// Dispatch<PolicyT> chooses for each where PolicyT is a Family.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,21 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/deconvolution_correction.hpp"
 #include "weft/conv/deconvolution_filter.hpp"
 #include "weft/conv/deconvolution_plan.hpp"
 #include "weft/conv/dispatch.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
 // An immutable operator for one problem, safe to share between threads. Holds no GPU memory and
 // needs no workspace.
-template <class P>
+template <class PolicyT>
 class Deconvolution {
-  using Policy = typename internal::OperatorFor<P>::First;
-  using Op = typename internal::OperatorFor<P>::type;
+  using Policy = typename internal::OperatorFor<PolicyT>::First;
+  using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
   static_assert(

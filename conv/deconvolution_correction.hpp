@@ -10,11 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/conv/deconvolution_filter.hpp"
 #include "weft/conv/deconvolution_plan.hpp"
 #include "weft/conv/source_correction.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

@@ -7,9 +7,8 @@
 #include <exception>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "weft/conv/deconvolution_plan.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/packing.hpp"
 

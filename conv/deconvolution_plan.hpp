@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "weft/conv/deconvolution_problem.hpp"
 #include "weft/conv/problem.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {

@@ -17,19 +17,19 @@
 
 namespace weft::conv {
 
-// What the parts of the kernel know of P. A residual's loads would spill, as in other kernels whose threads
+// What the parts of the kernel know of PolicyT. A residual's loads would spill, as in other kernels whose threads
 // multiply and store (gemm/operand.hpp).
-template <class P>
-struct DependentDepthwise : P {
-  static constexpr bool kDependentLaunch = !P::Epilogue::kHasResidual;
+template <class PolicyT>
+struct DependentDepthwise : PolicyT {
+  static constexpr bool kDependentLaunch = !PolicyT::Epilogue::kHasResidual;
 };
 
 inline namespace WEFT_BACKEND {
 
-// P: a conv::Policy of a DepthwiseConfig. Kernel kShape of kDepthwiseShapes.
-template <class P, int kShape>
+// PolicyT: a conv::Policy of a DepthwiseConfig. Kernel kShape of kDepthwiseShapes.
+template <class PolicyT, int kShape>
 struct DepthwiseKernel {
-  static constexpr auto config = P::config;
+  static constexpr auto config = PolicyT::config;
   static_assert(config.rows >= 1 && config.rows <= 8,
                 "weft: config.rows of a DepthwiseConfig is 1 to 8 output rows of a thread");
   static_assert(config.lanes >= 1 && config.lanes <= 32 && (config.lanes & (config.lanes - 1)) == 0,
@@ -39,13 +39,13 @@ struct DepthwiseKernel {
                 "weft: config.threads of a DepthwiseConfig is a multiple of 32, at most 1024");
   static_assert(gemm::internal::StoreWidth(config.alignment.dst) &&
                     config.alignment.dst <=
-                        4 * static_cast<int>(sizeof(typename P::Epilogue::Output)),
+                        4 * static_cast<int>(sizeof(typename PolicyT::Epilogue::Output)),
                 "weft: config.alignment.dst of a DepthwiseConfig is wider than the 4 output "
                 "channels that one thread holds");
 
-  using Params = DepthwiseParams<P>;
+  using Params = DepthwiseParams<PolicyT>;
   struct SharedStorage {};
-  using Own = DependentDepthwise<P>;
+  using Own = DependentDepthwise<PolicyT>;
   using Window = DepthwiseWindow<Own, kShape>;
   static constexpr int kThreads = config.threads;
   static constexpr arch::Requires kRequires = {.min = 75};
@@ -56,7 +56,7 @@ struct DepthwiseKernel {
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     if (config.registers > 0) return config.registers;
     if (kOf.r > 3) return 232;
-    constexpr bool kFilterZeros = P::Epilogue::kFilterZeroPoint;  // 20 more: running sums
+    constexpr bool kFilterZeros = PolicyT::Epilogue::kFilterZeroPoint;  // 20 more: running sums
     if (kOf.stride == 2) return before_90 ? 208 : 168;
     return before_90 || kFilterZeros ? 168 : 128;
   }
@@ -74,7 +74,7 @@ struct DepthwiseKernel {
   // Which outputs a thread holds (gemm/accumulators.hpp); its tile is its own.
   struct Map {
     using Accumulators = typename Window::Accumulators;
-    using Epilogue = typename P::Epilogue;
+    using Epilogue = typename PolicyT::Epilogue;
     static constexpr bool kExact =
         Epilogue::kBiasInSum || Epilogue::kZeroPoints || Epilogue::OutputStage::kOnlySums;
     static constexpr bool kSmall = Window::kSmall && !kExact;

@@ -19,9 +19,9 @@ inline namespace WEFT_BACKEND {
 
 // Loads of the source and of filters, zeros if not `inside`: what earlier grids of a dependent launch may have
 // written.
-template <class P, class T>
-WEFT_DEVICE T LoadDepthwise(arch::Thread t, const T* at, bool inside) {
-  if constexpr (requires { requires P::kDependentLaunch; }) {
+template <class PolicyT, class Type>
+WEFT_DEVICE Type LoadDepthwise(arch::Thread t, const Type* at, bool inside) {
+  if constexpr (requires { requires PolicyT::kDependentLaunch; }) {
     return t.LoadGlobalCoherentOr0(at, inside);
   } else {
     return t.LoadGlobalOr0(at, inside);
@@ -29,10 +29,10 @@ WEFT_DEVICE T LoadDepthwise(arch::Thread t, const T* at, bool inside) {
 }
 
 // sum += four pixels of a channel, of policy P's Element, times their taps.
-template <class P>
+template <class PolicyT>
 WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std::uint32_t taps,
                                       std::int32_t sum) {
-  if constexpr (CheckedPolicy<P>::kUnsigned) {
+  if constexpr (CheckedPolicy<PolicyT>::kUnsigned) {
     return t.Dp4aU8S8(pixels, taps, sum);
   } else {
     return t.Dp4a(pixels, taps, sum);
@@ -40,15 +40,15 @@ WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std:
 }
 
 // Nothing, without the stage.
-template <class P, bool kHas = P::Epilogue::kFilterZeroPoint>
+template <class PolicyT, bool kHas = PolicyT::Epilogue::kFilterZeroPoint>
 class DepthwiseFilterZeros {
  public:
   template <class Output>
   WEFT_DEVICE DepthwiseFilterZeros(arch::Thread, const Output&, std::int32_t) {}
 };
 
-template <class P>
-class DepthwiseFilterZeros<P, true> {
+template <class PolicyT>
+class DepthwiseFilterZeros<PolicyT, true> {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
 
  public:
@@ -57,8 +57,8 @@ class DepthwiseFilterZeros<P, true> {
   WEFT_DEVICE DepthwiseFilterZeros(arch::Thread t, const Output& p, std::int32_t k) {
     WEFT_UNROLL
     for (int c = 0; c < 4; ++c) {
-      zero_[c] =
-          static_cast<std::uint32_t>(LoadDepthwise<P>(t, p.filter_zero_point + k + c, k + c < p.k));
+      zero_[c] = static_cast<std::uint32_t>(
+          LoadDepthwise<PolicyT>(t, p.filter_zero_point + k + c, k + c < p.k));
     }
   }
 
@@ -69,7 +69,7 @@ class DepthwiseFilterZeros<P, true> {
 
   // Adds four pixels of channel c to the windows of column j, but for those whose byte of `ones` is 0.
   WEFT_DEVICE void See(arch::Thread t, int j, int c, std::uint32_t pixels, std::uint32_t ones) {
-    seen_[j][c] = DepthwiseDot<P>(t, pixels, ones, seen_[j][c]);
+    seen_[j][c] = DepthwiseDot<PolicyT>(t, pixels, ones, seen_[j][c]);
   }
 
  private:

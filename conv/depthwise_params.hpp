@@ -64,10 +64,10 @@ struct DepthwiseWalk {
   }
 };
 
-template <class P>
+template <class PolicyT>
 struct DepthwiseParams {
   DepthwiseWalk walk;
-  gemm::OutputParams<P, DepthwiseRows> output;
+  gemm::OutputParams<PolicyT, DepthwiseRows> output;
 };
 
 }  // namespace weft::conv

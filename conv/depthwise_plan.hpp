@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/conv/depthwise_params.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

@@ -1,4 +1,4 @@
-// DepthwisePointwise<P>: a depthwise convolution and the 1x1 convolution that follows it, as one
+// DepthwisePointwise<PolicyT>: a depthwise convolution and the 1x1 convolution that follows it, as one
 // kernel (docs/depthwise_pointwise.md).
 //
 //     using Op = weft::conv::DepthwisePointwise<MyBlock>;  // conv/depthwise_pointwise_policy.hpp
@@ -19,13 +19,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/depthwise_pointwise_kernel.hpp"
 #include "weft/conv/depthwise_pointwise_plan.hpp"
 #include "weft/conv/depthwise_pointwise_problem.hpp"
 #include "weft/conv/dispatch.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
@@ -74,17 +73,17 @@ inline std::string AccessNote(const DepthwisePointwiseProblem&, const std::vecto
 
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
-template <class P>
+template <class PolicyT>
 class DepthwisePointwise {
-  static_assert(CheckedDepthwisePointwise<P>::kValid);
-  using First = DepthwiseHalf<P>;
-  using Second = PointwiseHalf<P>;
-  using FirstEpilogue = typename P::DepthwiseEpilogue;
-  using Epilogue = typename P::Epilogue;
+  static_assert(CheckedDepthwisePointwise<PolicyT>::kValid);
+  using First = DepthwiseHalf<PolicyT>;
+  using Second = PointwiseHalf<PolicyT>;
+  using FirstEpilogue = typename PolicyT::DepthwiseEpilogue;
+  using Epilogue = typename PolicyT::Epilogue;
 
  public:
   using Problem = DepthwisePointwiseProblem;
-  using Element = typename P::Element;
+  using Element = typename PolicyT::Element;
   using Middle = typename FirstEpilogue::Output;  // between the two convolutions
   using Output = typename Epilogue::Output;
   using DepthwiseArguments = DepthwiseHalfArguments<FirstEpilogue>;
@@ -96,10 +95,10 @@ class DepthwisePointwise {
 
   static constexpr gemm::TileFacts Facts() {
     gemm::TileFacts facts = FactsOf<Second>();
-    facts.config = P::config;
-    facts.threads = P::config.warps * 32;
-    facts.shared_bytes = 0;                            // as many as a problem's channels take
-    if (P::config.split > 1) facts.hardware.min = 90;  // clusters
+    facts.config = PolicyT::config;
+    facts.threads = PolicyT::config.warps * 32;
+    facts.shared_bytes = 0;                                  // as many as a problem's channels take
+    if (PolicyT::config.split > 1) facts.hardware.min = 90;  // clusters
     return facts;
   }
 
@@ -136,8 +135,8 @@ class DepthwisePointwise {
   const PlanCounts& counts() const { return plan_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
-  std::int64_t src_size() const { return P::SrcLayout::Size(depthwise().src()); }
-  std::int64_t dst_size() const { return P::DstLayout::Size(pointwise().dst()); }
+  std::int64_t src_size() const { return PolicyT::SrcLayout::Size(depthwise().src()); }
+  std::int64_t dst_size() const { return PolicyT::DstLayout::Size(pointwise().dst()); }
   std::int64_t dst_bytes() const { return dst_size() * std::int64_t{sizeof(Output)}; }
 
   // As PackDepthwiseFilter takes them.
@@ -151,8 +150,8 @@ class DepthwisePointwise {
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    const DepthwisePointwiseParams<P> params = Params(args);
-    return gemm::RunOnGpu<P>("conv", LaunchFacts(), Launch(&params), stream, options);
+    const DepthwisePointwiseParams<PolicyT> params = Params(args);
+    return gemm::RunOnGpu<PolicyT>("conv", LaunchFacts(), Launch(&params), stream, options);
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -161,8 +160,8 @@ class DepthwisePointwise {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    const DepthwisePointwiseParams<P> params = Params(args);
-    return gemm::RunOnCpu<P>("conv", LaunchFacts(), Launch(&params), options, stats);
+    const DepthwisePointwiseParams<PolicyT> params = Params(args);
+    return gemm::RunOnCpu<PolicyT>("conv", LaunchFacts(), Launch(&params), options, stats);
   }
 #endif
 
@@ -199,16 +198,16 @@ class DepthwisePointwise {
         packed("filter", args.filter.data(), CxRSKx<32>::Size(second))};
     const gemm::TensorArgument dst = {.field = "dst",
                                       .address = args.dst,
-                                      .alignment = P::config.alignment.dst,
+                                      .alignment = PolicyT::config.alignment.dst,
                                       .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
                                       .helper = "WithDstAlignment",
                                       .least_alignment = sizeof(Output)};
-    using ResidualLayout = typename Epilogue::template ResidualLayout<typename P::DstLayout>;
+    using ResidualLayout = typename Epilogue::template ResidualLayout<typename PolicyT::DstLayout>;
     const gemm::TensorArgument residual = {
         .alignment = 4,
         .line_bytes =
             ResidualLayout::Size(pointwise().dst()) * std::int64_t{sizeof(ResidualElement)},
-        .may_be_output = std::is_same_v<ResidualLayout, typename P::DstLayout> &&
+        .may_be_output = std::is_same_v<ResidualLayout, typename PolicyT::DstLayout> &&
                          sizeof(ResidualElement) == sizeof(Output)};
     if (absl::Status s = gemm::CheckArguments(
             kFirst, absl::MakeConstSpan(before, count), dst,
@@ -220,7 +219,7 @@ class DepthwisePointwise {
     auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, pointwise().k, residual);
     if constexpr (Epilogue::kHasCopy) {
       epilogue.copy =
-          CopyArgument<Epilogue, typename P::DstLayout>(args.epilogue, pointwise().dst());
+          CopyArgument<Epilogue, typename PolicyT::DstLayout>(args.epilogue, pointwise().dst());
     }
     if (absl::Status s = gemm::CheckArguments("conv", after, dst, epilogue); !s.ok()) return s;
     if (absl::Status s = CheckFilter(first, args.depthwise.filter.extents(), 1, 0,
@@ -235,14 +234,15 @@ class DepthwisePointwise {
   explicit DepthwisePointwise(const DepthwisePointwisePlan& plan) : plan_(plan) {}
 
   template <int i>
-  static constexpr int kBlocks = DepthwisePointwiseKernel<P, kFirstFusedShape + i>::kMinBlocksPerSm;
+  static constexpr int kBlocks =
+      DepthwisePointwiseKernel<PolicyT, kFirstFusedShape + i>::kMinBlocksPerSm;
   static constexpr DepthwisePointwiseFacts PlanFacts() {
     return {.depthwise = FactsOf<First>(),
             .pointwise = FactsOf<Second>(),
-            .config = P::config,
+            .config = PolicyT::config,
             .blocks_by_registers = {kBlocks<0>, kBlocks<1>, kBlocks<2>, kBlocks<3>},
-            .src_layout = P::SrcLayout::kName,
-            .dst_layout = P::DstLayout::kName};
+            .src_layout = PolicyT::SrcLayout::kName,
+            .dst_layout = PolicyT::DstLayout::kName};
   }
 
   gemm::TileFacts LaunchFacts() const {
@@ -251,15 +251,15 @@ class DepthwisePointwise {
     return facts;
   }
 
-  gemm::Launch Launch(const DepthwisePointwiseParams<P>* params) const {
+  gemm::Launch Launch(const DepthwisePointwiseParams<PolicyT>* params) const {
     return {.kernel = plan_.kernel,
             .params = params,
             .grid = {plan_.blocks, 1, 1},
             .shared_bytes = plan_.shared_bytes};
   }
 
-  DepthwisePointwiseParams<P> Params(const Arguments& args) const {
-    DepthwisePointwiseParams<P> params;
+  DepthwisePointwiseParams<PolicyT> Params(const Arguments& args) const {
+    DepthwisePointwiseParams<PolicyT> params;
     params.walk = plan_.walk;
     params.walk.src = args.src;
     params.walk.filter = args.depthwise.filter.data();

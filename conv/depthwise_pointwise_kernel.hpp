@@ -42,29 +42,29 @@ struct PatchRows : DepthwiseRows {
 };
 
 // What a DepthwisePointwiseKernel is launched with.
-template <class P>
+template <class PolicyT>
 struct DepthwisePointwiseParams {
   DepthwiseWalk walk;
-  gemm::OutputParams<DepthwiseHalf<P>, DepthwiseRows> middle;  // without a dst
-  const std::uint8_t* filter = nullptr;                        // of the 1x1 convolution, CxRSKx<32>
-  std::int64_t slice_bytes = 0;                                // of it: 32 input channels
+  gemm::OutputParams<DepthwiseHalf<PolicyT>, DepthwiseRows> middle;  // without a dst
+  const std::uint8_t* filter = nullptr;  // of the 1x1 convolution, CxRSKx<32>
+  std::int64_t slice_bytes = 0;          // of it: 32 input channels
   std::int32_t slices = 0;
-  gemm::OutputParams<PointwiseHalf<P>, PatchRows> output;
+  gemm::OutputParams<PointwiseHalf<PolicyT>, PatchRows> output;
 };
 
 inline namespace WEFT_BACKEND {
 
-// Kernel kShape of kDepthwiseShapes. P: IsDepthwisePointwise.
-template <class P, int kShape>
+// Kernel kShape of kDepthwiseShapes. PolicyT: IsDepthwisePointwise.
+template <class PolicyT, int kShape>
 struct DepthwisePointwiseKernel {
-  static_assert(CheckedDepthwisePointwise<P>::kValid);
-  using First = FusedDepthwise<P>;
+  static_assert(CheckedDepthwisePointwise<PolicyT>::kValid);
+  using First = FusedDepthwise<PolicyT>;
   using Depthwise = DepthwiseKernel<First, kShape>;
   using Window = DepthwiseWindow<First, kShape>;
-  using Second = FusedPointwise<P, Window::kRows>;
+  using Second = FusedPointwise<PolicyT, Window::kRows>;
   using Mainloop = gemm::MmaSm80Mainloop<Second, false>;
 
-  using Params = DepthwisePointwiseParams<P>;
+  using Params = DepthwisePointwiseParams<PolicyT>;
   using Store = gemm::DirectStore<Second, decltype(Params::output), typename Mainloop::Map>;
   // Slices of 32 channels, each as a stage of the mainloop's; a launch takes as many as it needs.
   struct SharedStorage {
@@ -72,9 +72,9 @@ struct DepthwisePointwiseKernel {
   };
   static constexpr int kSliceBytes = Mainloop::kBytesA;
   static constexpr int kThreads = Mainloop::kThreads, kWarps = kThreads / 32;
-  static constexpr int kSplit = P::config.split;
+  static constexpr int kSplit = PolicyT::config.split;
   static constexpr arch::Requires kRequires = {.min = kSplit > 1 ? 90 : 80};
-  static constexpr bool kDependent = kDependentFused<P>;
+  static constexpr bool kDependent = kDependentFused<PolicyT>;
 
   // Found by compiling: what does not spill. Both halves take registers; config.registers is for
   // epilogues that take more.
@@ -93,7 +93,7 @@ struct DepthwisePointwiseKernel {
                                       : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
     const int both = window > product ? window : product;
-    return P::config.registers > both ? P::config.registers : both;
+    return PolicyT::config.registers > both ? PolicyT::config.registers : both;
   }
   static constexpr int kRegisters = Registers(false);
   // A multiprocessor is four, each with a quarter of the registers; 3 warps divide no quarter.
@@ -256,7 +256,7 @@ struct DepthwisePointwiseKernel {
                                Columns& columns) {
     constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
     // Whether columns may reach past those of the filter, which has whole 32 of them.
-    constexpr bool kPast = Mainloop::kWarpN > 32 || P::DstLayout::kChannelRun > 32;
+    constexpr bool kPast = Mainloop::kWarpN > 32 || PolicyT::DstLayout::kChannelRun > 32;
     const int lane = t.lane();
     const std::uint8_t* const from =
         p.filter + slice * p.slice_bytes + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
@@ -316,16 +316,16 @@ struct DepthwisePointwiseKernel {
   // Whether a warp may have none but channels that fill the destination's last block: those are zeros, for
   // which nothing need be multiplied. A Copy has zeros of its own to write.
   static constexpr bool kZeroColumns =
-      P::DstLayout::kChannelRun > Mainloop::kWarpN&& P::Epilogue::kWritesOutput &&
-      !P::Epilogue::kHasCopy;
+      PolicyT::DstLayout::kChannelRun > Mainloop::kWarpN&& PolicyT::Epilogue::kWritesOutput &&
+      !PolicyT::Epilogue::kHasCopy;
 
   // What Store::Run does where all sums are of such channels.
   WEFT_DEVICE static void StoreZeros(arch::Thread t, const decltype(Params::output)& p,
                                      const Patch& patch, std::int32_t first) {
     using Map = typename Mainloop::Map;
-    using Dst = typename P::DstLayout;
-    constexpr int kBytes = P::config.alignment.dst;
-    constexpr int kRun = kBytes / static_cast<int>(sizeof(typename P::Epilogue::Output));
+    using Dst = typename PolicyT::DstLayout;
+    constexpr int kBytes = PolicyT::config.alignment.dst;
+    constexpr int kRun = kBytes / static_cast<int>(sizeof(typename PolicyT::Epilogue::Output));
     struct alignas(kBytes) Zeros {
       unsigned char byte[kBytes] = {};
     };
@@ -374,13 +374,13 @@ struct DepthwisePointwiseKernel {
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-template <conv::IsDepthwisePointwise P>
-struct KernelList<P> {
+template <conv::IsDepthwisePointwise PolicyT>
+struct KernelList<PolicyT> {
   static constexpr int kCount = conv::kFirstFusedShape + conv::kFusedShapes;
   template <int i>
   static constexpr bool kExists = i >= conv::kFirstFusedShape;
   template <int i>
-  using Kernel = conv::DepthwisePointwiseKernel<P, i>;
+  using Kernel = conv::DepthwisePointwiseKernel<PolicyT, i>;
 };
 
 }  // namespace WEFT_BACKEND

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/conv/depthwise_pointwise_policy.hpp"
 #include "weft/conv/depthwise_pointwise_problem.hpp"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

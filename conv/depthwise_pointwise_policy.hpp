@@ -73,66 +73,66 @@ inline constexpr DepthwisePointwiseConfig kFused1x12x16(1, 12, 16);
 // Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
 inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
 
-template <class P>
+template <class PolicyT>
 concept IsDepthwisePointwise = requires {
-  typename P::Element;
-  typename P::SrcLayout;
-  typename P::DstLayout;
-  typename P::DepthwiseEpilogue;
-  typename P::Epilogue;
-  requires std::same_as<std::remove_cvref_t<decltype(P::config)>, DepthwisePointwiseConfig>;
+  typename PolicyT::Element;
+  typename PolicyT::SrcLayout;
+  typename PolicyT::DstLayout;
+  typename PolicyT::DepthwiseEpilogue;
+  typename PolicyT::Epilogue;
+  requires std::same_as<std::remove_cvref_t<decltype(PolicyT::config)>, DepthwisePointwiseConfig>;
 };
 
 // The depthwise convolution alone. Its output has the layout that the 1x1 convolution reads.
-template <class P>
+template <class PolicyT>
 struct DepthwiseHalf {
-  using Element = typename P::Element;
-  using SrcLayout = typename P::SrcLayout;
+  using Element = typename PolicyT::Element;
+  using SrcLayout = typename PolicyT::SrcLayout;
   using FilterLayout = KRSx4x4;
   using DstLayout = NCxHWx<32>;
   using Prologue = prologues::Depthwise;
-  using Epilogue = typename P::DepthwiseEpilogue;
+  using Epilogue = typename PolicyT::DepthwiseEpilogue;
   // A warp of 8 times 4 channels and 4 patches.
   static constexpr DepthwiseConfig config =
-      DepthwiseConfig(P::config.rows, 8, 32, 4 * int{sizeof(typename Epilogue::Output)});
+      DepthwiseConfig(PolicyT::config.rows, 8, 32, 4 * int{sizeof(typename Epilogue::Output)});
 };
 
 // The 1x1 convolution alone.
-template <class P>
+template <class PolicyT>
 struct PointwiseHalf {
-  using Element = typename P::DepthwiseEpilogue::Output;
+  using Element = typename PolicyT::DepthwiseEpilogue::Output;
   using SrcLayout = NCxHWx<32>;
   using FilterLayout = CxRSKx<32>;
-  using DstLayout = typename P::DstLayout;
+  using DstLayout = typename PolicyT::DstLayout;
   using Prologue = prologues::SharedFilter;
-  using Epilogue = typename P::Epilogue;
+  using Epilogue = typename PolicyT::Epilogue;
   static constexpr gemm::MmaSm80Config config =
-      gemm::WithDstAlignment(kMma64x64, P::config.alignment.dst);
+      gemm::WithDstAlignment(kMma64x64, PolicyT::config.alignment.dst);
 };
 
 // Whether the kernel is launched dependently: as of the halves alone, unless it has a residual, whose loads
 // would spill (gemm/operand.hpp).
-template <class P>
-inline constexpr bool kDependentFused = !P::Epilogue::kHasResidual;
+template <class PolicyT>
+inline constexpr bool kDependentFused = !PolicyT::Epilogue::kHasResidual;
 
 // The halves within one kernel, of blocks of 16 kRows pixels.
-template <class P>
-struct FusedDepthwise : DepthwiseHalf<P> {
-  static constexpr bool kDependentLaunch = kDependentFused<P>;
+template <class PolicyT>
+struct FusedDepthwise : DepthwiseHalf<PolicyT> {
+  static constexpr bool kDependentLaunch = kDependentFused<PolicyT>;
 };
-template <class P, int kRows>
-struct FusedPointwise : PointwiseHalf<P> {
+template <class PolicyT, int kRows>
+struct FusedPointwise : PointwiseHalf<PolicyT> {
   static constexpr bool kPredicatedStores = true;
-  static constexpr bool kDependentLaunch = kDependentFused<P>;
-  static constexpr gemm::MmaSm80Config config =
-      gemm::MmaSm80Config({16 * kRows, P::config.warps* P::config.warp_n, 32},
-                          {16 * kRows, P::config.warp_n, 32}, 3, P::config.alignment.dst);
+  static constexpr bool kDependentLaunch = kDependentFused<PolicyT>;
+  static constexpr gemm::MmaSm80Config config = gemm::MmaSm80Config(
+      {16 * kRows, PolicyT::config.warps* PolicyT::config.warp_n, 32},
+      {16 * kRows, PolicyT::config.warp_n, 32}, 3, PolicyT::config.alignment.dst);
 };
 
 // Instantiating this type checks a policy; each failure is one sentence.
-template <class P>
+template <class PolicyT>
 struct CheckedDepthwisePointwise {
-  static_assert(IsDepthwisePointwise<P>,
+  static_assert(IsDepthwisePointwise<PolicyT>,
                 "weft: a policy of DepthwisePointwise needs the types Element, SrcLayout, "
                 "DstLayout, DepthwiseEpilogue and Epilogue and a `static constexpr auto config`, a "
                 "DepthwisePointwiseConfig such as weft::conv::kFused7x3x16; one is missing (see "
@@ -140,13 +140,13 @@ struct CheckedDepthwisePointwise {
   static constexpr bool kValid = true;
 };
 
-template <IsDepthwisePointwise P>
-struct CheckedDepthwisePointwise<P> {
-  using First = typename P::DepthwiseEpilogue;
-  using Second = typename P::Epilogue;
-  static constexpr DepthwisePointwiseConfig config = P::config;
+template <IsDepthwisePointwise PolicyT>
+struct CheckedDepthwisePointwise<PolicyT> {
+  using First = typename PolicyT::DepthwiseEpilogue;
+  using Second = typename PolicyT::Epilogue;
+  static constexpr DepthwisePointwiseConfig config = PolicyT::config;
 
-  static_assert(!kIsInt4<typename P::SrcLayout> && !kIsInt4<typename P::DstLayout>,
+  static_assert(!kIsInt4<typename PolicyT::SrcLayout> && !kIsInt4<typename PolicyT::DstLayout>,
                 "weft: DepthwisePointwise reads and writes no formats of int4");
   static_assert(epilogues::IsChain<First>::value && epilogues::IsChain<Second>::value,
                 "weft: DepthwiseEpilogue and Epilogue are weft::epilogues::Chain<stages...>");
@@ -170,7 +170,8 @@ struct CheckedDepthwisePointwise<P> {
                 "for which a thread has registers");
   static_assert(config.split == 1 || config.split == 2 || config.split == 4 || config.split == 8,
                 "weft: config.split of a DepthwisePointwiseConfig is 1, 2, 4 or 8");
-  static_assert(CheckedPolicy<DepthwiseHalf<P>>::kValid && CheckedPolicy<PointwiseHalf<P>>::kValid);
+  static_assert(CheckedPolicy<DepthwiseHalf<PolicyT>>::kValid &&
+                CheckedPolicy<PointwiseHalf<PolicyT>>::kValid);
   static constexpr bool kValid = true;
 };
 

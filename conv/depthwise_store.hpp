@@ -14,17 +14,17 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// P: DstLayout, Epilogue, config. Output: an OutputParams. Map: a gemm::AccumulatorMap, whose rows
+// PolicyT: DstLayout, Epilogue, config. Output: an OutputParams. Map: a gemm::AccumulatorMap, whose rows
 // are those of DepthwiseRows and whose columns are 4 channels.
-template <class P, class Output, class Map>
+template <class PolicyT, class Output, class Map>
 class DepthwiseStore {
-  using Math = gemm::EpilogueMath<P, Output, 4>;
+  using Math = gemm::EpilogueMath<PolicyT, Output, 4>;
   using Channels = typename Math::Channels;
-  using Dst = typename P::DstLayout;
-  using Epilogue = typename P::Epilogue;
+  using Dst = typename PolicyT::DstLayout;
+  using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   static constexpr int kColumns = DepthwiseConfig::kColumns;
-  static constexpr int kRun = P::config.alignment.dst / static_cast<int>(sizeof(Element));
+  static constexpr int kRun = PolicyT::config.alignment.dst / static_cast<int>(sizeof(Element));
   static constexpr int kWords = sizeof(Element);  // of 4 outputs
   // Bytes of NCxHWx<4>: a pixel's 4 channels are 4 bytes, neighbouring pixels lie side by side.
   // Written one by one, each store of a warp would touch a part of every sector.

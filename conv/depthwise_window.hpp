@@ -95,19 +95,19 @@ class DepthwisePlace {
 // Taps of a filter row, of 4 channels.
 using FilterWords = gemm::Piece<16>;
 
-// Filters of kDepthwiseShapes[kShape]. P: a conv::Policy of a DepthwiseConfig.
-template <class P, int kShape>
+// Filters of kDepthwiseShapes[kShape]. PolicyT: a conv::Policy of a DepthwiseConfig.
+template <class PolicyT, int kShape>
 class DepthwiseWindow {
   static constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
   static constexpr int kR = kOf.r, kS = kOf.s, kStride = kOf.stride;
   static constexpr int kColumns = DepthwiseConfig::kColumns;
-  using Src = typename P::SrcLayout;
-  static constexpr bool kFilterZeros = P::Epilogue::kFilterZeroPoint;
+  using Src = typename PolicyT::SrcLayout;
+  static constexpr bool kFilterZeros = PolicyT::Epilogue::kFilterZeroPoint;
 
  public:
-  static constexpr int kRows = kOf.Rows(P::config.rows);
+  static constexpr int kRows = kOf.Rows(PolicyT::config.rows);
   static constexpr bool kSmall =
-      kR * kS * (CheckedPolicy<P>::kUnsigned ? 2 : 1) <= SmallSum::kMostProducts;
+      kR * kS * (CheckedPolicy<PolicyT>::kUnsigned ? 2 : 1) <= SmallSum::kMostProducts;
   using Accumulators = std::int32_t[kRows * kColumns][4];
 
   // acc += the products of the thread's outputs, less their filters' zero points. finish(i) is called
@@ -115,7 +115,7 @@ class DepthwiseWindow {
   template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
                                    const DepthwiseTile& tile, bool channels_inside,
-                                   DepthwiseFilterZeros<P>& zeros, Accumulators& acc,
+                                   DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
                                    const Finish& finish) {
     const DepthwisePlace place(p, tile);
     const Reader reader(p, place, tile, channels_inside);
@@ -191,8 +191,8 @@ class DepthwiseWindow {
       WEFT_UNROLL
       for (int x = 0; x < kPixels; ++x) {
         const auto offset = static_cast<std::uintptr_t>(x * std::int64_t{pixel_bytes_});
-        pixels[x] = LoadDepthwise<P>(t, reinterpret_cast<const std::uint32_t*>(row + offset),
-                                     static_cast<std::uint32_t>(left_ + x) < columns);
+        pixels[x] = LoadDepthwise<PolicyT>(t, reinterpret_cast<const std::uint32_t*>(row + offset),
+                                           static_cast<std::uint32_t>(left_ + x) < columns);
       }
     }
 
@@ -250,7 +250,7 @@ class DepthwiseWindow {
     std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, and the row's
     WEFT_UNROLL
     for (int w = 0; w < kTapWords; ++w) {
-      const FilterWords words = LoadDepthwise<P>(t, at + w, inside);
+      const FilterWords words = LoadDepthwise<PolicyT>(t, at + w, inside);
       WEFT_UNROLL
       for (int c = 0; c < 4; ++c) taps[w + 1][c] = words.word[c];
     }
@@ -307,7 +307,7 @@ class DepthwiseWindow {
 
   // An input row of the windows of all columns.
   WEFT_DEVICE static void SumRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
-                                 DepthwiseFilterZeros<P>& zeros) {
+                                 DepthwiseFilterZeros<PolicyT>& zeros) {
     WEFT_UNROLL
     for (int j = 0; j < kColumns; ++j) {
       const int start = kStride == 1 ? j / 2 : j, shift = kStride == 1 ? j % 2 : 0;
@@ -330,8 +330,8 @@ class DepthwiseWindow {
       for (int w = 0; w < kWords; ++w) {
         WEFT_UNROLL
         for (int c = 0; c < 4; ++c) {
-          sums[j][c] =
-              DepthwiseDot<P>(t, word[start + 2 * w][c], filter.word[shift][w][c], sums[j][c]);
+          sums[j][c] = DepthwiseDot<PolicyT>(t, word[start + 2 * w][c], filter.word[shift][w][c],
+                                             sums[j][c]);
         }
       }
     }
@@ -339,10 +339,10 @@ class DepthwiseWindow {
 };
 
 // Any filter, stride and dilation: four taps of each output are gathered, whatever their distance.
-template <class P>
-class DepthwiseWindow<P, 0> {
+template <class PolicyT>
+class DepthwiseWindow<PolicyT, 0> {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
-  using Src = typename P::SrcLayout;
+  using Src = typename PolicyT::SrcLayout;
 
  public:
   static constexpr int kRows = 1;
@@ -352,7 +352,7 @@ class DepthwiseWindow<P, 0> {
   template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
                                    const DepthwiseTile& tile, bool channels_inside,
-                                   DepthwiseFilterZeros<P>& zeros, Accumulators& acc,
+                                   DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
                                    const Finish& finish) {
     const DepthwisePlace place(p, tile);
     const int tap_words = gemm::CeilDiv(p.s, 4);
@@ -367,7 +367,7 @@ class DepthwiseWindow<P, 0> {
       const auto row = image + static_cast<std::uintptr_t>(h * p.row_bytes);
       WEFT_NO_UNROLL
       for (int tap = 0; tap < p.s; tap += 4) {
-        const FilterWords words = LoadDepthwise<P>(t, filter++, channels_inside);
+        const FilterWords words = LoadDepthwise<PolicyT>(t, filter++, channels_inside);
         WEFT_UNROLL
         for (int j = 0; j < kColumns; ++j) {
           // Columns past the last would lie beyond what 32 bits hold.
@@ -380,8 +380,8 @@ class DepthwiseWindow<P, 0> {
             const std::int32_t w = left + (is_tap ? (tap + e) * p.step_w : 0);
             const auto at =
                 row + static_cast<std::uintptr_t>(static_cast<std::int64_t>(w) * p.pixel_bytes);
-            pixels[e] = LoadDepthwise<P>(t, reinterpret_cast<const std::uint32_t*>(at),
-                                         is_tap && w >= 0 && w < p.w);
+            pixels[e] = LoadDepthwise<PolicyT>(t, reinterpret_cast<const std::uint32_t*>(at),
+                                               is_tap && w >= 0 && w < p.w);
           }
           WEFT_UNROLL
           for (int half = 0; half < 2; ++half) {
@@ -391,9 +391,9 @@ class DepthwiseWindow<P, 0> {
             const int c = 2 * half;
             const std::uint32_t first = t.BytePermute(low, high, 0x5410);
             const std::uint32_t second = t.BytePermute(low, high, 0x7632);
-            sum[c] = DepthwiseDot<P>(t, first, words.word[c], sum[c]);
-            sum[c + 1] = DepthwiseDot<P>(t, second, words.word[c + 1], sum[c + 1]);
-            if constexpr (P::Epilogue::kFilterZeroPoint) {
+            sum[c] = DepthwiseDot<PolicyT>(t, first, words.word[c], sum[c]);
+            sum[c + 1] = DepthwiseDot<PolicyT>(t, second, words.word[c + 1], sum[c + 1]);
+            if constexpr (PolicyT::Epilogue::kFilterZeroPoint) {
               constexpr std::uint32_t kOnes = 0x01010101;  // what is no tap is 0
               zeros.See(t, j, c, first, kOnes);
               zeros.See(t, j, c + 1, second, kOnes);
@@ -402,7 +402,7 @@ class DepthwiseWindow<P, 0> {
         }
       }
     }
-    if constexpr (P::Epilogue::kFilterZeroPoint) zeros.End(acc);
+    if constexpr (PolicyT::Epilogue::kFilterZeroPoint) zeros.End(acc);
     finish(0);
   }
 };

@@ -33,16 +33,16 @@ std::string AccessNote(const Problem& problem, const std::vector<Candidate>& can
 
 namespace internal {
 
-// What runs the convolutions of an operator of P, a policy or a Family, and its (first) policy.
-template <class P>
+// What runs the convolutions of an operator of PolicyT, a policy or a Family, and its (first) policy.
+template <class PolicyT>
 struct OperatorFor {
-  static_assert(CheckedPolicy<P>::kValid);
-  using First = P;
-  using type = Convolution<P>;
+  static_assert(CheckedPolicy<PolicyT>::kValid);
+  using First = PolicyT;
+  using type = Convolution<PolicyT>;
 };
-template <class P, class... Others>
-struct OperatorFor<Family<P, Others...>> : OperatorFor<P> {
-  using type = Dispatch<Family<P, Others...>>;
+template <class PolicyT, class... Others>
+struct OperatorFor<Family<PolicyT, Others...>> : OperatorFor<PolicyT> {
+  using type = Dispatch<Family<PolicyT, Others...>>;
 };
 
 }  // namespace internal

@@ -15,9 +15,9 @@ using gemm::CheckedFamily;
 using gemm::Family;
 using gemm::PolicyOf;
 
-template <class P>
+template <class PolicyT>
 class Convolution;
-template <class P>
+template <class PolicyT>
 class DepthwisePointwise;
 
 // Not an operator: Dispatch chooses among a family.
@@ -32,36 +32,39 @@ class Convolution<Family<Policies...>> {
 
 namespace weft::gemm {
 
-template <class P>
-requires conv::HasTypes<P>
-struct OperatorKind<P> {
-  using Operator = conv::Convolution<P>;
-  using Checked = conv::CheckedPolicy<P>;
-  using Same = std::tuple<typename P::Element, typename P::SrcLayout, typename P::FilterLayout,
-                          typename P::DstLayout, typename P::Prologue, typename P::Epilogue,
-                          conv::SourceFunctorOf<P>>;
+template <class PolicyT>
+requires conv::HasTypes<PolicyT>
+struct OperatorKind<PolicyT> {
+  using Operator = conv::Convolution<PolicyT>;
+  using Checked = conv::CheckedPolicy<PolicyT>;
+  using Same = std::tuple<typename PolicyT::Element, typename PolicyT::SrcLayout,
+                          typename PolicyT::FilterLayout, typename PolicyT::DstLayout,
+                          typename PolicyT::Prologue, typename PolicyT::Epilogue,
+                          conv::SourceFunctorOf<PolicyT>>;
   static constexpr const char* kWho = "conv";
   // Filters of int4 name the source's layout as well, unless that is of 4 bits itself.
-  static constexpr const char* kFrom =
-      Checked::kInt4 && !Checked::kInt4Source ? P::FilterLayout::kName : P::SrcLayout::kName;
+  static constexpr const char* kFrom = Checked::kInt4 && !Checked::kInt4Source
+                                           ? PolicyT::FilterLayout::kName
+                                           : PolicyT::SrcLayout::kName;
   static constexpr const char* kBy = Checked::kInt4Products                   ? "_by_s4"
                                      : Checked::kInt4 && Checked::kInt4Source ? "_by_int4"
                                                                               : "";
-  static constexpr const char* kTo = P::DstLayout::kName;
+  static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
 };
 
 // Include weft/conv/depthwise_pointwise.hpp for a Dispatch of these.
-template <conv::IsDepthwisePointwise P>
-struct OperatorKind<P> {
-  using Operator = conv::DepthwisePointwise<P>;
-  using Checked = conv::CheckedDepthwisePointwise<P>;
-  using Same = std::tuple<typename P::Element, typename P::SrcLayout, typename P::DstLayout,
-                          typename P::DepthwiseEpilogue, typename P::Epilogue>;
+template <conv::IsDepthwisePointwise PolicyT>
+struct OperatorKind<PolicyT> {
+  using Operator = conv::DepthwisePointwise<PolicyT>;
+  using Checked = conv::CheckedDepthwisePointwise<PolicyT>;
+  using Same = std::tuple<typename PolicyT::Element, typename PolicyT::SrcLayout,
+                          typename PolicyT::DstLayout, typename PolicyT::DepthwiseEpilogue,
+                          typename PolicyT::Epilogue>;
   static constexpr const char* kWho = "conv";
-  static constexpr const char* kFrom = P::SrcLayout::kName;
+  static constexpr const char* kFrom = PolicyT::SrcLayout::kName;
   static constexpr const char* kBy = "_depthwise_pointwise";
-  static constexpr const char* kTo = P::DstLayout::kName;
+  static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
 };
 

@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_format.h"
-#include "absl/types/span.h"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
@@ -33,7 +31,7 @@ inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 // Tiles may reach past the last pixel by less than one threadblock.
 inline constexpr std::int64_t kMaxPixels = gemm::kInt32Max - 1024;
 // Leaves room for a layout's zero channels and for bytes instead of elements.
-inline constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 1024;
+inline constexpr std::int64_t kMaxElements = (std::numeric_limits<std::int64_t>::max)() / 1024;
 
 // Of a problem, by its name.
 struct Field {

@@ -38,12 +38,12 @@ struct FilterParams {
   }
 };
 
-template <class P, SourceKind kind>
+template <class PolicyT, SourceKind kind>
 struct KernelParams {
-  typename BatchGrid<typename P::Prologue>::Params schedule;
-  ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<P>> a;
+  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
+  ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<PolicyT>> a;
   FilterParams b;
-  gemm::OutputParams<P, RowsFor<typename P::Prologue, PixelMap>> output;
+  gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>> output;
   std::int32_t slices = 0;
 };
 

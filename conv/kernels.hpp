@@ -59,77 +59,79 @@ using SourceWalk =
                                           Im2colWalk<Shape, Format>>>;
 
 // As they are, or changed on their way.
-template <class Shape, class P, SourceKind kind, bool kChanged = kChangesSource<P>>
+template <class Shape, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
 struct SourceOperand {
-  using Checked = CheckedPolicy<P>;
+  using Checked = CheckedPolicy<PolicyT>;
   using Walk = SourceWalk<ShapeInMemory<Shape, Checked::kSrcBits>, Checked, kind>;
-  using type = ConvertedOperand<Shape, Walk, P>;
+  using type = ConvertedOperand<Shape, Walk, PolicyT>;
 };
-template <class Shape, class P, SourceKind kind>
-struct SourceOperand<Shape, P, kind, false> {
-  using type = gemm::GatherOperand<Shape, SourceWalk<Shape, CheckedPolicy<P>, kind>>;
+template <class Shape, class PolicyT, SourceKind kind>
+struct SourceOperand<Shape, PolicyT, kind, false> {
+  using type = gemm::GatherOperand<Shape, SourceWalk<Shape, CheckedPolicy<PolicyT>, kind>>;
 };
 
-// Filters: the pieces of FilterLayout as M wants them.
-template <class M, class P, class Source, class Format = typename P::FilterLayout>
+// Filters: the pieces of FilterLayout as Mma wants them.
+template <class Mma, class PolicyT, class Source, class Format = typename PolicyT::FilterLayout>
 struct FilterOperand {
-  static constexpr int kPiece = CheckedPolicy<P>::kSrcPiece;
-  using Shape = typename M::template Along < typename M::ColumnsOfB, kPiece<16 ? kPiece : 16>;
+  static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
+  using Shape = typename Mma::template Along < typename Mma::ColumnsOfB, kPiece<16 ? kPiece : 16>;
   using type = gemm::AffineOperand<Shape, Source>;
 };
-template <class M, class P, class Source>
-struct FilterOperand<M, P, Source, CxRSKx<4>> {
-  using Shape = typename M::template Across<typename M::ColumnsOfB, 16>;
+template <class Mma, class PolicyT, class Source>
+struct FilterOperand<Mma, PolicyT, Source, CxRSKx<4>> {
+  using Shape = typename Mma::template Across<typename Mma::ColumnsOfB, 16>;
   using type = gemm::AffineOperand<Shape, Source>;
 };
-template <class M, class P, class Source>
-struct FilterOperand<M, P, Source, PackedInt4<CxRSKx<64>>>
-    : FilterOperand<M, P, Source, CxRSKx<32>> {};  // as bytes, of two
-template <class M, class P, class Source, class Format>
-struct FilterOperand<M, P, Source, PackedInt4<Format>> {
-  using Shape = typename M::template Int4Blocks<typename M::ColumnsOfB, Source::kAlong>;
+template <class Mma, class PolicyT, class Source>
+struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
+    : FilterOperand<Mma, PolicyT, Source, CxRSKx<32>> {};  // as bytes, of two
+template <class Mma, class PolicyT, class Source, class Format>
+struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
+  using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kAlong>;
   using Walk = gemm::AffineWalk<Shape, Source>;
   using type = std::conditional_t<Shape::kCells == 2, gemm::Int4Operand<Shape, Walk>,
                                   gemm::GatherOperand<Shape, Walk>>;
 };
 
 // The mainloop that a policy's config means.
-template <class P, gemm::Mainloop mainloop = CheckedPolicy<P>::kMainloop>
+template <class PolicyT, gemm::Mainloop mainloop = CheckedPolicy<PolicyT>::kMainloop>
 using MainloopFor = std::conditional_t<
-    mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<P>,
+    mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<PolicyT>,
     std::conditional_t<
         mainloop == gemm::Mainloop::kMmaSm75,
-        gemm::MmaSm75Mainloop<P, CheckedPolicy<P>::kInt4Products>,
-        gemm::MmaSm80Mainloop<P, false, CheckedPolicy<P>::kInt4 && !CheckedPolicy<P>::kInt4Products,
-                              CheckedPolicy<P>::kInt4Products>>>;
+        gemm::MmaSm75Mainloop<PolicyT, CheckedPolicy<PolicyT>::kInt4Products>,
+        gemm::MmaSm80Mainloop<
+            PolicyT, false, CheckedPolicy<PolicyT>::kInt4 && !CheckedPolicy<PolicyT>::kInt4Products,
+            CheckedPolicy<PolicyT>::kInt4Products>>>;
 
-// The parts of gemm::TileKernel. P: a conv::Policy.
-template <class P, SourceKind kind>
+// The parts of gemm::TileKernel. PolicyT: a conv::Policy.
+template <class PolicyT, SourceKind kind>
 struct Parts {
-  using Checked = CheckedPolicy<P>;
-  using Params = KernelParams<P, kind>;
-  using Scheduler = BatchGrid<typename P::Prologue>;
-  using Mainloop = MainloopFor<P>;
+  using Checked = CheckedPolicy<PolicyT>;
+  using Params = KernelParams<PolicyT, kind>;
+  using Scheduler = BatchGrid<typename PolicyT::Prologue>;
+  using Mainloop = MainloopFor<PolicyT>;
   using Pipeline = typename Mainloop::Pipeline;
 
   using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, Checked::kSrcPiece>;
-  using OperandA = typename SourceOperand<SourceShape, P, kind>::type;
-  using OperandB = typename FilterOperand<Mainloop, P, FilterSource<Checked>>::type;
-  using Stored = gemm::WithDependentLaunch<P, Pipeline, OperandA, OperandB>;
+  using OperandA = typename SourceOperand<SourceShape, PolicyT, kind>::type;
+  using OperandB = typename FilterOperand<Mainloop, PolicyT, FilterSource<Checked>>::type;
+  using Stored = gemm::WithDependentLaunch<PolicyT, Pipeline, OperandA, OperandB>;
   using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;
 
   // What a walk keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
   // more before sm_90.
-  static constexpr bool kResidual = P::Epilogue::kHasResidual && P::config.registers == 0 &&
+  static constexpr bool kResidual = PolicyT::Epilogue::kHasResidual &&
+                                    PolicyT::config.registers == 0 &&
                                     Checked::kMainloop == gemm::Mainloop::kMmaSm80;
   static constexpr int kOwn = Mainloop::Registers(Checked::kNhwc                ? 1
                                                   : kind == SourceKind::kIm2col ? 2
                                                                                 : 0);
   static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
   // A second output has addresses of its own, and a source that changes waits in registers.
-  static constexpr bool kMore = (kChangesSource<P> || P::Epilogue::kHasCopy ||
-                                 P::Epilogue::kHasRange || P::Epilogue::kHasSums) &&
-                                P::config.registers == 0;
+  static constexpr bool kMore = (kChangesSource<PolicyT> || PolicyT::Epilogue::kHasCopy ||
+                                 PolicyT::Epilogue::kHasRange || PolicyT::Epilogue::kHasSums) &&
+                                PolicyT::config.registers == 0;
   static constexpr int kRegisters = !kMore                ? kWithResidual
                                     : kWithResidual < 224 ? kWithResidual + 32
                                                           : 255;
@@ -137,12 +139,12 @@ struct Parts {
 };
 
 // The same with the wgmma_sm90 mainloop; over NCxHWx<4>, of strips.
-template <class P>
+template <class PolicyT>
 struct WgmmaParts {
-  using Checked = CheckedPolicy<P>;
+  using Checked = CheckedPolicy<PolicyT>;
   static constexpr bool kStrips = Checked::kStrips;
-  using Params = std::conditional_t<kStrips, StripParams<P>, WgmmaParams<P>>;
-  using Scheduler = BatchGrid<typename P::Prologue>;
+  using Params = std::conditional_t<kStrips, StripParams<PolicyT>, WgmmaParams<PolicyT>>;
+  using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   struct Spec {
     static constexpr arch::WgmmaType kType =
         Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
@@ -152,11 +154,11 @@ struct WgmmaParts {
                                                     ? gemm::ColumnOrder::kPlain
                                                     : gemm::ColumnOrder::kPermuted;
     static constexpr bool kResident = kStrips;
-    static constexpr bool kFills = !kStrips && kFillsPadding<P>;
+    static constexpr bool kFills = !kStrips && kFillsPadding<PolicyT>;
     static constexpr bool kStacks = !kStrips && !Checked::kInt4;
     using HeldColumns = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };
-  using Mainloop = gemm::WgmmaSm90Mainloop<P, Spec>;
+  using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.
   static constexpr int kWidest = Checked::kNhwc ? 128 : 32;
   static_assert(kStrips ||
@@ -164,54 +166,58 @@ struct WgmmaParts {
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
   using OperandA =
-      std::conditional_t<kStrips, StripSource<Mainloop, BatchTile<typename P::Prologue>>,
-                         CopiedSource<P, Mainloop>>;
-  using OperandB = std::conditional_t<kStrips, ResidentFilter<Mainloop>, CopiedFilter<P, Mainloop>>;
-  using Filler = PaddingFill<P, Mainloop>;  // if Spec::kFills
+      std::conditional_t<kStrips, StripSource<Mainloop, BatchTile<typename PolicyT::Prologue>>,
+                         CopiedSource<PolicyT, Mainloop>>;
+  using OperandB =
+      std::conditional_t<kStrips, ResidentFilter<Mainloop>, CopiedFilter<PolicyT, Mainloop>>;
+  using Filler = PaddingFill<PolicyT, Mainloop>;  // if Spec::kFills
   using Output = decltype(Params::output);
-  using Epilogue = gemm::WgmmaStore<P, Output, Mainloop>;
+  using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 
 // Kernel i of an operator: one for each SourceKind, or for each of kDepthwiseShapes.
-template <class P, int i, bool kDepthwise = CheckedPolicy<P>::kDepthwise>
+template <class PolicyT, int i, bool kDepthwise = CheckedPolicy<PolicyT>::kDepthwise>
 struct KernelAt {
-  using type = gemm::TileKernel<
-      std::conditional_t<CheckedPolicy<P>::kWgmma, WgmmaParts<P>, Parts<P, SourceKind(i)>>>;
+  using type =
+      gemm::TileKernel<std::conditional_t<CheckedPolicy<PolicyT>::kWgmma, WgmmaParts<PolicyT>,
+                                          Parts<PolicyT, SourceKind(i)>>>;
 };
-template <class P, int i>
-struct KernelAt<P, i, true> {
-  using type = DepthwiseKernel<P, i>;
+template <class PolicyT, int i>
+struct KernelAt<PolicyT, i, true> {
+  using type = DepthwiseKernel<PolicyT, i>;
 };
-template <class P, int i>
-using Kernel = typename KernelAt<P, i>::type;
+template <class PolicyT, int i>
+using Kernel = typename KernelAt<PolicyT, i>::type;
 
 }  // namespace WEFT_BACKEND
 
 // Whether there is a kernel for a SourceKind.
-template <class P, SourceKind kind>
+template <class PolicyT, SourceKind kind>
 inline constexpr bool kHasKernel =
-    kind == SourceKind::kTaps ? CheckedPolicy<P>::kMainloop == gemm::Mainloop::kMmaSm80 &&
-                                    !CheckedPolicy<P>::kNhwc && !kConvertsSource<P>
-                              : kind == SourceKind::kIm2col || CheckedPolicy<P>::kBlockUnits == 1;
+    kind == SourceKind::kTaps
+        ? CheckedPolicy<PolicyT>::kMainloop == gemm::Mainloop::kMmaSm80 &&
+              !CheckedPolicy<PolicyT>::kNhwc && !kConvertsSource<PolicyT>
+        : kind == SourceKind::kIm2col || CheckedPolicy<PolicyT>::kBlockUnits == 1;
 
 }  // namespace weft::conv
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-template <class P>
-requires conv::HasTypes<P>
-struct KernelList<P> {
-  using Checked = conv::CheckedPolicy<P>;
+template <class PolicyT>
+requires conv::HasTypes<PolicyT>
+struct KernelList<PolicyT> {
+  using Checked = conv::CheckedPolicy<PolicyT>;
   // MakeGeometry refuses a SourceFunctor of wgmma_sm90.
   static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
-                                : Checked::kWgmma   ? (conv::kConvertsSource<P> ? 0 : 1)
+                                : Checked::kWgmma   ? (conv::kConvertsSource<PolicyT> ? 0 : 1)
                                                     : 3;
   template <int i>
-  static constexpr bool kExists = Checked::kDepthwise || conv::kHasKernel<P, conv::SourceKind(i)>;
+  static constexpr bool kExists =
+      Checked::kDepthwise || conv::kHasKernel<PolicyT, conv::SourceKind(i)>;
   template <int i>
-  using Kernel = conv::Kernel<P, i>;
+  using Kernel = conv::Kernel<PolicyT, i>;
 };
 
 }  // namespace WEFT_BACKEND

@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "weft/conv/mix_kernel.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/argument_checks.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv {

@@ -17,16 +17,17 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// Called by a warp. P: of a policy whose padding is filled (kFillsPadding).
+// Called by a warp. PolicyT: of a policy whose padding is filled (kFillsPadding).
 //
 // Once a tile it lists the positions that are padding, copy after copy, for as many copies as lie between the
 // first tap and the last one of a slice, so that those of each slice follow each other. A lane's are read while
 // the slice is on its way: of what a slice waits for only stores are left. What the list has no room for is worked
 // out for each slice.
-template <class P, class M>
+template <class PolicyT, class Mma>
 class PaddingFill {
  public:
-  WEFT_DEVICE PaddingFill(arch::Thread t, const WgmmaParams<P>& p, const gemm::FillMemory& memory)
+  WEFT_DEVICE PaddingFill(arch::Thread t, const WgmmaParams<PolicyT>& p,
+                          const gemm::FillMemory& memory)
       : p_(p.padding), a_(p.a), list_(t.SharedAddress(memory.list)) {
     // Through memory: ptxas would make four words of one again for each store.
     const std::uint32_t words = t.SharedAddress(memory.word);
@@ -37,12 +38,12 @@ class PaddingFill {
     chunk_ = t.template LoadSharedAt<Chunk>(words);
   }
 
-  WEFT_DEVICE static bool HasWork(const WgmmaParams<P>& p) { return p.padding.positions > 0; }
+  WEFT_DEVICE static bool HasWork(const WgmmaParams<PolicyT>& p) { return p.padding.positions > 0; }
 
   // The slices of `tile` come next, from `slice` on.
   template <class Tile>
   WEFT_DEVICE void Aim(arch::Thread t, const Tile& tile, int slice) {
-    first_ = static_cast<std::uint32_t>(tile.m) * M::kBlockM;
+    first_ = static_cast<std::uint32_t>(tile.m) * Mma::kBlockM;
     a_.taps.Divmod(slice * a_.copies.of_slice, copy_);
     List(t);
   }
@@ -87,7 +88,7 @@ class PaddingFill {
   };
 
   WEFT_DEVICE int RowLog2() const {
-    if constexpr (CheckedPolicy<P>::kNhwc) {
+    if constexpr (CheckedPolicy<PolicyT>::kNhwc) {
       return p_.row_log2;
     } else {
       return 5;

@@ -6,55 +6,54 @@
 #include <string>
 #include <variant>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/conv/depthwise_plan.hpp"
 #include "weft/conv/geometry.hpp"
 #include "weft/conv/kernels.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/conv/wgmma_plan.hpp"
 #include "weft/gemm/launch.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
 using gemm::PlanCounts;
 using gemm::TileFacts;
 
-// The facts of policy P.
-template <class P>
+// The facts of policy PolicyT.
+template <class PolicyT>
 constexpr TileFacts FactsOf() {
-  using AnyKernel = Kernel<P, 0>;
-  using Epilogue = typename P::Epilogue;
-  using Dst = typename P::DstLayout;
-  TileFacts facts = {.config = P::config,
+  using AnyKernel = Kernel<PolicyT, 0>;
+  using Epilogue = typename PolicyT::Epilogue;
+  using Dst = typename PolicyT::DstLayout;
+  TileFacts facts = {.config = PolicyT::config,
                      .threads = AnyKernel::kThreads,
                      .blocks_by_registers = AnyKernel::kMinBlocksPerSm,
                      .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
                      .hardware = AnyKernel::kRequires,
-                     .src_interleave = P::SrcLayout::kInterleave,
+                     .src_interleave = PolicyT::SrcLayout::kInterleave,
                      .dst_interleave = Dst::kInterleave,
-                     .dst_element_bits = CheckedPolicy<P>::kDstBits,
-                     .unit_bytes = CheckedPolicy<P>::kUnitBytes,
-                     .unit_channels = CheckedPolicy<P>::kUnitChannels,
-                     .nhwc = CheckedPolicy<P>::kNhwc,
-                     .has_taps = kHasKernel<P, SourceKind::kTaps>,
-                     .filter_interleave = P::FilterLayout::kInterleave,
-                     .src_bits = CheckedPolicy<P>::kSrcBits,
-                     .filter_bits = CheckedPolicy<P>::kFilterBits,
+                     .dst_element_bits = CheckedPolicy<PolicyT>::kDstBits,
+                     .unit_bytes = CheckedPolicy<PolicyT>::kUnitBytes,
+                     .unit_channels = CheckedPolicy<PolicyT>::kUnitChannels,
+                     .nhwc = CheckedPolicy<PolicyT>::kNhwc,
+                     .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
+                     .filter_interleave = PolicyT::FilterLayout::kInterleave,
+                     .src_bits = CheckedPolicy<PolicyT>::kSrcBits,
+                     .filter_bits = CheckedPolicy<PolicyT>::kFilterBits,
                      .dst_channel_run = Dst::kChannelRun,
-                     .depends = P::Prologue::kDepends,
-                     .batched = kBatched<typename P::Prologue>,
-                     .prologue = P::Prologue::kName,
-                     .src_layout = P::SrcLayout::kName,
-                     .filter_layout = P::FilterLayout::kName,
+                     .depends = PolicyT::Prologue::kDepends,
+                     .batched = kBatched<typename PolicyT::Prologue>,
+                     .prologue = PolicyT::Prologue::kName,
+                     .src_layout = PolicyT::SrcLayout::kName,
+                     .filter_layout = PolicyT::FilterLayout::kName,
                      .dst_layout = Dst::kName};
-  facts.converts_source = kConvertsSource<P>;
+  facts.converts_source = kConvertsSource<PolicyT>;
   facts.image_sums = Epilogue::kHasSums;
-  facts.largest_product = CheckedPolicy<P>::kLargestProduct;
-  if constexpr (CheckedPolicy<P>::kWgmma) {
+  facts.largest_product = CheckedPolicy<PolicyT>::kLargestProduct;
+  if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
     facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
     facts.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
-    facts.resident_blocks = P::config.blocks_per_sm;
+    facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   if constexpr (Epilogue::kHasResidual) {
     using Layout = typename Epilogue::ResidualStage::Layout;
@@ -113,10 +112,10 @@ void FillOutput(const Geometry& g, const TensorExtents& destination, Output* out
 }
 
 // What every kernel's parameters have, but for the depthwise ones.
-template <class P, class Params>
-void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params* out_params) {
+template <class PolicyT, class Params>
+void FillParams(const Geometry& g, const typename PolicyT::Prologue& prologue, Params* out_params) {
   Params& params = *out_params;
-  using Prologue = typename P::Prologue;
+  using Prologue = typename PolicyT::Prologue;
   auto& s = params.schedule;
   static_cast<typename BatchGrid<Prologue>::Grid::Params&>(s) = BatchGrid<Prologue>::Grid::Make(
       static_cast<std::int32_t>(g.counts.tiles_m), static_cast<std::int32_t>(g.counts.tiles_n));
@@ -132,17 +131,18 @@ void FillParams(const Geometry& g, const typename P::Prologue& prologue, Params*
 }
 
 // The parameters of policy P's kernel `kind` for this geometry.
-template <class P, SourceKind kind>
-KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& prologue) {
-  KernelParams<P, kind> params;
-  FillParams<P>(g, prologue, &params);
+template <class PolicyT, SourceKind kind>
+KernelParams<PolicyT, kind> MakeParams(const Geometry& g,
+                                       const typename PolicyT::Prologue& prologue) {
+  KernelParams<PolicyT, kind> params;
+  FillParams<PolicyT>(g, prologue, &params);
   SourceParamsFor<kind>& source = params.a;
   if constexpr (kind == SourceKind::kTaps) {
     source = g.taps;
   } else {
     source = g.im2col;
   }
-  if constexpr (kConvertsSource<P>) {
+  if constexpr (kConvertsSource<PolicyT>) {
     params.a.channels = static_cast<std::int32_t>(g.problem.c);
     params.a.group_channels = static_cast<std::int32_t>(g.problem.c / g.problem.groups);
   }
@@ -152,14 +152,15 @@ KernelParams<P, kind> MakeParams(const Geometry& g, const typename P::Prologue& 
 }
 
 // Of wgmma_sm90, but for the tensor maps.
-template <class P>
-WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& prologue) {
-  WgmmaParams<P> params;
-  FillParams<P>(g, prologue, &params);
+template <class PolicyT>
+WgmmaParams<PolicyT> MakeWgmmaParams(const Geometry& g,
+                                     const typename PolicyT::Prologue& prologue) {
+  WgmmaParams<PolicyT> params;
+  FillParams<PolicyT>(g, prologue, &params);
   static_cast<SourceCopies&>(params.a) = g.engine.source;
   static_cast<FilterCopies&>(params.b) = g.engine.filter;
   static_cast<WalkMap&>(params.output.rows) = g.engine.source.rows;
-  if constexpr (P::config.stack > 1) params.output.rows.last_first = g.engine.last_first;
+  if constexpr (PolicyT::config.stack > 1) params.output.rows.last_first = g.engine.last_first;
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;
   params.tiles = static_cast<std::int32_t>(g.counts.blocks());
@@ -167,10 +168,11 @@ WgmmaParams<P> MakeWgmmaParams(const Geometry& g, const typename P::Prologue& pr
 }
 
 // Of wgmma_sm90 over NCxHWx<4>, but for the addresses.
-template <class P>
-StripParams<P> MakeStripParams(const Geometry& g, const typename P::Prologue& prologue) {
-  StripParams<P> params;
-  FillParams<P>(g, prologue, &params);
+template <class PolicyT>
+StripParams<PolicyT> MakeStripParams(const Geometry& g,
+                                     const typename PolicyT::Prologue& prologue) {
+  StripParams<PolicyT> params;
+  FillParams<PolicyT>(g, prologue, &params);
   static_cast<SourceStrips&>(params.a) = g.engine.source_strips;
   static_cast<FilterParams&>(params.b) = g.filter;
   static_cast<FilterChunks&>(params.b) = g.engine.filter_chunks;
@@ -182,9 +184,9 @@ StripParams<P> MakeStripParams(const Geometry& g, const typename P::Prologue& pr
 }
 
 // Of a depthwise operator, but for the addresses.
-template <class P>
-DepthwiseParams<P> MakeDepthwiseParams(const Geometry& g) {
-  DepthwiseParams<P> params;
+template <class PolicyT>
+DepthwiseParams<PolicyT> MakeDepthwiseParams(const Geometry& g) {
+  DepthwiseParams<PolicyT> params;
   params.walk = g.depthwise.walk;
   FillOutput(g, g.problem.dst(), &params.output);
   params.output.rows = g.depthwise.rows;

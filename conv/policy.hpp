@@ -73,20 +73,20 @@ using gemm::WithSplit;
 using gemm::WithSrcAlignment;
 using gemm::WithStack;
 
-template <class P>
+template <class PolicyT>
 concept HasTypes = requires {
-  typename P::Element;
-  typename P::SrcLayout;
-  typename P::FilterLayout;
-  typename P::DstLayout;
-  typename P::Prologue;
-  typename P::Epilogue;
+  typename PolicyT::Element;
+  typename PolicyT::SrcLayout;
+  typename PolicyT::FilterLayout;
+  typename PolicyT::DstLayout;
+  typename PolicyT::Prologue;
+  typename PolicyT::Epilogue;
 };
 
-template <class P>
+template <class PolicyT>
 concept HasConfig = requires {
-  P::config;
-  requires gemm::Config<std::remove_cvref_t<decltype(P::config)>>;
+  PolicyT::config;
+  requires gemm::Config<std::remove_cvref_t<decltype(PolicyT::config)>>;
 };
 
 namespace internal {
@@ -107,10 +107,10 @@ struct CheckedDstAlignment {
 
 template <class OutputStage>
 inline constexpr bool kClampsToInt4 = false;
-template <class T, int kLow, int kHigh, epilogues::Rounding kRounding>
-inline constexpr bool kClampsToInt4<epilogues::ClampTo<T, kLow, kHigh, kRounding>> =
-    weft::internal::FitsInt4(static_cast<T>(kLow)) && weft::internal::FitsInt4(
-                                                          static_cast<T>(kHigh));
+template <class Type, int kLow, int kHigh, epilogues::Rounding kRounding>
+inline constexpr bool kClampsToInt4<epilogues::ClampTo<Type, kLow, kHigh, kRounding>> =
+    weft::internal::FitsInt4(static_cast<Type>(kLow)) && weft::internal::FitsInt4(
+                                                             static_cast<Type>(kHigh));
 
 template <class ResidualStage>
 inline constexpr bool kSameAsDst =
@@ -122,45 +122,45 @@ inline constexpr bool kSameAsDst<void> = false;
 
 // Instantiating this type checks a policy; each failure is one sentence. Everything that takes a
 // policy goes through it. What its config must fulfil, its mainloop checks (conv/kernels.hpp).
-template <class P>
+template <class PolicyT>
 struct CheckedPolicy {
-  static_assert(HasTypes<P>,
+  static_assert(HasTypes<PolicyT>,
                 "weft: a convolution policy needs the types Element, SrcLayout, FilterLayout, "
                 "DstLayout, Prologue and Epilogue; at least one is missing (see conv/policy.hpp)");
   static_assert(
-      HasConfig<P>,
+      HasConfig<PolicyT>,
       "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
       "MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as weft::conv::kSimt64x64, or "
       "a DepthwiseConfig");
   static constexpr bool kValid = true;
 };
 
-template <class P>
-requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
-  static constexpr auto config = P::config;
-  using Epilogue = typename P::Epilogue;
+template <class PolicyT>
+requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
+  static constexpr auto config = PolicyT::config;
+  using Epilogue = typename PolicyT::Epilogue;
   static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
 
-  static constexpr bool kUnsigned = std::is_same_v<typename P::Element, std::uint8_t>;
-  static_assert(std::is_same_v<typename P::Element, std::int8_t> || kUnsigned,
+  static constexpr bool kUnsigned = std::is_same_v<typename PolicyT::Element, std::uint8_t>;
+  static_assert(std::is_same_v<typename PolicyT::Element, std::int8_t> || kUnsigned,
                 "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
                 "std::int8_t");
   static_assert(
-      TensorFormat<typename P::SrcLayout> && TensorFormat<typename P::DstLayout>,
+      TensorFormat<typename PolicyT::SrcLayout> && TensorFormat<typename PolicyT::DstLayout>,
       "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
       "also a PairedInt4)");
-  static_assert(FilterFormat<typename P::FilterLayout>,
+  static_assert(FilterFormat<typename PolicyT::FilterLayout>,
                 "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
                 "CxRSKx<x> or KRSC)");
   // Filters of int4, in blocks of the format whose elements they pack.
-  static constexpr bool kInt4 = kIsInt4<typename P::FilterLayout>;
+  static constexpr bool kInt4 = kIsInt4<typename PolicyT::FilterLayout>;
   static constexpr int kFilterBits = kInt4 ? 4 : 8;
-  using FilterLayout = UnpackedFormat<typename P::FilterLayout>;
+  using FilterLayout = UnpackedFormat<typename PolicyT::FilterLayout>;
   // Sources of 4 bits, which become bytes on their way in, unless tensor cores multiply them as they
   // are.
-  static constexpr bool kInt4Source = kIsInt4<typename P::SrcLayout>;
+  static constexpr bool kInt4Source = kIsInt4<typename PolicyT::SrcLayout>;
   static constexpr int kSrcBits = kInt4Source ? 4 : 8;
-  using SrcLayout = UnpackedFormat<typename P::SrcLayout>;
+  using SrcLayout = UnpackedFormat<typename PolicyT::SrcLayout>;
   static constexpr bool kInt4Products =
       kInt4Source && kInt4 && std::is_same_v<FilterLayout, CxRSKx<64>>;
   static constexpr bool kExpandsSource = kInt4Source && !kInt4Products;
@@ -181,12 +181,12 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr bool kStrips = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
   // A filter for each channel: not a product, so neither goes without the other.
   static constexpr bool kDepthwise = kMainloop == gemm::Mainloop::kDepthwise;
-  static_assert(kDepthwise == std::is_same_v<typename P::Prologue, prologues::Depthwise>,
+  static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
                 "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
                 "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
                 "groups of channels are prologues::Grouped");
-  static_assert(!kDepthwise || (P::SrcLayout::kChannelRun != 1 &&
-                                std::is_same_v<typename P::FilterLayout, KRSx4x4>),
+  static_assert(!kDepthwise || (PolicyT::SrcLayout::kChannelRun != 1 &&
+                                std::is_same_v<typename PolicyT::FilterLayout, KRSx4x4>),
                 "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
                 "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
@@ -202,23 +202,23 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
       "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
       "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>> with "
       "CxRSKx<32> or PackedInt4<CxRSKx<64>>");
-  static_assert(prologues::CheckedPrologue<typename P::Prologue>::kValid);
+  static_assert(prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
-  static_assert(CheckedSourceFunctor<SourceFunctorOf<P>, typename P::Element>::kValid);
-  static_assert(!kInt4Products || !kConvertsSource<P>,
+  static_assert(CheckedSourceFunctor<SourceFunctorOf<PolicyT>, typename PolicyT::Element>::kValid);
+  static_assert(!kInt4Products || !kConvertsSource<PolicyT>,
                 "weft: instructions of 4 bits read the source as it is, and a SourceFunctor makes "
                 "bytes; give the policy FilterLayout PackedInt4<CxRSKx<32>>");
   static_assert(
-      !kDepthwise || !kConvertsSource<P>,
+      !kDepthwise || !kConvertsSource<PolicyT>,
       "weft: a DepthwiseConfig takes no SourceFunctor; convert in the epilogue of the layer "
       "before");
 
   // Outputs of 4 bits.
-  static constexpr bool kPairs = kIsInt4<typename P::DstLayout>;
+  static constexpr bool kPairs = kIsInt4<typename PolicyT::DstLayout>;
   static constexpr int kDstBits = static_cast<int>(
-      weft::internal::kElementBits<typename P::DstLayout, typename Epilogue::Output>);
+      weft::internal::kElementBits<typename PolicyT::DstLayout, typename Epilogue::Output>);
   static_assert(!kPairs || internal::kClampsToInt4<typename Epilogue::OutputStage>,
                 "weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with "
                 "ClampTo<std::int8_t, -8, 7> or ClampTo<std::uint8_t, 0, 15>");
@@ -233,9 +233,9 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
                 "residual's format, Residual<std::int8_t, NCxHWx<64>>");
 
   static_assert(!Epilogue::kZeroPoints ||
-                    std::is_same_v<typename P::Prologue, prologues::SharedFilter> ||
-                    std::is_same_v<typename P::Prologue, prologues::PerPhase> ||
-                    std::is_same_v<typename P::Prologue, prologues::Grouped> || kDepthwise,
+                    std::is_same_v<typename PolicyT::Prologue, prologues::SharedFilter> ||
+                    std::is_same_v<typename PolicyT::Prologue, prologues::PerPhase> ||
+                    std::is_same_v<typename PolicyT::Prologue, prologues::Grouped> || kDepthwise,
                 "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter, "
                 "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
                 "images");
@@ -265,7 +265,7 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
       "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
       "whose C is not a multiple of 16");
   static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
-                                              P::DstLayout::kChannelRun>::kValid);
+                                              PolicyT::DstLayout::kChannelRun>::kValid);
 
   // What one access to the source has, in bytes of a stage: channels, or pairs of them.
   static constexpr int kSrcPiece = config.alignment.src * kStageBits / kSrcBits;
@@ -281,7 +281,7 @@ requires(HasTypes<P>&& HasConfig<P>) struct CheckedPolicy<P> {
   static constexpr bool kValid = true;
 };
 
-template <class P>
-concept Policy = CheckedPolicy<P>::kValid;
+template <class PolicyT>
+concept Policy = CheckedPolicy<PolicyT>::kValid;
 
 }  // namespace weft::conv

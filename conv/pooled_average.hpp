@@ -1,7 +1,7 @@
-// PooledAverage<T, Format>: the second step of a global average pooling that a convolution's epilogue
+// PooledAverage<Type, Format>: the second step of a global average pooling that a convolution's epilogue
 // begins (epilogues/README.md, ImageSums): averages of its sums, requantised,
-//     dst[n][k] = T(clamp(round(fma(alpha, float(sums[n][k]), 0) + zero_point))),
-// each operation rounding once, to the nearest and halves to even; of T = float just the fma. The sums
+//     dst[n][k] = Type(clamp(round(fma(alpha, float(sums[n][k]), 0) + zero_point))),
+// each operation rounding once, to the nearest and halves to even; of Type = float just the fma. The sums
 // become zeros, as the next run of the convolution wants them.
 //
 //     using Average = weft::conv::PooledAverage<std::int8_t, weft::NHWC>;
@@ -13,33 +13,31 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "weft/conv/average_kernel.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch.hpp"
 #include "weft/gemm/tile.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv {
 
 // An immutable operator; cheap to copy, safe to share between threads.
-template <class T = std::int8_t, TensorFormat Format = NHWC>
+template <class Type = std::int8_t, TensorFormat Format = NHWC>
 class PooledAverage {
-  static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t> ||
-                    std::is_same_v<T, float>,
+  static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t> ||
+                    std::is_same_v<Type, float>,
                 "weft: PooledAverage<T> takes T = std::int8_t, std::uint8_t or float");
 
  public:
   // GPU addresses for Run and host addresses for RunOnCpu.
   struct Arguments {
     std::int32_t* sums = nullptr;  // [n][k]; zeros after the run
-    T* dst = nullptr;              // n images of one pixel of k channels, in Format
+    Type* dst = nullptr;           // n images of one pixel of k channels, in Format
     // The step of the sums' integers by that of dst's, divided by the pixels of an image. Integers x
     // that stand for x - z add -z times that step ratio to zero_point.
     float alpha = 1.0f;
-    float zero_point = 0.0f;  // of dst; 0 where T is float
+    float zero_point = 0.0f;  // of dst; 0 where Type is float
   };
 
   // n images of k channels. InvalidArgument if either is below 1; OutOfRange if there are more than
@@ -90,20 +88,21 @@ class PooledAverage {
         .line_bytes = sums_size() * std::int64_t{sizeof(std::int32_t)}};
     const gemm::TensorArgument dst = {.field = "dst",
                                       .address = args.dst,
-                                      .alignment = alignof(T),
-                                      .line_bytes = dst_size() * std::int64_t{sizeof(T)}};
+                                      .alignment = alignof(Type),
+                                      .line_bytes = dst_size() * std::int64_t{sizeof(Type)}};
     gemm::EpilogueArguments numbers;
     numbers.facts.scale = true;
-    numbers.facts.zero_point = !std::is_same_v<T, float>;
+    numbers.facts.zero_point = !std::is_same_v<Type, float>;
     numbers.alpha = args.alpha;
     numbers.zero_point = args.zero_point;
     return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst, numbers);
   }
 
  private:
-  static constexpr int kThreads = AverageKernel<T>::kThreads;
+  static constexpr int kThreads = AverageKernel<Type>::kThreads;
   static constexpr gemm::TileFacts kFacts{};  // it runs on any GPU
-  static constexpr int kKernel = std::is_same_v<T, float> ? 2 : std::is_same_v<T, std::uint8_t>;
+  static constexpr int kKernel =
+      std::is_same_v<Type, float> ? 2 : std::is_same_v<Type, std::uint8_t>;
 
   PooledAverage(std::int64_t n, std::int64_t k) : n_(n), k_(k) {}
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "weft/conv/problem.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

@@ -149,30 +149,33 @@ using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) <= most &&
                                         kStagedStore<Epilogue, Dst> == 16,
                                     Family<Policies...>, Family<>>;
 
-template <class E, class Dst>
+template <class ElementT, class Dst>
 using WgmmaFirst =
-    IfStaged<1, E, Dst, S8Conv4<E, Dst, WgmmaFirst512x64>, S8Conv4<E, Dst, WgmmaFirst448x64>,
-             S8Conv4<E, Dst, WgmmaFirst112x64>, S8Conv4<E, Dst, WgmmaFirst64x64>>;
+    IfStaged<1, ElementT, Dst, S8Conv4<ElementT, Dst, WgmmaFirst512x64>,
+             S8Conv4<ElementT, Dst, WgmmaFirst448x64>, S8Conv4<ElementT, Dst, WgmmaFirst112x64>,
+             S8Conv4<ElementT, Dst, WgmmaFirst64x64>>;
 
 // Of S8Conv32 and S8ConvNhwc.
-template <template <class E, class Dst, class TileT> class Conv, class E, class Dst>
+template <template <class ElementT, class Dst, class TileT> class Conv, class ElementT, class Dst>
 using Wgmma =
-    IfStaged<2, E, Dst, Conv<E, Dst, Wgmma128x256>, Conv<E, Dst, Wgmma256x128>,
-             Conv<E, Dst, Wgmma224x128>, Conv<E, Dst, Wgmma208x128>, Conv<E, Dst, Wgmma192x128>,
-             Conv<E, Dst, Wgmma128x128>, Conv<E, Dst, Wgmma64x128>, Conv<E, Dst, Wgmma224x64>,
-             Conv<E, Dst, Wgmma192x64>, Conv<E, Dst, Wgmma112x64>, Conv<E, Dst, Wgmma96x128>,
-             Conv<E, Dst, Wgmma64x64Split4>, Conv<E, Dst, Wgmma32x64Split4>,
-             Conv<E, Dst, Wgmma32x64>, Conv<E, Dst, Wgmma96x128Deep>,
-             Conv<E, Dst, Wgmma128x128Paired>, Conv<E, Dst, Wgmma192x64Paired>,
-             Conv<E, Dst, Wgmma160x64Paired>, Conv<E, Dst, Wgmma96x256>, Conv<E, Dst, Wgmma112x128>,
-             Conv<E, Dst, Wgmma64x64Deep>, Conv<E, Dst, Wgmma64x128Split2>,
-             Conv<E, Dst, Wgmma64x64Split2>, Conv<E, Dst, Wgmma32x64Split2>,
-             Conv<E, Dst, Wgmma160x64Stacked>, Conv<E, Dst, Wgmma64x64Stacked>,
-             Conv<E, Dst, Wgmma256x64Stacked>, Conv<E, Dst, Wgmma128x64Turns>,
-             Conv<E, Dst, Wgmma160x128Turns>, Conv<E, Dst, Wgmma256x64Turns>>;
+    IfStaged<2, ElementT, Dst, Conv<ElementT, Dst, Wgmma128x256>, Conv<ElementT, Dst, Wgmma256x128>,
+             Conv<ElementT, Dst, Wgmma224x128>, Conv<ElementT, Dst, Wgmma208x128>,
+             Conv<ElementT, Dst, Wgmma192x128>, Conv<ElementT, Dst, Wgmma128x128>,
+             Conv<ElementT, Dst, Wgmma64x128>, Conv<ElementT, Dst, Wgmma224x64>,
+             Conv<ElementT, Dst, Wgmma192x64>, Conv<ElementT, Dst, Wgmma112x64>,
+             Conv<ElementT, Dst, Wgmma96x128>, Conv<ElementT, Dst, Wgmma64x64Split4>,
+             Conv<ElementT, Dst, Wgmma32x64Split4>, Conv<ElementT, Dst, Wgmma32x64>,
+             Conv<ElementT, Dst, Wgmma96x128Deep>, Conv<ElementT, Dst, Wgmma128x128Paired>,
+             Conv<ElementT, Dst, Wgmma192x64Paired>, Conv<ElementT, Dst, Wgmma160x64Paired>,
+             Conv<ElementT, Dst, Wgmma96x256>, Conv<ElementT, Dst, Wgmma112x128>,
+             Conv<ElementT, Dst, Wgmma64x64Deep>, Conv<ElementT, Dst, Wgmma64x128Split2>,
+             Conv<ElementT, Dst, Wgmma64x64Split2>, Conv<ElementT, Dst, Wgmma32x64Split2>,
+             Conv<ElementT, Dst, Wgmma160x64Stacked>, Conv<ElementT, Dst, Wgmma64x64Stacked>,
+             Conv<ElementT, Dst, Wgmma256x64Stacked>, Conv<ElementT, Dst, Wgmma128x64Turns>,
+             Conv<ElementT, Dst, Wgmma160x128Turns>, Conv<ElementT, Dst, Wgmma256x64Turns>>;
 
-template <class E, class Dst, class TileT>
-using NhwcOf = S8ConvNhwc<E, Dst, TileT>;
+template <class ElementT, class Dst, class TileT>
+using NhwcOf = S8ConvNhwc<ElementT, Dst, TileT>;
 
 }  // namespace internal
 
@@ -201,26 +204,28 @@ using S8Conv32Family = gemm::JoinFamilies<
 namespace internal {
 
 // Stores of 4 channels and of 1 are for NHWC alone: blocked layouts pad K.
-template <class E, class Dst, bool kAnyK = Dst::kChannelRun == 0>
+template <class ElementT, class Dst, bool kAnyK = Dst::kChannelRun == 0>
 struct NhwcFamily {
-  using type = Family<S8ConvNhwc<E, Dst, Mma64x32, 4>, S8ConvNhwc<E, Dst, Mma128x64, 4>,
-                      S8ConvNhwc<E, Dst, Mma64x32, 8>, S8ConvNhwc<E, Dst, Mma128x64, 8>,
-                      S8ConvNhwc<E, Dst, Mma128x64>, S8ConvNhwc<E, Dst, Mma128x128>,
-                      S8ConvNhwc<E, Dst, Mma256x128>, S8ConvNhwc<E, Dst, Mma64x64Deep>,
-                      S8ConvNhwc<E, Dst, Mma128x32>, S8ConvNhwc<E, Dst, Mma64x64>,
-                      S8ConvNhwc<E, Dst, Mma64x32>, S8ConvNhwc<E, Dst, Mma64x32Deep>,
-                      S8ConvNhwc<E, Dst, Mma16x32Sliced>>;
+  using type =
+      Family<S8ConvNhwc<ElementT, Dst, Mma64x32, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64, 4>,
+             S8ConvNhwc<ElementT, Dst, Mma64x32, 8>, S8ConvNhwc<ElementT, Dst, Mma128x64, 8>,
+             S8ConvNhwc<ElementT, Dst, Mma128x64>, S8ConvNhwc<ElementT, Dst, Mma128x128>,
+             S8ConvNhwc<ElementT, Dst, Mma256x128>, S8ConvNhwc<ElementT, Dst, Mma64x64Deep>,
+             S8ConvNhwc<ElementT, Dst, Mma128x32>, S8ConvNhwc<ElementT, Dst, Mma64x64>,
+             S8ConvNhwc<ElementT, Dst, Mma64x32>, S8ConvNhwc<ElementT, Dst, Mma64x32Deep>,
+             S8ConvNhwc<ElementT, Dst, Mma16x32Sliced>>;
 };
-template <class E, class Dst>
-struct NhwcFamily<E, Dst, true> {
-  using type = Family<S8ConvNhwc<E, Dst, Mma64x32, 4, 1>, S8ConvNhwc<E, Dst, Mma64x32, 16, 1>,
-                      S8ConvNhwc<E, Dst, Mma64x32, 4, 4>, S8ConvNhwc<E, Dst, Mma128x64, 4, 4>,
-                      S8ConvNhwc<E, Dst, Mma64x32, 8, 4>, S8ConvNhwc<E, Dst, Mma128x64, 8, 4>,
-                      S8ConvNhwc<E, Dst, Mma64x32, 16, 4>, S8ConvNhwc<E, Dst, Mma128x64>,
-                      S8ConvNhwc<E, Dst, Mma128x128>, S8ConvNhwc<E, Dst, Mma256x128>,
-                      S8ConvNhwc<E, Dst, Mma64x64Deep>, S8ConvNhwc<E, Dst, Mma128x32>,
-                      S8ConvNhwc<E, Dst, Mma64x64>, S8ConvNhwc<E, Dst, Mma64x32>,
-                      S8ConvNhwc<E, Dst, Mma64x32Deep>, S8ConvNhwc<E, Dst, Mma16x32Sliced>>;
+template <class ElementT, class Dst>
+struct NhwcFamily<ElementT, Dst, true> {
+  using type =
+      Family<S8ConvNhwc<ElementT, Dst, Mma64x32, 4, 1>, S8ConvNhwc<ElementT, Dst, Mma64x32, 16, 1>,
+             S8ConvNhwc<ElementT, Dst, Mma64x32, 4, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64, 4, 4>,
+             S8ConvNhwc<ElementT, Dst, Mma64x32, 8, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64, 8, 4>,
+             S8ConvNhwc<ElementT, Dst, Mma64x32, 16, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64>,
+             S8ConvNhwc<ElementT, Dst, Mma128x128>, S8ConvNhwc<ElementT, Dst, Mma256x128>,
+             S8ConvNhwc<ElementT, Dst, Mma64x64Deep>, S8ConvNhwc<ElementT, Dst, Mma128x32>,
+             S8ConvNhwc<ElementT, Dst, Mma64x64>, S8ConvNhwc<ElementT, Dst, Mma64x32>,
+             S8ConvNhwc<ElementT, Dst, Mma64x32Deep>, S8ConvNhwc<ElementT, Dst, Mma16x32Sliced>>;
 };
 
 }  // namespace internal
@@ -232,22 +237,22 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
 using S8ConvNhwcFamily = gemm::JoinFamilies<typename internal::NhwcFamily<Epilogue, Dst>::type,
                                             internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>;
 
-// Policy P for a source of uint8; the filter stays int8.
-template <class P>
-struct UnsignedSource : P {
+// Policy PolicyT for a source of uint8; the filter stays int8.
+template <class PolicyT>
+struct UnsignedSource : PolicyT {
   using Element = std::uint8_t;
 };
 
-// Policy P over what SourceFunctorT (conv/source_functor.hpp) makes of its source.
-template <class P, class SourceFunctorT>
-struct WithSource : P {
+// Policy PolicyT over what SourceFunctorT (conv/source_functor.hpp) makes of its source.
+template <class PolicyT, class SourceFunctorT>
+struct WithSource : PolicyT {
   using SourceFunctor = SourceFunctorT;
 };
 
 namespace internal {
 
-// With<P> for each policy P of a family.
-template <template <class> class With, class F>
+// With<PolicyT> for each policy PolicyT of a family.
+template <template <class> class With, class Functor>
 struct FamilyWith;
 template <template <class> class With, class... Policies>
 struct FamilyWith<With, Family<Policies...>> {
@@ -275,25 +280,25 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8ConvNhwcFamily =
     typename internal::FamilyWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>::type;
 
-// Policy P for filters of int4, two values to a byte, which weft::PackFilter<P::FilterLayout> packs.
+// Policy PolicyT for filters of int4, two values to a byte, which weft::PackFilter<PolicyT::FilterLayout> packs.
 // wgmma_sm90: over NCxHWx<32> only.
-template <class P>
-struct Int4Filter : P {
-  using FilterLayout = PackedInt4<typename P::FilterLayout>;
+template <class PolicyT>
+struct Int4Filter : PolicyT {
+  using FilterLayout = PackedInt4<typename PolicyT::FilterLayout>;
 };
 
-// Policy P for a source of 4 bits a value, PairedInt4 of its SrcLayout: -8 to 7, or 0 to 15 of an
+// Policy PolicyT for a source of 4 bits a value, PairedInt4 of its SrcLayout: -8 to 7, or 0 to 15 of an
 // UnsignedSource. Any mainloop but wgmma_sm90; C is a multiple of twice the loads' bytes over NHWC.
-template <class P>
-struct Int4Source : P {
-  using SrcLayout = PairedInt4<typename P::SrcLayout>;
-  static constexpr auto config =
-      WithSrcAlignment(P::config, P::SrcLayout::kInterleave == 4 ? 2 : P::config.alignment.src);
+template <class PolicyT>
+struct Int4Source : PolicyT {
+  using SrcLayout = PairedInt4<typename PolicyT::SrcLayout>;
+  static constexpr auto config = WithSrcAlignment(
+      PolicyT::config, PolicyT::SrcLayout::kInterleave == 4 ? 2 : PolicyT::config.alignment.src);
 };
 
 namespace internal {
 
-template <template <class> class With, class F>
+template <template <class> class With, class Functor>
 struct Int4Family;
 template <template <class> class With, class... Policies>
 struct Int4Family<With, Family<Policies...>> {
@@ -301,14 +306,14 @@ struct Int4Family<With, Family<Policies...>> {
       std::conditional_t<kIsWgmma<Policies>, Family<>, Family<With<Policies>>>...>;
 };
 
-// Source and filter of int4, the source's channels in blocks of 64. P: a policy over NCxHWx<32>.
-template <class P>
-struct Int4Conv64 : Int4Filter<P> {
+// Source and filter of int4, the source's channels in blocks of 64. PolicyT: a policy over NCxHWx<32>.
+template <class PolicyT>
+struct Int4Conv64 : Int4Filter<PolicyT> {
   using SrcLayout = PairedInt4<NCxHWx<64>>;
 };
 // The same through instructions of 4 bits.
-template <class P>
-struct Int4Mma64 : Int4Conv64<P> {
+template <class PolicyT>
+struct Int4Mma64 : Int4Conv64<PolicyT> {
   using FilterLayout = PackedInt4<CxRSKx<64>>;
 };
 
@@ -316,10 +321,10 @@ struct Int4Mma64 : Int4Conv64<P> {
 
 // The operators above, and those of uint8, but for tiles of wgmma_sm90, for filters or sources of int4: Int4Filter<U8Conv32<>>,
 // Int4FilterFamily<S8Conv32Family<>>.
-template <class F>
-using Int4FilterFamily = typename internal::Int4Family<Int4Filter, F>::type;
-template <class F>
-using Int4SourceFamily = typename internal::Int4Family<Int4Source, F>::type;
+template <class Functor>
+using Int4FilterFamily = typename internal::Int4Family<Int4Filter, Functor>::type;
+template <class Functor>
+using Int4SourceFamily = typename internal::Int4Family<Int4Source, Functor>::type;
 
 // Networks of 4 bits: source, filter and, unless another Dst is given, output, in blocks of 64
 // channels. U4Conv64's values are 0 to 15, where the clamp is a ReLU as well.
@@ -351,14 +356,14 @@ template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
 using U4Mma64Family =
     typename internal::Int4Family<internal::Int4Mma64, U8Conv32Family<Epilogue, Dst>>::type;
 
-// What a FilterZeroPoint of policy P reads, args.window_sums: the sums of source values, each less
+// What a FilterZeroPoint of policy PolicyT reads, args.window_sums: the sums of source values, each less
 // the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of
 // WindowSumsProblem with a filter whose values are all 1.
-template <class P>
-struct WindowSums : P {
+template <class PolicyT>
+struct WindowSums : PolicyT {
   using DstLayout = NCHW;
   using Epilogue = epilogues::ConvInteger;
-  static constexpr auto config = WithDstAlignment(P::config, 4);
+  static constexpr auto config = WithDstAlignment(PolicyT::config, 4);
 };
 constexpr Problem WindowSumsProblem(Problem problem) {
   problem.k = problem.groups;
@@ -369,9 +374,9 @@ constexpr DeconvolutionProblem WindowSumsProblem(DeconvolutionProblem problem) {
   return problem;
 }
 
-// Policy P for a Deconvolution (deconvolution.hpp), and the operators above for it.
-template <class P>
-struct Transposed : P {
+// Policy PolicyT for a Deconvolution (deconvolution.hpp), and the operators above for it.
+template <class PolicyT>
+struct Transposed : PolicyT {
   using Prologue = prologues::PerPhase;
 };
 

@@ -68,9 +68,9 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8DeconvNhwcFamily =
     typename internal::FamilyWith<Transposed, U8ConvNhwcFamily<Epilogue, Dst>>::type;
 
-// Policy P for a CondConv, and the operators of ready_made.hpp for it.
-template <class P>
-struct Conditional : P {
+// Policy PolicyT for a CondConv, and the operators of ready_made.hpp for it.
+template <class PolicyT>
+struct Conditional : PolicyT {
   using Prologue = prologues::PerSample;
 };
 
@@ -107,13 +107,13 @@ struct S8DepthwisePointwise {
       WithDstAlignment(TileT::config, StoreBytes<Second, Dst>(kMostBytes < 16 ? kMostBytes : 16));
 };
 
-template <template <class First, class Second, class Dst, class TileT> class P, class First,
+template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
           class Second, class Dst>
 using DepthwisePointwiseFamily =
-    Family<P<First, Second, Dst, Fused7x3x16>, P<First, Second, Dst, Fused7x1x16>,
-           P<First, Second, Dst, Fused7x2x16>, P<First, Second, Dst, Fused7x6x16>,
-           P<First, Second, Dst, Fused4x6x16>, P<First, Second, Dst, Fused2x6x16>,
-           P<First, Second, Dst, Fused1x12x16>, P<First, Second, Dst, Fused2x12x16>>;
+    Family<PolicyT<First, Second, Dst, Fused7x3x16>, PolicyT<First, Second, Dst, Fused7x1x16>,
+           PolicyT<First, Second, Dst, Fused7x2x16>, PolicyT<First, Second, Dst, Fused7x6x16>,
+           PolicyT<First, Second, Dst, Fused4x6x16>, PolicyT<First, Second, Dst, Fused2x6x16>,
+           PolicyT<First, Second, Dst, Fused1x12x16>, PolicyT<First, Second, Dst, Fused2x12x16>>;
 
 }  // namespace internal
 

@@ -23,11 +23,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/argument_checks.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/prologues/prologues.hpp"
 

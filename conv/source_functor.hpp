@@ -2,7 +2,7 @@
 //
 //     using SourceFunctor = MyFunctor;
 //
-// (conv/ready_made.hpp: WithSource<P, MyFunctor>) multiplies what the functor makes of each source
+// (conv/ready_made.hpp: WithSource<PolicyT, MyFunctor>) multiplies what the functor makes of each source
 // value, and its src is a tensor of the functor's Source:
 //
 //     struct MyFunctor {
@@ -31,63 +31,63 @@ struct NoSourceFunctor {};
 
 namespace internal {
 
-template <class P>
+template <class PolicyT>
 struct SourceFunctorOfPolicy {
   using type = NoSourceFunctor;
-  using Source = typename P::Element;
+  using Source = typename PolicyT::Element;
 };
-template <class P>
+template <class PolicyT>
 requires requires {
-  typename P::SourceFunctor;
+  typename PolicyT::SourceFunctor;
 }
-struct SourceFunctorOfPolicy<P> {
-  using type = typename P::SourceFunctor;
+struct SourceFunctorOfPolicy<PolicyT> {
+  using type = typename PolicyT::SourceFunctor;
   using Source = typename type::Source;
 };
 
 // For epilogues::ConstantCall.
 template <int kValue>
 struct CallSourceFunctor {
-  template <class F>
-  constexpr auto operator()(const F& f) const {
-    return f(static_cast<typename F::Source>(kValue), 0);
+  template <class Functor>
+  constexpr auto operator()(const Functor& f) const {
+    return f(static_cast<typename Functor::Source>(kValue), 0);
   }
 };
 
-template <class F>
-concept HasSource =
-    std::same_as<typename F::Source, std::int8_t> || std::same_as<typename F::Source, std::uint8_t>;
-template <class F, class Element>
-concept MapsSource = requires(const F f, typename F::Source x, int c) {
+template <class Functor>
+concept HasSource = std::same_as<typename Functor::Source, std::int8_t> ||
+    std::same_as<typename Functor::Source, std::uint8_t>;
+template <class Functor, class Element>
+concept MapsSource = requires(const Functor f, typename Functor::Source x, int c) {
   { f(x, c) } -> std::same_as<Element>;
 };
 
 }  // namespace internal
 
-template <class P>
-using SourceFunctorOf = typename internal::SourceFunctorOfPolicy<P>::type;
+template <class PolicyT>
+using SourceFunctorOf = typename internal::SourceFunctorOfPolicy<PolicyT>::type;
 // The elements of a policy's src.
-template <class P>
-using SourceElement = typename internal::SourceFunctorOfPolicy<P>::Source;
-template <class P>
-inline constexpr bool kConvertsSource = !std::is_same_v<SourceFunctorOf<P>, NoSourceFunctor>;
+template <class PolicyT>
+using SourceElement = typename internal::SourceFunctorOfPolicy<PolicyT>::Source;
+template <class PolicyT>
+inline constexpr bool kConvertsSource = !std::is_same_v<SourceFunctorOf<PolicyT>, NoSourceFunctor>;
 
 // Instantiating this checks a functor for products of Element.
-template <class F, class Element>
+template <class Functor, class Element>
 struct CheckedSourceFunctor {
-  static_assert(internal::HasSource<F> && internal::MapsSource<F, Element>,
+  static_assert(internal::HasSource<Functor> && internal::MapsSource<Functor, Element>,
                 "weft: a SourceFunctor has `using Source = std::uint8_t` (or std::int8_t) and "
                 "`constexpr Element operator()(Source x, int channel) const`, Element being the "
                 "policy's");
   static constexpr bool kValid = true;
 };
-template <class F, class Element>
-requires(internal::HasSource<F>&& internal::MapsSource<F, Element>)  //
-    struct CheckedSourceFunctor<F, Element> {
-  static_assert(epilogues::kBytesAreEnough<F>,
+template <class Functor, class Element>
+requires(internal::HasSource<Functor>&& internal::MapsSource<Functor, Element>)  //
+    struct CheckedSourceFunctor<Functor, Element> {
+  static_assert(epilogues::kBytesAreEnough<Functor>,
                 "weft: a SourceFunctor is default-constructible and trivially copyable, since its "
                 "bytes are copied to the GPU; give it numbers and addresses as members");
-  static_assert(epilogues::kConstexprFunctor<F, internal::CallSourceFunctor<3>,
+  static_assert(epilogues::kConstexprFunctor<Functor, internal::CallSourceFunctor<3>,
                                              internal::CallSourceFunctor<0>>,
                 "weft: a SourceFunctor is not constexpr all through, so it has no GPU code; write "
                 "`constexpr Element operator()(Source x, int channel) const`, call only constexpr "

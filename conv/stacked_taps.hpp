@@ -12,11 +12,9 @@
 
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

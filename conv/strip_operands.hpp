@@ -120,25 +120,27 @@ struct StripSourceParams : SourceStrips {
 
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
-template <class P>
+template <class PolicyT>
 struct StripParams {
   // What all threads read first, as in WgmmaParams.
   gemm::MbarRingParams ring;
   std::int32_t slices = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;  // not 0: the filter is fetched before earlier kernels have ended
-  typename BatchGrid<typename P::Prologue>::Params schedule;
+  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
   StripSourceParams a;
   ResidentFilterParams b;
-  gemm::OutputParams<P, RowsFor<typename P::Prologue, StripMap<P::config.warp.m / 8>>> output;
+  gemm::OutputParams<PolicyT,
+                     RowsFor<typename PolicyT::Prologue, StripMap<PolicyT::config.warp.m / 8>>>
+      output;
   gemm::WgmmaPlan plan;
 };
 
 inline namespace WEFT_BACKEND {
 
-template <class M, class Tile>
+template <class Mma, class Tile>
 class StripSource {
-  static constexpr int kStrips = M::kTileGroups / M::kGroupsN, kRows = M::kN / 8;
+  static constexpr int kStrips = Mma::kTileGroups / Mma::kGroupsN, kRows = Mma::kN / 8;
   // Threads that bring a strip: two teams share the arithmetic of a tile's.
   static constexpr int kTeam = SourceStrips::Team(kStrips);
 
@@ -149,7 +151,7 @@ class StripSource {
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
     // Also where it is 0: ptxas then keeps all of this in uniform registers.
-    const int team = t.WarpUniform((t.tid() - M::kThreads) / kTeam);
+    const int team = t.WarpUniform((t.tid() - Mma::kThreads) / kTeam);
     // Strips and blocks by one number: these threads have few registers.
     WEFT_NO_UNROLL
     for (int x = team; x < kStrips * p_.blocks; x += 128 / kTeam) {
@@ -237,7 +239,7 @@ class StripSource {
                              std::int32_t h, std::int32_t w) const {
     constexpr int kIndex = kBytes / 8;
     std::int32_t piece;
-    const std::int32_t line = p_.pieces[kIndex].Divmod((t.tid() - M::kThreads) % kTeam, piece);
+    const std::int32_t line = p_.pieces[kIndex].Divmod((t.tid() - Mma::kThreads) % kTeam, piece);
     const std::int32_t step = p_.together[kIndex];
     if (line >= step) return;
     w += piece * (kBytes / 4);
@@ -264,14 +266,14 @@ class StripSource {
 
 // As wgmma reads it without swizzle: of each step 8 channels by 16 bytes of k, the second 16 bytes,
 // the next 8 channels.
-template <class M>
+template <class Mma>
 class ResidentFilter {
  public:
   template <class Tile>
   WEFT_DEVICE ResidentFilter(const ResidentFilterParams& p, const Tile& tile)
       : p_(p),
         filter_(static_cast<const std::uint8_t*>(p.Data(tile))),
-        k_(tile.n * M::kBlockN),
+        k_(tile.n * Mma::kBlockN),
         key_(tile.filter << 32 | static_cast<std::uint32_t>(tile.n)) {}
 
   WEFT_DEVICE std::int64_t Key() const { return key_; }
@@ -279,7 +281,7 @@ class ResidentFilter {
   // By all threads that multiply. A thread has some chunks under way at once: this is what a short
   // kernel waits for.
   WEFT_DEVICE void Store(arch::Thread t, std::uint32_t to) const {
-    constexpr int kN = M::kBlockN, kThreads = M::kThreads, kAtOnce = kThreads > 128 ? 4 : 8;
+    constexpr int kN = Mma::kBlockN, kThreads = Mma::kThreads, kAtOnce = kThreads > 128 ? 4 : 8;
     const std::int64_t unit = std::int64_t{p_.padded_k} * 4;
     WEFT_NO_UNROLL
     for (int first = t.tid(); first < p_.chunks * kN; first += kAtOnce * kThreads) {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "absl/status/statusor.h"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/conv/wgmma_plan.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "weft/conv/family.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/tuning.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

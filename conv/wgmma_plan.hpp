@@ -21,12 +21,12 @@
 #include <cstdint>
 #include <numeric>
 
-#include "absl/status/statusor.h"
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

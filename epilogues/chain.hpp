@@ -75,21 +75,21 @@ struct StageList<First, Rest...> {
     return rest.template Apply<Until>(t, in, at, false);
   }
 
-  template <class S>
-  constexpr S& Get() {
-    if constexpr (std::is_same_v<S, First>) {
+  template <class StageT>
+  constexpr StageT& Get() {
+    if constexpr (std::is_same_v<StageT, First>) {
       return first;
     } else {
       static_assert(sizeof...(Rest) > 0, "weft: this epilogue Chain has no stage of that type");
-      return rest.template Get<S>();
+      return rest.template Get<StageT>();
     }
   }
-  template <class S>
-  constexpr const S& Get() const {
-    if constexpr (std::is_same_v<S, First>) {
+  template <class StageT>
+  constexpr const StageT& Get() const {
+    if constexpr (std::is_same_v<StageT, First>) {
       return first;
     } else {
-      return rest.template Get<S>();
+      return rest.template Get<StageT>();
     }
   }
 };
@@ -201,24 +201,24 @@ struct Chain {
 
   internal::StageList<Stages...> stages;
 
-  // The first stage of type S, to set run-time values: chain.Get<ClampRange>().high = 4.0f.
-  template <class S>
-  constexpr S& Get() {
-    return stages.template Get<S>();
+  // The first stage of type StageT, to set run-time values: chain.Get<ClampRange>().high = 4.0f.
+  template <class StageT>
+  constexpr StageT& Get() {
+    return stages.template Get<StageT>();
   }
 
   // With kHasChannelValues: the values of one activation, one for each output channel.
   constexpr const float* ChannelValues() const { return Get<ChannelStage>().ChannelValues(); }
 
-  // The first stage of type S; of a Copy or ChannelRange, what it sees of one accumulator.
-  template <class S>
-  constexpr const S& Get() const {
-    return stages.template Get<S>();
+  // The first stage of type StageT; of a Copy or ChannelRange, what it sees of one accumulator.
+  template <class StageT>
+  constexpr const StageT& Get() const {
+    return stages.template Get<StageT>();
   }
-  template <class S, class Sum>
+  template <class StageT, class Sum>
   constexpr float ValueAt(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
     const StageInputsOf<Sum> in = WithSumBias(inputs);
-    return stages.template Apply<S>(0.0f, in, at);
+    return stages.template Apply<StageT>(0.0f, in, at);
   }
 
   // The value that an output stage with kSaturates rounds half to even and saturates. kShift:
@@ -268,7 +268,7 @@ struct Chain {
 };
 
 // True for instances of Chain; operators accept nothing else as an epilogue.
-template <class T>
+template <class Type>
 struct IsChain : std::false_type {};
 template <class... Stages>
 struct IsChain<Chain<Stages...>> : std::true_type {};
@@ -302,10 +302,10 @@ template <class BiasT = float>
 using BiasGelu = Chain<Scale, Bias<BiasT>, Requant<Gelu>, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using BiasGeluTanh = Chain<Scale, Bias<BiasT>, Requant<GeluTanh>, ClampTo<std::int8_t>>;
-// ONNX's QLinearConv, to T = std::int8_t or std::uint8_t, and ConvInteger. Activations may stand
+// ONNX's QLinearConv, to Type = std::int8_t or std::uint8_t, and ConvInteger. Activations may stand
 // before RoundFirst.
-template <class T = std::uint8_t>
-using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<T>>;
+template <class Type = std::uint8_t>
+using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<Type>>;
 using ConvInteger = Chain<SourceZeroPoint, ToAccumulator>;
 template <class BiasT = float>
 using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;

@@ -13,45 +13,46 @@ namespace weft::epilogues {
 
 // A stage whose functor maps float to float, with or without the output coordinate, or a value of
 // the output channel.
-template <class F>
-concept PlainActivation = requires(const F f, float x) {
+template <class Functor>
+concept PlainActivation = requires(const Functor f, float x) {
   { f(x) } -> std::same_as<float>;
 };
-template <class F>
-concept CoordinateActivation = requires(const F f, float x, const OutputCoord& at) {
+template <class Functor>
+concept CoordinateActivation = requires(const Functor f, float x, const OutputCoord& at) {
   { f(x, at) } -> std::same_as<float>;
 };
-template <class F>
-concept ChannelActivation = requires(const F f, float x) {
+template <class Functor>
+concept ChannelActivation = requires(const Functor f, float x) {
   { f(x, x) } -> std::same_as<float>;
   { f.ChannelValues() } -> std::same_as<const float*>;
 };
-template <class F>
-concept Activation = PlainActivation<F> || CoordinateActivation<F> || ChannelActivation<F>;
+template <class Functor>
+concept Activation =
+    PlainActivation<Functor> || CoordinateActivation<Functor> || ChannelActivation<Functor>;
 
-template <class S>
-inline constexpr bool kIsScale = std::is_base_of_v<internal::ScaleTag, S>;
-template <class S>
-inline constexpr bool kIsBias = std::is_base_of_v<internal::BiasTag, S>;
-template <class S>
-inline constexpr bool kIsResidual = std::is_base_of_v<internal::ResidualTag, S>;
-template <class S>
-inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, S>;
-template <class S>
-inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, S>;
-template <class S>
-inline constexpr bool kIsRange = std::is_same_v<S, ChannelRange>;
-template <class S>
-inline constexpr bool kIsSums = std::is_base_of_v<internal::SumsTag, S>;
-template <class S>
-inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, S>;
-template <class S>
+template <class StageT>
+inline constexpr bool kIsScale = std::is_base_of_v<internal::ScaleTag, StageT>;
+template <class StageT>
+inline constexpr bool kIsBias = std::is_base_of_v<internal::BiasTag, StageT>;
+template <class StageT>
+inline constexpr bool kIsResidual = std::is_base_of_v<internal::ResidualTag, StageT>;
+template <class StageT>
+inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, StageT>;
+template <class StageT>
+inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, StageT>;
+template <class StageT>
+inline constexpr bool kIsRange = std::is_same_v<StageT, ChannelRange>;
+template <class StageT>
+inline constexpr bool kIsSums = std::is_base_of_v<internal::SumsTag, StageT>;
+template <class StageT>
+inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, StageT>;
+template <class StageT>
 inline constexpr bool kIsActivation =
-    !kIsScale<S> && !kIsBias<S> && !kIsZeroPoint<S> && !kIsResidual<S> && !kIsOutput<S> &&
-    !kIsCopy<S> && !kIsRange<S> && !kIsSums<S>;
+    !kIsScale<StageT> && !kIsBias<StageT> && !kIsZeroPoint<StageT> && !kIsResidual<StageT> &&
+    !kIsOutput<StageT> && !kIsCopy<StageT> && !kIsRange<StageT> && !kIsSums<StageT>;
 
-template <class S>
-concept Stage = !kIsActivation<S> || Activation<S>;
+template <class StageT>
+concept Stage = !kIsActivation<StageT> || Activation<StageT>;
 
 namespace internal {
 
@@ -65,35 +66,36 @@ struct Find<Wanted, First, Rest...> {
   using type =
       std::conditional_t<Wanted<First>::value, First, typename Find<Wanted, Rest...>::type>;
 };
-template <class S>
-struct WantBias : std::bool_constant<kIsBias<S>> {};
-template <class S>
-struct WantResidual : std::bool_constant<kIsResidual<S>> {};
-template <class S>
-struct WantCopy : std::bool_constant<kIsCopy<S>> {};
-template <class S>
-struct WantRange : std::bool_constant<kIsRange<S>> {};
-template <class S>
-struct WantSums : std::bool_constant<kIsSums<S>> {};
-template <class S>
-struct WantChannelValues : std::bool_constant<kIsActivation<S> && ChannelActivation<S>> {};
-template <class S>
-struct WantOutput : std::bool_constant<kIsOutput<S>> {};
+template <class StageT>
+struct WantBias : std::bool_constant<kIsBias<StageT>> {};
+template <class StageT>
+struct WantResidual : std::bool_constant<kIsResidual<StageT>> {};
+template <class StageT>
+struct WantCopy : std::bool_constant<kIsCopy<StageT>> {};
+template <class StageT>
+struct WantRange : std::bool_constant<kIsRange<StageT>> {};
+template <class StageT>
+struct WantSums : std::bool_constant<kIsSums<StageT>> {};
+template <class StageT>
+struct WantChannelValues : std::bool_constant<kIsActivation<StageT> && ChannelActivation<StageT>> {
+};
+template <class StageT>
+struct WantOutput : std::bool_constant<kIsOutput<StageT>> {};
 
 // The format of a residual or a copy whose output is in Dst.
-template <class S, class Dst>
+template <class StageT, class Dst>
 struct FormatBeside {
-  using type =
-      std::conditional_t<std::is_same_v<typename S::Layout, SameAsDst>, Dst, typename S::Layout>;
+  using type = std::conditional_t<std::is_same_v<typename StageT::Layout, SameAsDst>, Dst,
+                                  typename StageT::Layout>;
 };
 template <class Dst>
 struct FormatBeside<void, Dst> {
   using type = Dst;
 };
 
-template <class S, class Default>
+template <class StageT, class Default>
 struct ElementOf {
-  using type = typename S::Element;
+  using type = typename StageT::Element;
 };
 template <class Default>
 struct ElementOf<void, Default> {
@@ -103,22 +105,22 @@ struct ElementOf<void, Default> {
 // An activation called as the kernels do, for ConstantCall.
 template <bool kPositive>
 struct CallActivation {
-  template <class F>
-  constexpr float operator()(const F& f) const {
+  template <class Functor>
+  constexpr float operator()(const Functor& f) const {
     const float x = kPositive ? 0.375f : -0.375f;
-    if constexpr (PlainActivation<F>) {
+    if constexpr (PlainActivation<Functor>) {
       return f(x);
-    } else if constexpr (ChannelActivation<F>) {
+    } else if constexpr (ChannelActivation<Functor>) {
       return f(x, 0.25f);
     } else {
       return f(x, OutputCoord{});
     }
   }
 };
-template <class S>
+template <class StageT>
 constexpr bool ConstexprStage() {
-  if constexpr (kIsActivation<S> && Activation<S>) {
-    return kConstexprFunctor<S, CallActivation<true>, CallActivation<false>>;
+  if constexpr (kIsActivation<StageT> && Activation<StageT>) {
+    return kConstexprFunctor<StageT, CallActivation<true>, CallActivation<false>>;
   } else {
     return true;
   }
@@ -126,13 +128,13 @@ constexpr bool ConstexprStage() {
 
 // Ranks of the contract's order; an activation and a late residual share one.
 inline constexpr int kActivationRank = 4;
-template <class S>
+template <class StageT>
 constexpr int Rank() {
-  if (kIsResidual<S>) return 0;
-  if (std::is_same_v<S, SumBias> || kIsZeroPoint<S>) return 1;
-  if (kIsScale<S>) return 2;
-  if (kIsBias<S>) return 3;
-  return kIsOutput<S> ? kActivationRank + 1 : kActivationRank;
+  if (kIsResidual<StageT>) return 0;
+  if (std::is_same_v<StageT, SumBias> || kIsZeroPoint<StageT>) return 1;
+  if (kIsScale<StageT>) return 2;
+  if (kIsBias<StageT>) return 3;
+  return kIsOutput<StageT> ? kActivationRank + 1 : kActivationRank;
 }
 template <class... Stages>
 constexpr bool InContractOrder() {
@@ -159,10 +161,10 @@ constexpr bool RoundsFirst() {
 }
 
 // Of one value of an output stage; 0 for others.
-template <class S>
+template <class StageT>
 constexpr int OutputBytes() {
-  if constexpr (kIsOutput<S>) {
-    return sizeof(typename S::Element);
+  if constexpr (kIsOutput<StageT>) {
+    return sizeof(typename StageT::Element);
   } else {
     return 0;
   }

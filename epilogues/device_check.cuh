@@ -6,17 +6,17 @@
 
 namespace weft::epilogues {
 
-template <class F, class... Args>
-__device__ void CallOnDevice(const F* functor, const Args&... args) {
+template <class Functor, class... Args>
+__device__ void CallOnDevice(const Functor* functor, const Args&... args) {
   (void)(*functor)(args...);
 }
 
-template <class S>
-__device__ void CheckStageOnDevice(const S* stage) {
-  if constexpr (kIsActivation<S>) {
-    if constexpr (PlainActivation<S>) {
+template <class StageT>
+__device__ void CheckStageOnDevice(const StageT* stage) {
+  if constexpr (kIsActivation<StageT>) {
+    if constexpr (PlainActivation<StageT>) {
       CallOnDevice(stage, 0.5f);
-    } else if constexpr (ChannelActivation<S>) {
+    } else if constexpr (ChannelActivation<StageT>) {
       CallOnDevice(stage, 0.5f, 0.25f);
     } else {
       CallOnDevice(stage, 0.5f, OutputCoord{});
@@ -30,11 +30,11 @@ __device__ void CheckChainOnDevice(const Chain<Stages...>*) {
 }
 
 // For an explicit instantiation beside that of policy P's kernel.
-template <class P>
+template <class PolicyT>
 __device__ void CheckEpilogueOnDevice() {
-  CheckChainOnDevice(static_cast<const typename P::Epilogue*>(nullptr));
-  if constexpr (requires { typename P::DepthwiseEpilogue; }) {
-    CheckChainOnDevice(static_cast<const typename P::DepthwiseEpilogue*>(nullptr));
+  CheckChainOnDevice(static_cast<const typename PolicyT::Epilogue*>(nullptr));
+  if constexpr (requires { typename PolicyT::DepthwiseEpilogue; }) {
+    CheckChainOnDevice(static_cast<const typename PolicyT::DepthwiseEpilogue*>(nullptr));
   }
 }
 

@@ -64,8 +64,8 @@ constexpr float PowerMinus1(float r) {
 constexpr float Reciprocal(float d) {
   const float guess = std::bit_cast<float>(0x7ef311c0u - std::bit_cast<std::uint32_t>(d));
   const float error = Fma(-d, guess, 1.0f);
-  const float near = Fma(guess, Fma(error, error, error), guess);
-  return Fma(Fma(-d, near, 1.0f), near, near);
+  const float better = Fma(guess, Fma(error, error, error), guess);
+  return Fma(Fma(-d, better, 1.0f), better, better);
 }
 
 // 1 / (1 + 2^(x y)).

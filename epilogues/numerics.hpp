@@ -77,8 +77,8 @@ constexpr std::int32_t RoundHalfEven(float x) {
     const float rounded = shifted - kWhole;
     integer = x < 0.0f ? -rounded : rounded;
   }
-  if (integer >= kEnd) return std::numeric_limits<std::int32_t>::max();
-  if (integer < -kEnd) return std::numeric_limits<std::int32_t>::min();
+  if (integer >= kEnd) return (std::numeric_limits<std::int32_t>::max)();
+  if (integer < -kEnd) return (std::numeric_limits<std::int32_t>::min)();
   return integer == integer ? static_cast<std::int32_t>(integer) : 0;
 }
 

@@ -48,12 +48,12 @@ struct OutputTag {
 // t = fma(alpha, float(acc), t). alpha is args.alpha, or args.channel_alpha[k] where that is given.
 struct Scale : internal::ScaleTag {};
 
-// t = fma(beta, float(bias[k]), t); one bias of type T (float or int32) per output channel.
-template <class T = float>
+// t = fma(beta, float(bias[k]), t); one bias of type Type (float or int32) per output channel.
+template <class Type = float>
 struct Bias : internal::BiasTag {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int32_t>,
+  static_assert(std::is_same_v<Type, float> || std::is_same_v<Type, std::int32_t>,
                 "weft: Bias<T> takes T = float or std::int32_t");
-  using Element = T;
+  using Element = Type;
 };
 
 // acc = acc + bias[k] in int32, before Scale: the bias of ONNX and TFLite, in units of the source's
@@ -85,50 +85,51 @@ struct FilterZeroPoint : internal::ZeroPointTag {};
 struct SameAsDst {};
 
 // As the first stage: t = gamma * float(residual). After an activation: t = fma(gamma, residual,
-// t). The residual has the output's extents, elements of type T, and format Format.
-template <class T = std::int8_t, class Format = SameAsDst>
+// t). The residual has the output's extents, elements of type Type, and format Format.
+template <class Type = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t> ||
-                    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Half> ||
-                    std::is_same_v<T, Bfloat16> || kOwnArithmetic<T>,
+  static_assert(std::is_same_v<Type, float> || std::is_same_v<Type, std::int8_t> ||
+                    std::is_same_v<Type, std::uint8_t> || std::is_same_v<Type, Half> ||
+                    std::is_same_v<Type, Bfloat16> || kOwnArithmetic<Type>,
                 "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
                 "weft::Bfloat16, and before Scale and ToSums<T> double or weft::Complex");
   static_assert(std::is_same_v<Format, SameAsDst> || TensorFormat<Format>,
                 "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
                 "for the output's");
-  using Element = T;
+  using Element = Type;
   using Layout = Format;
 };
 
 // The same for a residual whose bytes r stand for r - zero_point: r less zero_point in float, which is exact for
 // an integer of magnitude 2^15 or less, takes the place of float(residual).
-template <class T = std::int8_t, class Format = SameAsDst>
-struct ResidualWithZeroPoint : Residual<T, Format> {
-  static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
+template <class Type = std::int8_t, class Format = SameAsDst>
+struct ResidualWithZeroPoint : Residual<Type, Format> {
+  static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
                 "weft: ResidualWithZeroPoint<T> takes T = std::int8_t or std::uint8_t");
   using ZeroPoint = float;
   ZeroPoint zero_point = 0.0f;
 };
 
-// Behind Scale and Bias: writes t as it is there, rounded to T (float, Half or Bfloat16), to a
+// Behind Scale and Bias: writes t as it is there, rounded to Type (float, Half or Bfloat16), to a
 // second tensor of the output's extents, at `to`; t goes on unchanged. It has the output's format,
 // zeros for the channels that fill its last block included, or is NHWC or NCHW. Convolutions only.
-template <class T = float, class Format = SameAsDst>
+template <class Type = float, class Format = SameAsDst>
 struct Copy : internal::CopyTag {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
+  static_assert(std::is_same_v<Type, float> || std::is_same_v<Type, Half> ||
+                    std::is_same_v<Type, Bfloat16>,
                 "weft: Copy<T> takes T = float, weft::Half or weft::Bfloat16");
   static_assert(std::is_same_v<Format, SameAsDst> || std::is_same_v<Format, NHWC> ||
                     std::is_same_v<Format, NCHW>,
                 "weft: Copy<T, Format> takes NHWC or NCHW, or no format for the output's");
-  using Element = T;
+  using Element = Type;
   using Layout = Format;
-  T* to = nullptr;  // 16-byte aligned; memory that the run can write, and nothing else uses
+  Type* to = nullptr;  // 16-byte aligned; memory that the run can write, and nothing else uses
 
-  static constexpr T Convert(float t) {
-    if constexpr (std::is_same_v<T, float>) {
+  static constexpr Type Convert(float t) {
+    if constexpr (std::is_same_v<Type, float>) {
       return t;
     } else {
-      return T::FromFloat(t);
+      return Type::FromFloat(t);
     }
   }
 };
@@ -143,7 +144,7 @@ struct ChannelRange {
   float* high = nullptr;
 };
 
-// Right before ClampTo<T>: to[n][k] += the sum over all pixels of image n of output channel k's
+// Right before ClampTo<Type>: to[n][k] += the sum over all pixels of image n of output channel k's
 // integers, as ClampTo makes them; exact, whatever the order of blocks. For global average pooling:
 // conv::PooledAverage makes averages of the sums, and zeros for the next run. Convolutions only.
 struct ImageSums : internal::SumsTag {
@@ -154,26 +155,26 @@ struct OnlyImageSums : internal::SumsTag {
   std::int32_t* to = nullptr;
 };
 
-// The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to T (int8 or uint8).
+// The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to Type (int8 or uint8).
 // Values halfway between two integers go where kRounding says. NaN counts as 0.
-template <class T, int kLow = std::numeric_limits<T>::min(),
-          int kHigh = std::numeric_limits<T>::max(), Rounding kRounding = Rounding::kHalfEven>
+template <class Type, int kLow = (std::numeric_limits<Type>::min)(),
+          int kHigh = (std::numeric_limits<Type>::max)(), Rounding kRounding = Rounding::kHalfEven>
 struct ClampTo : internal::OutputTag {
-  static_assert(std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>,
+  static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
                 "weft: ClampTo<T> takes T = std::int8_t or std::uint8_t; use ToFloat for float");
-  static_assert(kLow <= kHigh && kLow >= std::numeric_limits<T>::min() &&
-                    kHigh <= std::numeric_limits<T>::max(),
+  static_assert(kLow <= kHigh && kLow >= (std::numeric_limits<Type>::min)() &&
+                    kHigh <= (std::numeric_limits<Type>::max)(),
                 "weft: ClampTo<T, low, high> needs low <= high, both within the range of T");
-  using Element = T;
+  using Element = Type;
   static constexpr Rounding kRounds = kRounding;
   static constexpr bool kAddsZeroPoint = true;
 
   template <class Sum>
-  static constexpr T Convert(float t, const StageInputsOf<Sum>& in) {
+  static constexpr Type Convert(float t, const StageInputsOf<Sum>& in) {
     const float shifted = Shift(t, in);
     const float number = shifted == shifted ? shifted : 0.0f;
     const float limited = Clamp(number, static_cast<float>(kLow), static_cast<float>(kHigh));
-    return static_cast<T>(RoundHalfEvenSmall(BeforeHalfEven(limited)));
+    return static_cast<Type>(RoundHalfEvenSmall(BeforeHalfEven(limited)));
   }
 
   // What rounding half to even makes the number that kRounding wants of t: mostly t.
@@ -185,20 +186,20 @@ struct ClampTo : internal::OutputTag {
     }
   }
 
-  // Convert is Shift and BeforeHalfEven, then rounding half to even and saturation to T: kernels
+  // Convert is Shift and BeforeHalfEven, then rounding half to even and saturation to Type: kernels
   // may then use the hardware's conversion.
   static constexpr bool kSaturates =
-      kLow == std::numeric_limits<T>::min() && kHigh == std::numeric_limits<T>::max();
+      kLow == (std::numeric_limits<Type>::min)() && kHigh == (std::numeric_limits<Type>::max)();
   template <class Sum>
   static constexpr float Shift(float t, const StageInputsOf<Sum>& in) {
     return Add(t, in.zero_point);
   }
 };
 
-// ClampTo<T> that rounds otherwise than half to even.
-template <class T, Rounding kRounding>
-using RoundedTo =
-    ClampTo<T, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), kRounding>;
+// ClampTo<Type> that rounds otherwise than half to even.
+template <class Type, Rounding kRounding>
+using RoundedTo = ClampTo<Type, (std::numeric_limits<Type>::min)(),
+                          (std::numeric_limits<Type>::max)(), kRounding>;
 
 // The last stage: the value as it is, in float; it takes no zero point.
 struct ToFloat : internal::OutputTag {
@@ -209,34 +210,35 @@ struct ToFloat : internal::OutputTag {
   }
 };
 
-// The last stage: the value rounded to the nearest T, halves to even: Half or Bfloat16
+// The last stage: the value rounded to the nearest Type, halves to even: Half or Bfloat16
 // (layouts/float16.hpp), or std::int32_t, which saturates and where NaN counts as 0.
-template <class T>
+template <class Type>
 struct RoundTo : internal::OutputTag {
-  static_assert(std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> ||
-                    std::is_same_v<T, std::int32_t>,
+  static_assert(std::is_same_v<Type, Half> || std::is_same_v<Type, Bfloat16> ||
+                    std::is_same_v<Type, std::int32_t>,
                 "weft: RoundTo<T> takes T = weft::Half, weft::Bfloat16 or std::int32_t");
-  using Element = T;
+  using Element = Type;
   template <class Sum>
-  static constexpr T Convert(float t, const StageInputsOf<Sum>&) {
-    if constexpr (std::is_same_v<T, std::int32_t>) {
+  static constexpr Type Convert(float t, const StageInputsOf<Sum>&) {
+    if constexpr (std::is_same_v<Type, std::int32_t>) {
       return RoundHalfEven(t);
     } else {
-      return T::FromFloat(t);
+      return Type::FromFloat(t);
     }
   }
 };
 
-// The only stage of a chain that wants the sums as they are, but for a SumBias before it; T is
-// their type: std::int32_t, float, double or Complex. Of doubles and complex numbers [Residual<T>] Scale
-// may stand before it, and compute in T: t = gamma * residual, t = MulAdd(alpha, acc, t), from t = 0 on.
-template <class T>
+// The only stage of a chain that wants the sums as they are, but for a SumBias before it; Type is
+// their type: std::int32_t, float, double or Complex. Of doubles and complex numbers [Residual<Type>] Scale
+// may stand before it, and compute in Type: t = gamma * residual, t = MulAdd(alpha, acc, t), from t = 0 on.
+template <class Type>
 struct ToSums : internal::OutputTag {
   static constexpr bool kOnlySums = true;
-  using Element = T;
+  using Element = Type;
   template <class Sum>
-  static constexpr T Convert(float, const StageInputsOf<Sum>& in) {
-    static_assert(std::is_same_v<T, Sum>, "weft: ToSums<T> takes the type of the operator's sums");
+  static constexpr Type Convert(float, const StageInputsOf<Sum>& in) {
+    static_assert(std::is_same_v<Type, Sum>,
+                  "weft: ToSums<T> takes the type of the operator's sums");
     return in.accumulator;
   }
 };

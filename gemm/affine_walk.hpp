@@ -31,39 +31,39 @@ inline namespace WEFT_BACKEND {
 //     static const void* Data(const Params&, const Tile&);
 //     template <class Tile>
 //     static RowPlace Row(const Params&, const Tile&, std::int32_t row);  // of the tile's operand
-template <class Shape, class S>
+template <class Shape, class Spec>
 class AffineWalk {
   static constexpr int kBytes = Shape::kBytes;
   // One address serves all rows of a thread where they are equally far apart.
-  static constexpr bool kOne = S::kRegular && Shape::kRegular;
+  static constexpr bool kOne = Spec::kRegular && Shape::kRegular;
   static constexpr int kAddresses = kOne ? 1 : Shape::kRows;
 
  public:
-  using Params = typename S::Params;
-  static constexpr bool kWhole = S::kWhole;
+  using Params = typename Spec::Params;
+  static constexpr bool kWhole = Spec::kWhole;
 
   template <class Tile>
   WEFT_DEVICE AffineWalk(arch::Thread t, const Params& p, const Tile& tile)
-      : p_(p), step_(S::kAlong ? 0 : S::StepBytes(p)) {
+      : p_(p), step_(Spec::kAlong ? 0 : Spec::StepBytes(p)) {
     const int outer = Shape::Outer(t, 0), inner = Shape::Inner(t);
     std::int64_t offset;  // of the thread's first piece in a row
-    if constexpr (S::kAlong) {
-      k_ = S::First(p) + (outer * Shape::kInner + inner) * kBytes;
+    if constexpr (Spec::kAlong) {
+      k_ = Spec::First(p) + (outer * Shape::kInner + inner) * kBytes;
       offset = k_;
     } else {
-      k_ = S::First(p) + outer;
-      offset = k_ * S::StepBytes(p) + inner * kBytes;
+      k_ = Spec::First(p) + outer;
+      offset = k_ * Spec::StepBytes(p) + inner * kBytes;
     }
-    const auto data = reinterpret_cast<std::uintptr_t>(S::Data(p, tile));
+    const auto data = reinterpret_cast<std::uintptr_t>(Spec::Data(p, tile));
     WEFT_UNROLL
     for (int i = 0; i < Shape::kRows; ++i) {
       const int row = Shape::Rows::Source(Shape::Row(t, i)) * Shape::kLines;
       const RowPlace place =
-          S::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * Shape::kLines) + row);
+          Spec::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * Shape::kLines) + row);
       if (i < kAddresses) {
         source_[i] = data + static_cast<std::uintptr_t>(place.offset + offset);
       }
-      end_[i] = place.inside ? S::End(p) : 0;
+      end_[i] = place.inside ? Spec::End(p) : 0;
     }
     SetLeft();
   }
@@ -72,7 +72,7 @@ class AffineWalk {
     if constexpr (kOne) {
       return reinterpret_cast<const void*>(
           source_[0] +
-          static_cast<std::uintptr_t>(i * (Shape::kLanes * Shape::kLines) * S::RowBytes(p_)));
+          static_cast<std::uintptr_t>(i * (Shape::kLanes * Shape::kLines) * Spec::RowBytes(p_)));
     } else {
       return reinterpret_cast<const void*>(source_[i]);
     }
@@ -86,22 +86,22 @@ class AffineWalk {
 
   // Of channel blocks: the first channel of the thread's pieces.
   WEFT_DEVICE std::int32_t Channel(arch::Thread t) const {
-    return S::kAlong ? k_ : k_ * S::kUnitBytes + Shape::Inner(t) * kBytes;
+    return Spec::kAlong ? k_ : k_ * Spec::kUnitBytes + Shape::Inner(t) * kBytes;
   }
 
   WEFT_DEVICE void Advance(int steps) {
-    const int pieces = steps * (S::kAlong ? Shape::kInner * kBytes : 1);
+    const int pieces = steps * (Spec::kAlong ? Shape::kInner * kBytes : 1);
     k_ += pieces;
     WEFT_UNROLL
     for (int i = 0; i < kAddresses; ++i) {
-      source_[i] += static_cast<std::uintptr_t>(S::kAlong ? pieces : pieces * step_);
+      source_[i] += static_cast<std::uintptr_t>(Spec::kAlong ? pieces : pieces * step_);
     }
     SetLeft();
   }
 
  private:
   WEFT_DEVICE void SetLeft() {
-    const std::int32_t left = S::End(p_) - k_;
+    const std::int32_t left = Spec::End(p_) - k_;
     if constexpr (!kWhole) left_ = left < kBytes ? left : kBytes;
   }
 

@@ -7,10 +7,9 @@
 
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/complex.hpp"
 
 namespace weft::gemm {
@@ -67,9 +66,9 @@ struct EpilogueArguments {
 namespace internal {
 
 // For messages: NaN if a part is.
-template <class T>
-float AsFloat(const T& value) {
-  if constexpr (kIsComplex<T>) {
+template <class Type>
+float AsFloat(const Type& value) {
+  if constexpr (kIsComplex<Type>) {
     return static_cast<float>(value.im == value.im ? value.re : value.im);
   } else {
     return static_cast<float>(value);

@@ -25,35 +25,40 @@ inline namespace WEFT_BACKEND {
 // Every function is called by whole warps, in the order of the kernel's text; threads from kThreads
 // on may call it too and do nothing. Two have barriers of the whole block, and every thread of it
 // calls them: WaitForCopies, and MultiplyGlobal. All other barriers are the caller's.
-template <class D>
+template <class Description>
 struct Block {
-  using Desc = D;
-  using Policy = BlockPolicy<D>;
-  static_assert(CheckedBlock<D>::kOk);  // first: what D lacks is then one sentence
-  static constexpr bool kWgmma = CheckedBlock<D>::kWgmma;
-  using ElementA = typename D::ElementA;
-  using ElementB = typename D::ElementB;
-  using ElementC = typename D::ElementC;
-  using Sum = typename D::Sum;
-  static constexpr bool kLinesOfA = std::is_same_v<typename D::LayoutA, layouts::RowMajor>;
-  static constexpr bool kLinesOfB = std::is_same_v<typename D::LayoutB, layouts::ColumnMajor>;
-  static constexpr bool kLinesOfC = std::is_same_v<typename D::LayoutC, layouts::RowMajor>;
+  using Desc = Description;
+  using Policy = BlockPolicy<Description>;
+  static_assert(
+      CheckedBlock<Description>::kOk);  // first: what Description lacks is then one sentence
+  static constexpr bool kWgmma = CheckedBlock<Description>::kWgmma;
+  using ElementA = typename Description::ElementA;
+  using ElementB = typename Description::ElementB;
+  using ElementC = typename Description::ElementC;
+  using Sum = typename Description::Sum;
+  static constexpr bool kLinesOfA =
+      std::is_same_v<typename Description::LayoutA, layouts::RowMajor>;
+  static constexpr bool kLinesOfB =
+      std::is_same_v<typename Description::LayoutB, layouts::ColumnMajor>;
+  static constexpr bool kLinesOfC =
+      std::is_same_v<typename Description::LayoutC, layouts::RowMajor>;
   using Mainloop = std::conditional_t<
       kWgmma, BlockWgmmaMainloop<Policy>,
-      std::conditional_t<CheckedBlock<D>::kMma, MmaSm80Mainloop<Policy, true>,
-                         std::conditional_t<CheckedBlock<D>::kAsync,
+      std::conditional_t<CheckedBlock<Description>::kMma, MmaSm80Mainloop<Policy, true>,
+                         std::conditional_t<CheckedBlock<Description>::kAsync,
                                             SimtAsyncMainloop<Policy, kLinesOfA, kLinesOfB>,
                                             SimtMainloop<Policy>>>>;
-  static constexpr int kM = D::config.shape.m, kN = D::config.shape.n, kK = D::config.shape.k;
+  static constexpr int kM = Description::config.shape.m, kN = Description::config.shape.n,
+                       kK = Description::config.shape.k;
   static constexpr int kThreads = Policy::kThreads;  // that the kernel's block has at least
-  static constexpr int kSuggestedThreads = SuggestedThreads<D>();
+  static constexpr int kSuggestedThreads = SuggestedThreads<Description>();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
 
-  using OperandA =
-      BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kLinesOfA, kM, kK, D::config.alignment>;
+  using OperandA = BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kLinesOfA, kM, kK,
+                                Description::config.alignment>;
   using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB,
-                                kLinesOfB, kN, kK, D::config.alignment>;
-  using ResultC = BlockResult<ElementC, kLinesOfC, kM, kN, kThreads, D::config.alignment>;
+                                kLinesOfB, kN, kK, Description::config.alignment>;
+  using ResultC = BlockResult<ElementC, kLinesOfC, kM, kN, kThreads, Description::config.alignment>;
   static_assert(OperandA::kBytes + OperandB::kBytes <= arch::kMaxSharedBytes,
                 "weft: A and B of a block's product need more than 227 KB of shared memory, the "
                 "most any GPU gives one block; make config.shape.k smaller and multiply in steps");
@@ -83,15 +88,15 @@ struct Block {
 
   // Begins to bring A, m x k, or B, k x n; whoever reads calls WaitForCopies first. From another type
   // than the operand's, load(element) is the operand's; that goes one element at a time.
-  template <class T, class Load = internal::NoConversion>
-  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<T>& from, const ViewOfA& to,
-                                const Load& load = {}) {
-    OperandA::template Copy<std::remove_const_t<T>>(t, from, to, load);
+  template <class Type, class Load = internal::NoConversion>
+  WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<Type>& from,
+                                const ViewOfA& to, const Load& load = {}) {
+    OperandA::template Copy<std::remove_const_t<Type>>(t, from, to, load);
   }
-  template <class T, class Load = internal::NoConversion>
-  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<T>& from, const ViewOfB& to,
-                                const Load& load = {}) {
-    OperandB::template Copy<std::remove_const_t<T>>(t, from.Transposed(), to, load);
+  template <class Type, class Load = internal::NoConversion>
+  WEFT_DEVICE static void CopyB(arch::Thread t, const layouts::Matrix<Type>& from,
+                                const ViewOfB& to, const Load& load = {}) {
+    OperandB::template Copy<std::remove_const_t<Type>>(t, from.Transposed(), to, load);
   }
   // All copies that any thread of the block has begun have arrived, for all threads: a barrier. (A
   // kernel with copies under way for later calls t.CpAsyncCommit and t.CpAsyncWait itself.)
@@ -115,16 +120,17 @@ struct Block {
 
   // --- Products.
 
-  using Accumulators = BlockAccumulators<Mainloop, kM, kN, D::config.whole_rows>;
+  using Accumulators = BlockAccumulators<Mainloop, kM, kN, Description::config.whole_rows>;
 
   // acc += A B
-  template <class A, class B>
-  WEFT_DEVICE static void Multiply(arch::Thread t, const A& a, const B& b, Accumulators& acc) {
-    static_assert(std::is_same_v<A, ViewOfA> && std::is_same_v<B, ViewOfB>,
+  template <class MatrixA, class MatrixB>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const MatrixA& a, const MatrixB& b,
+                                   Accumulators& acc) {
+    static_assert(std::is_same_v<MatrixA, ViewOfA> && std::is_same_v<MatrixB, ViewOfB>,
                   "weft: Multiply takes views of the layouts that the block suggests: "
                   "ViewA(shared.a) and ViewB(shared.b)");
     if (!Accumulators::IsActive(t)) return;
-    if constexpr (CheckedBlock<D>::kMma) {
+    if constexpr (CheckedBlock<Description>::kMma) {
       const std::uint32_t from_a = t.SharedAddress(a.data()), from_b = t.SharedAddress(b.data());
       if constexpr (kWgmma) Mainloop::Begin(t, acc.registers);
       for (int s = 0; s < OperandA::kSlices; ++s) {
@@ -136,7 +142,7 @@ struct Block {
     } else {
       const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
       const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
-      if constexpr (CheckedBlock<D>::kAsync) {
+      if constexpr (CheckedBlock<Description>::kAsync) {
         Mainloop::Multiply(t, from_a, from_b, OperandA::kSlices, acc.registers);
       } else {
         for (int s = 0; s < OperandA::kSlices; ++s) {
@@ -148,8 +154,8 @@ struct Block {
   }
 
   // A B in registers.
-  template <class A, class B>
-  WEFT_DEVICE static Accumulators Multiply(arch::Thread t, const A& a, const B& b) {
+  template <class MatrixA, class MatrixB>
+  WEFT_DEVICE static Accumulators Multiply(arch::Thread t, const MatrixA& a, const MatrixB& b) {
     Accumulators acc;
     Multiply(t, a, b, acc);
     return acc;
@@ -165,7 +171,7 @@ struct Block {
                                          const layouts::Matrix<const ElementA>& a,
                                          const layouts::Matrix<const ElementB>& b,
                                          Accumulators& acc) {
-    static_assert(kThreads == Accumulators::kThreads && D::config.alignment >= 4,
+    static_assert(kThreads == Accumulators::kThreads && Description::config.alignment >= 4,
                   "weft: MultiplyGlobal takes a product whose threads all have work, and a "
                   "config.alignment of 4 bytes or more");
     const auto k = static_cast<std::int32_t>(a.cols);
@@ -184,9 +190,9 @@ struct Block {
   // beta = 0, and C is not read), then fma(alpha, sum, t), then one rounding to ElementC. c: any view
   // (row, column) -> ElementC&.
   using Scale = std::conditional_t<std::is_same_v<ElementC, float>, float, Sum>;
-  template <class A, class B, class C>
-  WEFT_DEVICE static void Multiply(arch::Thread t, Scale alpha, const A& a, const B& b, Scale beta,
-                                   const C& c) {
+  template <class MatrixA, class MatrixB, class MatrixC>
+  WEFT_DEVICE static void Multiply(arch::Thread t, Scale alpha, const MatrixA& a, const MatrixB& b,
+                                   Scale beta, const MatrixC& c) {
     Accumulators acc = Multiply(t, a, b);
     acc.ForEach(t, [&](Sum sum, const BlockPlace& at) {
       ElementC& element = c(at.row, at.column);
@@ -201,7 +207,7 @@ struct Block {
 
   struct NoRegistersA {};
   using RegistersA =
-      std::conditional_t<CheckedBlock<D>::kMma,
+      std::conditional_t<CheckedBlock<Description>::kMma,
                          BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>, NoRegistersA>;
 
   // `First` is the earlier product's Block. convert(sum) is an ElementA.
@@ -210,7 +216,8 @@ struct Block {
                                                  const typename First::Accumulators& acc,
                                                  const Convert& convert) {
     static_assert(
-        CheckedBlock<D>::kMma && D::config.mainloop == First::Desc::config.mainloop,
+        CheckedBlock<Description>::kMma &&
+            Description::config.mainloop == First::Desc::config.mainloop,
         "weft: sums become operand A in registers with config.mainloop = kMmaSm80, or kWgmmaSm90, "
         "in both products; others go through shared memory: acc.StoreShared(t, ViewA(a))");
     static_assert(sizeof(ElementA) == sizeof(typename First::ElementA),
@@ -229,10 +236,10 @@ struct Block {
   }
 
   // acc += A B
-  template <class B>
-  WEFT_DEVICE static void Multiply(arch::Thread t, const RegistersA& a, const B& b,
+  template <class MatrixB>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const RegistersA& a, const MatrixB& b,
                                    Accumulators& acc) {
-    static_assert(std::is_same_v<B, ViewOfB>,
+    static_assert(std::is_same_v<MatrixB, ViewOfB>,
                   "weft: Multiply takes a view of the layout that the block suggests: "
                   "ViewB(shared.b)");
     if (!Accumulators::IsActive(t)) return;

@@ -20,17 +20,17 @@ struct BlockPlace {
 
 namespace internal {
 
-// x as a T: rounded to nearest, halves to even, where that is a floating-point type.
-template <class T, class Sum>
-constexpr T ConvertSum(Sum x) {
-  if constexpr (requires { T::FromFloat(x); }) {
-    return T::FromFloat(static_cast<float>(x));
+// x as a Type: rounded to nearest, halves to even, where that is a floating-point type.
+template <class Type, class Sum>
+constexpr Type ConvertSum(Sum x) {
+  if constexpr (requires { Type::FromFloat(x); }) {
+    return Type::FromFloat(static_cast<float>(x));
   } else {
-    return static_cast<T>(x);
+    return static_cast<Type>(x);
   }
 }
-template <class Sum, class T>
-constexpr Sum ToSum(T x) {
+template <class Sum, class Type>
+constexpr Sum ToSum(Type x) {
   if constexpr (requires { x.ToFloat(); }) {
     return static_cast<Sum>(x.ToFloat());
   } else {
@@ -42,20 +42,20 @@ constexpr Sum ToSum(T x) {
 
 inline namespace WEFT_BACKEND {
 
-// M: the mainloop, whose Map says who holds what. kRowCount x kColumnCount: the extents of C; M's tile
+// Mma: the mainloop, whose Map says who holds what. kRowCount x kColumnCount: the extents of C; Mma's tile
 // may reach past them. kWholeRows: a warp holds whole rows.
 //
 // Threads from kThreads on hold nothing: IsActive is false for them, and every function here
 // passes them over. All threads of a warp call a function together.
-template <class M, int kRowCount, int kColumnCount, bool kWholeRows>
+template <class Mma, int kRowCount, int kColumnCount, bool kWholeRows>
 class BlockAccumulators {
-  using Map = typename M::Map;
+  using Map = typename Mma::Map;
 
  public:
   using Sum = typename Map::Sum;
   using Registers = typename Map::Accumulators;
-  static constexpr int kThreads = M::kThreads;  // that hold sums
-  static constexpr int kRows = Map::kPixels;    // of one thread
+  static constexpr int kThreads = Mma::kThreads;  // that hold sums
+  static constexpr int kRows = Map::kPixels;      // of one thread
   static constexpr int kSize = kRows * Map::kGroups * Map::kChannels;
   // Sums i kRun to i kRun + kRun - 1 are neighbours in a row.
   static constexpr int kRun = Map::kChannels;
@@ -84,12 +84,12 @@ class BlockAccumulators {
 
   // f(sum, place) for every sum of the thread's that is one of C: rows in turn, columns ascending.
   // Of a constant object the sums are values.
-  template <class F>
-  WEFT_DEVICE void ForEach(arch::Thread t, const F& f) {
+  template <class Functor>
+  WEFT_DEVICE void ForEach(arch::Thread t, const Functor& f) {
     Visit(*this, t, f);
   }
-  template <class F>
-  WEFT_DEVICE void ForEach(arch::Thread t, const F& f) const {
+  template <class Functor>
+  WEFT_DEVICE void ForEach(arch::Thread t, const Functor& f) const {
     Visit(*this, t, f);
   }
 
@@ -127,23 +127,23 @@ class BlockAccumulators {
   }
 
   // A value for each of the thread's rows (BlockPlace::own_row), the same in all threads of a row.
-  template <class T>
+  template <class Type>
   struct RowValues {
-    T value[kRows];
-    WEFT_DEVICE T operator[](int own_row) const { return value[own_row]; }
-    WEFT_DEVICE T& operator[](int own_row) { return value[own_row]; }
+    Type value[kRows];
+    WEFT_DEVICE Type operator[](int own_row) const { return value[own_row]; }
+    WEFT_DEVICE Type& operator[](int own_row) { return value[own_row]; }
   };
 
-  // Of each row, `first` combined with value(sum, place) of all its columns; T has 4 or 8 bytes.
+  // Of each row, `first` combined with value(sum, place) of all its columns; Type has 4 or 8 bytes.
   // The order is fixed: a thread's columns ascending, then neighbours of lanes 1, 2, 4 ... apart.
   // combine(a, b) is associative and commutative but for rounding, and first its neutral element.
-  template <class T, class Value, class Combine>
-  WEFT_DEVICE RowValues<T> ReduceRows(arch::Thread t, T first, const Value& value,
-                                      const Combine& combine) const {
+  template <class Type, class Value, class Combine>
+  WEFT_DEVICE RowValues<Type> ReduceRows(arch::Thread t, Type first, const Value& value,
+                                         const Combine& combine) const {
     static_assert(kWholeRows,
                   "weft: ReduceRows needs a block's product with config.whole_rows = true, where a "
                   "warp holds whole rows");
-    RowValues<T> result;
+    RowValues<Type> result;
     WEFT_UNROLL
     for (int i = 0; i < kRows; ++i) result[i] = first;
     if (!IsActive(t)) return result;
@@ -172,8 +172,8 @@ class BlockAccumulators {
   }
 
   // f(row, own_row) for each of the thread's rows of C, in one thread of those that share it.
-  template <class F>
-  WEFT_DEVICE static void ForEachRow(arch::Thread t, const F& f) {
+  template <class Functor>
+  WEFT_DEVICE static void ForEachRow(arch::Thread t, const Functor& f) {
     static_assert(kWholeRows, "weft: ForEachRow needs config.whole_rows = true");
     if (!IsActive(t) || (t.lane() & kColumnLanes) != 0) return;
     WEFT_UNROLL
@@ -184,12 +184,12 @@ class BlockAccumulators {
   }
 
  private:
-  static constexpr bool kWholeM = M::kBlockM == kRowCount, kWholeN = M::kBlockN == kColumnCount;
+  static constexpr bool kWholeM = Mma::kBlockM == kRowCount, kWholeN = Mma::kBlockN == kColumnCount;
   // The bits of a lane's number that tell apart the lanes of a row.
   static constexpr int kColumnLanes = 31 & ~Map::kSharingLanes;
 
-  template <class Self, class F>
-  WEFT_DEVICE static void Visit(Self& self, arch::Thread t, const F& f) {
+  template <class Self, class Functor>
+  WEFT_DEVICE static void Visit(Self& self, arch::Thread t, const Functor& f) {
     if (!IsActive(t)) return;
     WEFT_UNROLL
     for (int e = 0; e < kSize; ++e) {
@@ -224,9 +224,9 @@ class BlockAccumulators {
   }
   template <int kVector, class View, class StoreFunction>
   WEFT_DEVICE void Store(arch::Thread t, const View& view, const StoreFunction& store) const {
-    using T = ElementOf<View>;
-    struct alignas(kVector * sizeof(T)) Vector {
-      unsigned char byte[kVector * sizeof(T)];
+    using Type = ElementOf<View>;
+    struct alignas(kVector * sizeof(Type)) Vector {
+      unsigned char byte[kVector * sizeof(Type)];
     };
     static_assert(kRun % kVector == 0 && sizeof(Vector) <= 16,
                   "weft: a store of sums takes 1, 2, 4 ... of a thread's kRun adjacent columns, up "
@@ -239,9 +239,9 @@ class BlockAccumulators {
     for (int e = 0; e < kSize; e += kVector) {
       const BlockPlace at = At(t, e);
       if (!InBounds(at) || !Has(view, at)) continue;
-      T values[kVector];
+      Type values[kVector];
       WEFT_UNROLL
-      for (int i = 0; i < kVector; ++i) values[i] = internal::ConvertSum<T>((*this)[e + i]);
+      for (int i = 0; i < kVector; ++i) values[i] = internal::ConvertSum<Type>((*this)[e + i]);
       Vector vector;
       memcpy(&vector, values, sizeof(vector));
       store(AddressOf<Vector, kVector>(view, at), vector);

@@ -44,10 +44,12 @@ struct BlockConfig {
 namespace internal {
 
 // What products of A's and B's elements are summed in; void for pairs that are not multiplied.
-template <class A, class B>
+template <class OperandA, class OperandB>
 using BlockSum = std::conditional_t<
-    std::is_same_v<A, B>, std::conditional_t<kTensorFloat<A>, void, typename SumOf<A>::type>,
-    std::conditional_t<std::is_same_v<A, std::uint8_t> && std::is_same_v<B, std::int8_t>,
+    std::is_same_v<OperandA, OperandB>,
+    std::conditional_t<kTensorFloat<OperandA>, void, typename SumOf<OperandA>::type>,
+    std::conditional_t<std::is_same_v<OperandA, std::uint8_t> &&
+                           std::is_same_v<OperandB, std::int8_t>,
                        std::int32_t, void>>;
 
 }  // namespace internal
@@ -178,55 +180,57 @@ constexpr BlockTiles SimtTiles(TileShape shape, LaneSums lane, int warps, bool w
   return best;
 }
 
-template <class C, class Sum>
-inline constexpr bool kBlockResult = std::is_same_v<C, Sum> ||
-                                     (std::is_same_v<C, float> && !std::is_same_v<Sum, double>) ||
-                                     (std::is_same_v<Sum, float> &&
-                                      (std::is_same_v<C, Half> || std::is_same_v<C, Bfloat16>));
+template <class ResultT, class Sum>
+inline constexpr bool kBlockResult =
+    std::is_same_v<ResultT, Sum> ||
+    (std::is_same_v<ResultT, float> && !std::is_same_v<Sum, double>) ||
+    (std::is_same_v<Sum, float> &&
+     (std::is_same_v<ResultT, Half> || std::is_same_v<ResultT, Bfloat16>));
 
 }  // namespace internal
 
 // Instantiating this checks a descriptor; each failure is one sentence.
-template <class D>
+template <class Description>
 struct CheckedBlock {
   static_assert(
       requires {
-        typename D::ElementA;
-        typename D::ElementB;
-        typename D::ElementC;
-        typename D::Sum;
+        typename Description::ElementA;
+        typename Description::ElementB;
+        typename Description::ElementC;
+        typename Description::Sum;
       },
       "weft: a block's product names its types ElementA, ElementB, ElementC and Sum");
   static_assert(
       requires {
-        typename D::LayoutA;
-        typename D::LayoutB;
-        typename D::LayoutC;
+        typename Description::LayoutA;
+        typename Description::LayoutB;
+        typename Description::LayoutC;
       },
       "weft: a block's product names LayoutA, LayoutB and LayoutC, each weft::layouts::RowMajor or "
       "weft::layouts::ColumnMajor");
-  static_assert(std::is_same_v<std::remove_cvref_t<decltype(D::config)>, BlockConfig>,
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(Description::config)>, BlockConfig>,
                 "weft: a block's product needs `static constexpr weft::gemm::BlockConfig config`");
-  static_assert(internal::kIsMatrixLayout<typename D::LayoutA> &&
-                    internal::kIsMatrixLayout<typename D::LayoutB> &&
-                    internal::kIsMatrixLayout<typename D::LayoutC>,
+  static_assert(internal::kIsMatrixLayout<typename Description::LayoutA> &&
+                    internal::kIsMatrixLayout<typename Description::LayoutB> &&
+                    internal::kIsMatrixLayout<typename Description::LayoutC>,
                 "weft: LayoutA, LayoutB and LayoutC of a block's product are "
                 "weft::layouts::RowMajor or weft::layouts::ColumnMajor");
-  using A = typename D::ElementA;
-  static constexpr BlockConfig config = D::config;
+  using ElementOfA = typename Description::ElementA;
+  static constexpr BlockConfig config = Description::config;
   static constexpr bool kWgmma = config.mainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kMma = kWgmma || config.mainloop == Mainloop::kMmaSm80;  // tensor cores
   static constexpr bool kAsync = config.mainloop == Mainloop::kSimtAsync;
-  static constexpr bool kBytes = sizeof(A) == 1;
-  static constexpr bool kSixteen = std::is_same_v<A, Half> || std::is_same_v<A, Bfloat16>;
-  using Expected = internal::BlockSum<A, typename D::ElementB>;
+  static constexpr bool kBytes = sizeof(ElementOfA) == 1;
+  static constexpr bool kSixteen =
+      std::is_same_v<ElementOfA, Half> || std::is_same_v<ElementOfA, Bfloat16>;
+  using Expected = internal::BlockSum<ElementOfA, typename Description::ElementB>;
   static_assert(!std::is_void_v<Expected>,
                 "weft: a block multiplies ElementA and ElementB of one type, std::int8_t, "
                 "weft::Half, weft::Bfloat16, float or double, or std::uint8_t by std::int8_t");
-  static_assert(std::is_void_v<Expected> || std::is_same_v<typename D::Sum, Expected>,
+  static_assert(std::is_void_v<Expected> || std::is_same_v<typename Description::Sum, Expected>,
                 "weft: Sum of a block's product is std::int32_t for bytes, float for 16-bit "
                 "floats, and the elements' own type for float and double");
-  static_assert(internal::kBlockResult<typename D::ElementC, typename D::Sum>,
+  static_assert(internal::kBlockResult<typename Description::ElementC, typename Description::Sum>,
                 "weft: ElementC of a block's product is Sum, or float for bytes, or weft::Half or "
                 "weft::Bfloat16 for 16-bit floats and float");
   static_assert(kMma || kAsync || config.mainloop == Mainloop::kSimt,
@@ -238,7 +242,7 @@ struct CheckedBlock {
   static_assert(kMma || !kSixteen,
                 "weft: 16-bit floats of a block's product take config.mainloop = kMmaSm80, or on "
                 "sm_90a kWgmmaSm90");
-  static_assert(!kWgmma || !std::is_same_v<A, std::uint8_t>,
+  static_assert(!kWgmma || !std::is_same_v<ElementOfA, std::uint8_t>,
                 "weft: unsigned bytes of a block's product take config.mainloop = kSimt or "
                 "kMmaSm80");
   static_assert(!kMma || kBytes || kSixteen,
@@ -254,38 +258,42 @@ struct CheckedBlock {
   static_assert(!kWgmma || config.threads % 128 == 0,
                 "weft: config.threads of a block's product by kWgmmaSm90 is a multiple of 128, a "
                 "warpgroup, or 0 for the suggested number");
-  static_assert(config.alignment == sizeof(A) ||
+  static_assert(config.alignment == sizeof(ElementOfA) ||
                     ((config.alignment == 4 || config.alignment == 8 || config.alignment == 16) &&
-                     config.alignment >= static_cast<int>(sizeof(A))),
+                     config.alignment >= static_cast<int>(sizeof(ElementOfA))),
                 "weft: config.alignment of a block's product is to be given: 16, 8 or 4 bytes, at "
                 "least one element, or one element");
   static constexpr bool kOk = true;
 };
 
-// How D's product is divided among the threads; warps is 0 if so few cannot.
-template <class D>
+// How Description's product is divided among the threads; warps is 0 if so few cannot.
+template <class Description>
 constexpr internal::BlockTiles BlockTilesOf(int threads) {
-  constexpr int kBytes = sizeof(typename D::ElementA);
-  return CheckedBlock<D>::kWgmma
-             ? internal::WgmmaTiles(D::config.shape, kBytes, threads / 128, D::config.whole_rows)
-         : CheckedBlock<D>::kMma
-             ? internal::MmaTiles(D::config.shape, kBytes, threads / 32, D::config.whole_rows)
-             : internal::SimtTiles(D::config.shape,
-                                   {kBytes == 1 ? 4 : 1, CheckedBlock<D>::kAsync ? 16 / kBytes : 0},
-                                   threads / 32, D::config.whole_rows);
+  constexpr int kBytes = sizeof(typename Description::ElementA);
+  return CheckedBlock<Description>::kWgmma
+             ? internal::WgmmaTiles(Description::config.shape, kBytes, threads / 128,
+                                    Description::config.whole_rows)
+         : CheckedBlock<Description>::kMma
+             ? internal::MmaTiles(Description::config.shape, kBytes, threads / 32,
+                                  Description::config.whole_rows)
+             : internal::SimtTiles(
+                   Description::config.shape,
+                   {kBytes == 1 ? 4 : 1, CheckedBlock<Description>::kAsync ? 16 / kBytes : 0},
+                   threads / 32, Description::config.whole_rows);
 }
 
-// Threads for D's product: the fewest with which each has at most 32 sums; with kSimtAsync, whose
+// Threads for Description's product: the fewest with which each has at most 32 sums; with kSimtAsync, whose
 // reads of shared memory are what many sums save, 96 registers of them, and of those numbers of
 // threads the one with the least padding. If there are none up to 256, those with the fewest sums.
-template <class D>
+template <class Description>
 constexpr int SuggestedThreads() {
-  constexpr bool kAsync = CheckedBlock<D>::kAsync;
-  constexpr int kMostSums = kAsync ? 96 * 4 / static_cast<int>(sizeof(typename D::Sum)) : 32;
+  constexpr bool kAsync = CheckedBlock<Description>::kAsync;
+  constexpr int kMostSums =
+      kAsync ? 96 * 4 / static_cast<int>(sizeof(typename Description::Sum)) : 32;
   constexpr int kTooMany = 1 << 24;  // more than any area
   int best = 32, best_cost = 2 * kTooMany;
   for (int threads = 32; threads <= 256; threads += 32) {
-    const internal::BlockTiles tiles = BlockTilesOf<D>(threads);
+    const internal::BlockTiles tiles = BlockTilesOf<Description>(threads);
     if (tiles.warps == 0) continue;
     const int cost = tiles.sums > kMostSums ? kTooMany + tiles.sums
                      : kAsync               ? tiles.block.m * tiles.block.n
@@ -296,15 +304,16 @@ constexpr int SuggestedThreads() {
 }
 
 // What a mainloop takes for a policy.
-template <class D>
+template <class Description>
 struct BlockPolicy {
-  static_assert(CheckedBlock<D>::kOk);
-  using Element = typename D::ElementA;
+  static_assert(CheckedBlock<Description>::kOk);
+  using Element = typename Description::ElementA;
   struct Epilogue {
-    using Output = typename D::Sum;
+    using Output = typename Description::Sum;
   };
-  static constexpr int kThreads = D::config.threads > 0 ? D::config.threads : SuggestedThreads<D>();
-  static constexpr internal::BlockTiles kTiles = BlockTilesOf<D>(kThreads);
+  static constexpr int kThreads = Description::config.threads > 0 ? Description::config.threads
+                                                                  : SuggestedThreads<Description>();
+  static constexpr internal::BlockTiles kTiles = BlockTilesOf<Description>(kThreads);
   static_assert(kTiles.warps > 0 && kTiles.sums <= 128,
                 "weft: config.shape of a block's product is too large for config.threads: each "
                 "thread holds at most 128 sums (64 with kSimt, or of doubles); give it more "
@@ -313,11 +322,12 @@ struct BlockPolicy {
   // A thread holds one word of the next product's operand A side by side (block_chain.hpp).
   static constexpr int kRun = sizeof(Element) == 1 ? 4 : 2;
   static constexpr auto config = [] {
-    constexpr Alignment kAlignment{D::config.alignment < 4 ? 4 : D::config.alignment,
-                                   static_cast<int>(sizeof(typename D::Sum))};
-    if constexpr (CheckedBlock<D>::kMma) {  // warps of a warpgroup have a tile each, too
+    constexpr Alignment kAlignment{
+        Description::config.alignment < 4 ? 4 : Description::config.alignment,
+        static_cast<int>(sizeof(typename Description::Sum))};
+    if constexpr (CheckedBlock<Description>::kMma) {  // warps of a warpgroup have a tile each, too
       return MmaSm80Config(kTiles.block, kTiles.warp, 3, kAlignment);
-    } else if constexpr (CheckedBlock<D>::kAsync) {
+    } else if constexpr (CheckedBlock<Description>::kAsync) {
       return SimtAsyncConfig(kTiles.block, kTiles.warp, kTiles.thread, 3, kAlignment);
     } else {
       return SimtConfig(kTiles.block, kTiles.warp, kTiles.thread, kAlignment);

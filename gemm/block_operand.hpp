@@ -20,40 +20,40 @@ namespace weft::gemm {
 
 namespace internal {
 
-// (row, k) -> element. M: a mainloop; Rows: RowsOfA, or what M wants of B's columns.
-template <class M, class Rows, int kSlices>
+// (row, k) -> element. Mma: a mainloop; Rows: RowsOfA, or what Mma wants of B's columns.
+template <class Mma, class Rows, int kSlices>
 constexpr auto BlockLayout() {
   using layouts::Composition;
   using layouts::MakeLayout;
   using layouts::MakeTuple;
-  constexpr int kElementBytes = M::kElementBytes;
-  constexpr int kRows = Rows::template kExtent<M>;
-  constexpr layouts::Int<(Rows::kIsA ? M::kBytesA : M::kBytesB) / kElementBytes> kSlice{};
-  if constexpr (requires { typename M::LayoutA; }) {  // tensor cores: mma_shared.hpp
-    constexpr auto kStage = LinesOf < typename M::Tiled::Element,
-                   std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>, kRows,
-                   Rows::kIsA ? 0 : M::kRun > ();
+  constexpr int kElementBytes = Mma::kElementBytes;
+  constexpr int kRows = Rows::template kExtent<Mma>;
+  constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kSlice{};
+  if constexpr (requires { typename Mma::LayoutA; }) {  // tensor cores: mma_shared.hpp
+    constexpr auto kStage = LinesOf < typename Mma::Tiled::Element,
+                   std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>,
+                   kRows, Rows::kIsA ? 0 : Mma::kRun > ();
     constexpr auto kLines = kStage.layout();
     const auto k = MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kSlices>{}, kSlice));
     return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
                                        MakeLayout(layouts::Get<0>(kLines), k));
-  } else if constexpr (requires { M::kPitchA; }) {  // simt_async: [k][row]
-    constexpr layouts::Int<Rows::kIsA ? M::kPitchA : M::kPitchB> kPitch{};
+  } else if constexpr (requires { Mma::kPitchA; }) {  // simt_async: [k][row]
+    constexpr layouts::Int<Rows::kIsA ? Mma::kPitchA : Mma::kPitchB> kPitch{};
     return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
-                      MakeLayout(MakeTuple(layouts::Int<M::kBlockK>{}, layouts::Int<kSlices>{}),
+                      MakeLayout(MakeTuple(layouts::Int<Mma::kBlockK>{}, layouts::Int<kSlices>{}),
                                  MakeTuple(kPitch, kSlice)));
   } else {  // simt: packets [group][row]
-    constexpr layouts::Int<M::kGroupBytes / kElementBytes> kGroup{};
+    constexpr layouts::Int<Mma::kGroupBytes / kElementBytes> kGroup{};
     const auto rows = [=] {
       const auto line = MakeLayout(layouts::Int<kRows>{}, kGroup);
       if constexpr (Rows::kIsA) {
-        return Composition(line, typename M::PositionA());
+        return Composition(line, typename Mma::PositionA());
       } else {
         return line;
       }
     }();
     const auto k =
-        MakeLayout(MakeTuple(kGroup, layouts::Int<M::kGroups>{}, layouts::Int<kSlices>{}),
+        MakeLayout(MakeTuple(kGroup, layouts::Int<Mma::kGroups>{}, layouts::Int<kSlices>{}),
                    MakeTuple(layouts::Int<1>{}, layouts::Int<kRows>{} * kGroup, kSlice));
     return MakeLayout(rows, k);
   }
@@ -65,17 +65,17 @@ struct NoConversion {};
 
 inline namespace WEFT_BACKEND {
 
-// M as the shapes of operands see it (share.hpp): kThreads threads bring a slice, or as many of them
+// Mma as the shapes of operands see it (share.hpp): kThreads threads bring a slice, or as many of them
 // as divide it.
-template <class M, int kThreadCount>
-struct CopiedTile : M {
+template <class Mma, int kThreadCount>
+struct CopiedTile : Mma {
   static constexpr int kThreads = kThreadCount;
   static constexpr bool kMayIdle = true;
   template <class Rows, int kBytes>
-  using Along = typename M::template Along<Rows, kBytes, CopiedTile>;
-  template <class Rows, class Base = M>  // simt_async has none
+  using Along = typename Mma::template Along<Rows, kBytes, CopiedTile>;
+  template <class Rows, class Base = Mma>  // simt_async has none
   using Transposed = typename Base::template Transposed<Rows, CopiedTile>;
-  template <class Rows, int kBytes, class Base = M>  // tensor cores have none
+  template <class Rows, int kBytes, class Base = Mma>  // tensor cores have none
   using Across = typename Base::template Across<Rows, kBytes, CopiedTile>;
 };
 
@@ -104,35 +104,35 @@ struct SparingOperand : Operand {
   WEFT_DEVICE static bool Has(arch::Thread t) { return kAll || t.tid() < kThreads; }
 };
 
-// Operand A or B of a block's product. P: its BlockPolicy; M: the mainloop; Element: its own;
+// Operand A or B of a block's product. PolicyT: its BlockPolicy; Mma: the mainloop; Element: its own;
 // kLines: k runs along memory. kExtent x kDepth: rows of A (columns of B) and k.
-template <class P, class M, class Rows_, class Element_, bool kLines, int kExtent, int kDepth,
-          int kAlignment>
+template <class PolicyT, class Mma, class Rows_, class Element_, bool kLines, int kExtent,
+          int kDepth, int kAlignment>
 struct BlockOperand {
   using Rows = Rows_;
   using Element = Element_;
   static constexpr int kElementBytes = sizeof(Element);
-  static constexpr int kSlices = CeilDiv(kDepth, M::kBlockK);
-  static constexpr int kSliceBytes = Rows::kIsA ? M::kBytesA : M::kBytesB;
+  static constexpr int kSlices = CeilDiv(kDepth, Mma::kBlockK);
+  static constexpr int kSliceBytes = Rows::kIsA ? Mma::kBytesA : Mma::kBytesB;
   static constexpr int kBytes = kSlices * kSliceBytes;
 
-  using Layout = decltype(internal::BlockLayout<M, Rows, kSlices>());
+  using Layout = decltype(internal::BlockLayout<Mma, Rows, kSlices>());
   using View = layouts::TensorView<Element*, Layout>;
   // One operand's shared memory. A slice's rows are at most 128 bytes long, within which the swizzle
   // stays.
   struct Storage {
-    alignas(StageAlignment<M>()) std::uint8_t byte[kBytes];
+    alignas(StageAlignment<Mma>()) std::uint8_t byte[kBytes];
   };
   WEFT_DEVICE static View ViewOf(Storage& storage) {
     return View(reinterpret_cast<Element*>(storage.byte), Layout());
   }
 
-  // From a matrix of rows x k (B: columns x k). Threads from P::kThreads on do nothing.
-  template <class T, class Load>
-  WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const T>& from, const View& to,
-                               const Load& load) {
+  // From a matrix of rows x k (B: columns x k). Threads from PolicyT::kThreads on do nothing.
+  template <class Type, class Load>
+  WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const Type>& from,
+                               const View& to, const Load& load) {
     constexpr bool kConverts = !std::is_same_v<Load, internal::NoConversion>;
-    static_assert(kConverts || std::is_same_v<T, Element>,
+    static_assert(kConverts || std::is_same_v<Type, Element>,
                   "weft: a matrix of another type than the operand's needs a function that "
                   "converts its elements: CopyA(t, from, to, load)");
     const auto rows = static_cast<std::int32_t>(from.rows < kExtent ? from.rows : kExtent);
@@ -147,10 +147,11 @@ struct BlockOperand {
   }
 
   // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf, in a
-  // block of P::kThreads threads or in the first so many of it.
-  using BroughtByAll = typename decltype(MatrixOperandOf<CopiedTile<M, P::kThreads>, P, kLines,
-                                                         false>::template Select<Rows>())::type;
-  using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == P::kThreads>;
+  // block of PolicyT::kThreads threads or in the first so many of it.
+  using BroughtByAll =
+      typename decltype(MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, kLines,
+                                        false>::template Select<Rows>())::type;
+  using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == PolicyT::kThreads>;
   struct Origin {
     int m = 0, n = 0;
   };
@@ -166,7 +167,7 @@ struct BlockOperand {
   WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
     if (t.tid() >= Brought::kThreads) return;
     Brought operand(t, params, Origin{});
-    if constexpr (requires { M::kStages; }) {  // cp.async
+    if constexpr (requires { Mma::kStages; }) {  // cp.async
       operand.Begin(t);
       const std::uint32_t address = t.SharedAddress(to.data());
       for (int slice = 0; slice < kSlices; ++slice) {
@@ -186,12 +187,12 @@ struct BlockOperand {
   }
 
   // One by one, with zeros around them.
-  template <class T, class Load>
-  WEFT_DEVICE static void CopyElements(arch::Thread t, const layouts::Matrix<const T>& from,
+  template <class Type, class Load>
+  WEFT_DEVICE static void CopyElements(arch::Thread t, const layouts::Matrix<const Type>& from,
                                        const View& to, int rows, int depth, const Load& load) {
-    if (t.tid() >= P::kThreads) return;
-    constexpr int kRowsThere = Rows::template kExtent<M>, kDepthThere = kSlices * M::kBlockK;
-    for (int i = t.tid(); i < kRowsThere * kDepthThere; i += P::kThreads) {
+    if (t.tid() >= PolicyT::kThreads) return;
+    constexpr int kRowsThere = Rows::template kExtent<Mma>, kDepthThere = kSlices * Mma::kBlockK;
+    for (int i = t.tid(); i < kRowsThere * kDepthThere; i += PolicyT::kThreads) {
       // Neighbouring threads take elements that are neighbours in memory.
       const int row = kLines ? i / kDepthThere : i % kRowsThere;
       const int k = kLines ? i % kDepthThere : i / kRowsThere;

@@ -36,23 +36,24 @@ struct BlockResult {
   WEFT_DEVICE static void Load(arch::Thread t, const layouts::Matrix<const Element>& from,
                                const View& to) {
     ForEachPiece(t, from, to, [&](const Element* global, Element* shared, auto piece) {
-      using T = decltype(piece);
-      t.StoreShared(reinterpret_cast<T*>(shared),
-                    t.LoadGlobalCoherent(reinterpret_cast<const T*>(global)));
+      using Type = decltype(piece);
+      t.StoreShared(reinterpret_cast<Type*>(shared),
+                    t.LoadGlobalCoherent(reinterpret_cast<const Type*>(global)));
     });
   }
   WEFT_DEVICE static void Store(arch::Thread t, const View& from,
                                 const layouts::Matrix<Element>& to) {
     ForEachPiece(t, to, from, [&](Element* global, Element* shared, auto piece) {
-      using T = decltype(piece);
-      t.StoreGlobal(reinterpret_cast<T*>(global), t.LoadShared(reinterpret_cast<const T*>(shared)));
+      using Type = decltype(piece);
+      t.StoreGlobal(reinterpret_cast<Type*>(global),
+                    t.LoadShared(reinterpret_cast<const Type*>(shared)));
     });
   }
 
  private:
   // move(global, shared, value of the type to move), in pieces of kAlignment bytes along lines.
-  template <class E, class Move>
-  WEFT_DEVICE static void ForEachPiece(arch::Thread t, const layouts::Matrix<E>& global,
+  template <class ElementT, class Move>
+  WEFT_DEVICE static void ForEachPiece(arch::Thread t, const layouts::Matrix<ElementT>& global,
                                        const View& shared, const Move& move) {
     if (t.tid() >= kThreads) return;
     constexpr int kElements = kAlignment > kElementBytes ? kAlignment / kElementBytes : 1;
@@ -64,7 +65,7 @@ struct BlockResult {
       const int line = i / kPieces, first = i % kPieces * kElements;
       if (line >= lines) return;
       const int end = line_length < kLine ? static_cast<int>(line_length) : kLine;
-      E* const from = global.data + line * pitch + first;
+      ElementT* const from = global.data + line * pitch + first;
       Element* const to = shared.data() + line * kPitch + first;
       if constexpr (kElements * kElementBytes >= 4) {
         if (first + kElements <= end) {

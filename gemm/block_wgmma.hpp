@@ -33,22 +33,22 @@ inline namespace WEFT_BACKEND {
 // kStages stages, filled by cp.async two slices less ahead than there are stages: one's products are
 // in flight, and the other's may be, in other warps, until the barrier. Copies past the last slice
 // bring zeros that nobody reads.
-template <class M>
+template <class Mma>
 struct WgmmaCopyRing {
-  static constexpr int kStages = M::kStages, kAhead = kStages - 2;
-  using Mainloop = M;
-  using Stages = OperandStages<M, kStages>;
+  static constexpr int kStages = Mma::kStages, kAhead = kStages - 2;
+  using Mainloop = Mma;
+  using Stages = OperandStages<Mma, kStages>;
 
   // acc += A B over `slices` >= 1 slices. Ends without a barrier.
-  template <AsyncOperand A, AsyncOperand B>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, A& a, B& b, int slices,
-                              typename M::Accumulators& acc) {
+  template <AsyncOperand OperandA, AsyncOperand OperandB>
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
+                              typename Mma::Accumulators& acc) {
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
     const auto copy = [&](int stage) {
       WEFT_UNROLL
-      for (int v = 0; v < A::kPieces; ++v) a.CopyPiece(t, a0 + stage * M::kBytesA, v);
+      for (int v = 0; v < OperandA::kPieces; ++v) a.CopyPiece(t, a0 + stage * Mma::kBytesA, v);
       WEFT_UNROLL
-      for (int v = 0; v < B::kPieces; ++v) b.CopyPiece(t, b0 + stage * M::kBytesB, v);
+      for (int v = 0; v < OperandB::kPieces; ++v) b.CopyPiece(t, b0 + stage * Mma::kBytesB, v);
       t.CpAsyncCommit();
     };
     if constexpr (requires { a.Begin(t); }) a.Begin(t);
@@ -60,8 +60,8 @@ struct WgmmaCopyRing {
     for (int slice = 0; slice < slices; ++slice) {
       t.template CpAsyncWait<kAhead - 1>();
       t.SyncThreads();  // the slice has arrived, the products before the last are made, for all
-      M::Begin(t, acc);
-      M::Multiply(t, a0 + read * M::kBytesA, b0 + read * M::kBytesB, acc);
+      Mma::Begin(t, acc);
+      Mma::Multiply(t, a0 + read * Mma::kBytesA, b0 + read * Mma::kBytesB, acc);
       t.WgmmaCommit();
       copy(write);
       t.template WgmmaWait<1>();
@@ -69,35 +69,36 @@ struct WgmmaCopyRing {
       write = write + 1 == kStages ? 0 : write + 1;
     }
     t.template WgmmaWait<0>();
-    M::Keep(t, acc);
+    Mma::Keep(t, acc);
     t.template CpAsyncWait<0>();
   }
 };
 
-// P: a BlockPolicy. Each warpgroup has kBlocks times 64 rows and kN columns.
-template <class P>
-struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
-  using T = FragmentTile<P, true, 16>;
-  using Element = typename P::Element;
+// PolicyT: a BlockPolicy. Each warpgroup has kBlocks times 64 rows and kN columns.
+template <class PolicyT>
+struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
+  using Tile = FragmentTile<PolicyT, true, 16>;
+  using Element = typename PolicyT::Element;
   using Pipeline = WgmmaCopyRing<BlockWgmmaMainloop>;
   static constexpr arch::Requires kRequires = {.min = 90, .exact = true};
-  static constexpr int kRun = P::kRun;  // adjacent columns of a thread
-  static constexpr int kN = T::kWarpN, kBlocks = T::kFragmentsM;
-  static constexpr int kGroupsM = T::kWarpsM / 4;  // warpgroups that share columns
-  static_assert(T::kWarpsM % 4 == 0 && arch::IsWgmmaN(kN));
+  static constexpr int kRun = PolicyT::kRun;  // adjacent columns of a thread
+  static constexpr int kN = Tile::kWarpN, kBlocks = Tile::kFragmentsM;
+  static constexpr int kGroupsM = Tile::kWarpsM / 4;  // warpgroups that share columns
+  static_assert(Tile::kWarpsM % 4 == 0 && arch::IsWgmmaN(kN));
 
-  using LayoutA = WgmmaLines<T::kBlockM, T::kGroups>;
-  using LayoutB = WgmmaLines<T::kBlockN, T::kGroups>;
-  static constexpr int kStages = 4 * (T::kBytesA + T::kBytesB) <= arch::kMaxSharedBytes ? 4 : 3;
+  using LayoutA = WgmmaLines<Tile::kBlockM, Tile::kGroups>;
+  using LayoutB = WgmmaLines<Tile::kBlockN, Tile::kGroups>;
+  static constexpr int kStages =
+      4 * (Tile::kBytesA + Tile::kBytesB) <= arch::kMaxSharedBytes ? 4 : 3;
 
   // Who has which sums: of 64 rows of each warpgroup as with mma.m16n8, whose rows of B in shared
   // memory are in the same order; the next 64 rows of a warpgroup lie behind all warpgroups' first.
-  using Tiled = MmaTile<MmaSm80Atom<Element>, Ints<16 * T::kWarpsM, T::kBlockN>,
-                        Ints<T::kWarpsM, T::kWarpsN>, kRun>;
+  using Tiled = MmaTile<MmaSm80Atom<Element>, Ints<16 * Tile::kWarpsM, Tile::kBlockN>,
+                        Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun>;
   using Sum = typename Tiled::Sum;
   struct MapLayouts : Tiled::MapLayouts {
     using Accumulators = Sum[kBlocks][kN / 2];
-    using ValueRow = LayoutOf<Ints<2, kBlocks>, Ints<8, 16 * T::kWarpsM>>;
+    using ValueRow = LayoutOf<Ints<2, kBlocks>, Ints<8, 16 * Tile::kWarpsM>>;
     using RowRegister = LayoutOf<Ints<2, kBlocks>, Ints<2, kN / 2>>;
     using Register =
         decltype(layouts::MakeLayout(RowRegister(), typename Tiled::MapLayouts::ColumnRegister()));
@@ -109,9 +110,9 @@ struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = BlockWgmmaMainloop>
   using Along = MmaAlong<By, Rows, kBytes>;
-  template <class Rows, class By = T>
+  template <class Rows, class By = Tile>
   struct Transposed : MmaPlace<BlockWgmmaMainloop, Rows, 8>,
-                      Share<By, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+                      Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
 
   // Products onto acc: Begin, when the operands have come for all threads; a Multiply for each stage,
   // which only starts them; End. Between Begin and End nobody touches acc or the operands.
@@ -127,7 +128,7 @@ struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
         arch::WgmmaDescriptor(a + group % kGroupsM * (64 * LayoutA::kPitch), LayoutA::kDescriptor);
     const std::uint64_t of_b = DescriptorOfB(b, group);
     WEFT_UNROLL
-    for (int step = 0; step < T::kGroups; ++step) {
+    for (int step = 0; step < Tile::kGroups; ++step) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
         Product(t, acc[x], of_a + (x * kGroupsM * 64 * LayoutA::kPitch + step * 32) / 16,
@@ -137,19 +138,19 @@ struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
   }
   // A of a warp's rows in registers, as in mma_sm80: made before Begin, as they are until after End,
   // which Keep of them in both places tells the compiler.
-  using FragmentsA = std::uint32_t[T::kGroups][T::kFragmentsM][4];
+  using FragmentsA = std::uint32_t[Tile::kGroups][Tile::kFragmentsM][4];
   WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
                                    Accumulators& acc) {
     const std::uint64_t of_b = DescriptorOfB(b, Group(t));
     WEFT_UNROLL
-    for (int step = 0; step < T::kGroups; ++step) {
+    for (int step = 0; step < Tile::kGroups; ++step) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) Product(t, acc[x], a[step][x], of_b + step * 32 / 16);
     }
   }
   WEFT_DEVICE static void Keep(arch::Thread t, const FragmentsA& a) {
     WEFT_UNROLL
-    for (int step = 0; step < T::kGroups; ++step) {
+    for (int step = 0; step < Tile::kGroups; ++step) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(a[step][x]);
     }
@@ -166,7 +167,7 @@ struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
 
  private:
   WEFT_DEVICE static int Group(arch::Thread t) {
-    if constexpr (T::kThreads == 128) {
+    if constexpr (Tile::kThreads == 128) {
       return 0;
     } else {
       return t.WarpUniform(t.warp() / 4);  // as descriptors are to be the warp's
@@ -177,8 +178,9 @@ struct BlockWgmmaMainloop : FragmentTile<P, true, 16> {
                                  LayoutB::kDescriptor);
   }
   // A: a descriptor, or registers.
-  template <class A>
-  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const A& a, std::uint64_t b) {
+  template <class OperandA>
+  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const OperandA& a,
+                                  std::uint64_t b) {
     if constexpr (std::is_same_v<Element, std::int8_t>) {
       t.template WgmmaS8<kN>(acc, a, b);
     } else if constexpr (std::is_same_v<Element, Half>) {

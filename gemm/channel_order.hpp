@@ -17,9 +17,9 @@ namespace internal {
 template <int kRun, int kRows = 32>
 struct ChannelOrder {
   static_assert((kRun == 8 || kRun == 4 || kRun == 2) && kRows % (4 * kRun) == 0);
-  using L = layouts::LayoutOf<layouts::Ints<2, kRun / 2, 4, kRows / (4 * kRun)>,
-                              layouts::Ints<1, 8, 2, 4 * kRun>>;
-  using Inverse = decltype(layouts::RightInverse(L()));
+  using OrderLayout = layouts::LayoutOf<layouts::Ints<2, kRun / 2, 4, kRows / (4 * kRun)>,
+                                        layouts::Ints<1, 8, 2, 4 * kRun>>;
+  using Inverse = decltype(layouts::RightInverse(OrderLayout()));
 };
 
 }  // namespace internal
@@ -27,7 +27,7 @@ struct ChannelOrder {
 // The row of output channel n.
 template <int kRun = 8>
 constexpr int ChannelRow(int n) {
-  return n / 32 * 32 + typename internal::ChannelOrder<kRun>::L()(n % 32);
+  return n / 32 * 32 + typename internal::ChannelOrder<kRun>::OrderLayout()(n % 32);
 }
 
 // The output channel of a row.

@@ -44,11 +44,11 @@ struct TileDescription {
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
 // register. wgmma_sm90 keeps floats, which its instructions add at the same rate, so that nothing is rounded
 // before the epilogue.
-template <class P>
+template <class PolicyT>
 inline constexpr bool kHalfSums = false;
-template <class P>
-requires std::is_same_v<typename P::Sum, Half>
-inline constexpr bool kHalfSums<P> = true;
+template <class PolicyT>
+requires std::is_same_v<typename PolicyT::Sum, Half>
+inline constexpr bool kHalfSums<PolicyT> = true;
 
 // Mainloop simt: dp4a for int8, fma for float and double.
 struct SimtConfig {
@@ -164,31 +164,31 @@ struct WgmmaSm90Config {
 };
 
 // One of the types above.
-template <class C>
-concept Config = requires(const C c) {
-  { C::kMainloop } -> std::convertible_to<Mainloop>;
+template <class ConfigT>
+concept Config = requires(const ConfigT c) {
+  { ConfigT::kMainloop } -> std::convertible_to<Mainloop>;
   { c.alignment } -> std::convertible_to<Alignment>;
   { c.registers } -> std::convertible_to<int>;
 };
 
 // `config` with stores of `bytes` bytes: WithDstAlignment(kSimt64x64, 1) for NHWC with any K, 8 for
 // NCxHWx<32>.
-template <Config C>
-constexpr C WithDstAlignment(C config, int bytes) {
+template <Config ConfigT>
+constexpr ConfigT WithDstAlignment(ConfigT config, int bytes) {
   config.alignment.dst = bytes;
   return config;
 }
 
 // `config` with loads of `bytes` bytes: 8 or 4 for NHWC whose C is not a multiple of 16.
-template <Config C>
-constexpr C WithSrcAlignment(C config, int bytes) {
+template <Config ConfigT>
+constexpr ConfigT WithSrcAlignment(ConfigT config, int bytes) {
   config.alignment.src = bytes;
   return config;
 }
 
 // `config` with another register budget.
-template <Config C>
-constexpr C WithRegisters(C config, int registers) {
+template <Config ConfigT>
+constexpr ConfigT WithRegisters(ConfigT config, int registers) {
   config.registers = registers;
   return config;
 }
@@ -289,9 +289,9 @@ constexpr bool PositiveTile(const TileShape& t) {
   return t.m > 0 && t.n > 0 && t.k > 0;
 }
 
-constexpr bool Divides(const TileShape& small, const TileShape& large) {
-  return PositiveTile(small) && PositiveTile(large) && large.m % small.m == 0 &&
-         large.n % small.n == 0 && large.k % small.k == 0;
+constexpr bool Divides(const TileShape& part, const TileShape& whole) {
+  return PositiveTile(part) && PositiveTile(whole) && whole.m % part.m == 0 &&
+         whole.n % part.n == 0 && whole.k % part.k == 0;
 }
 
 constexpr bool StoreWidth(int bytes) {

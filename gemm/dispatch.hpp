@@ -26,13 +26,11 @@
 #include <variant>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "weft/gemm/family.hpp"
 #include "weft/gemm/gemm.hpp"
 #include "weft/gemm/tile_model.hpp"
 #include "weft/gemm/tuning.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 
@@ -143,9 +141,9 @@ struct FilterOf<Op> {
 
 }  // namespace internal
 
-template <class F>
+template <class Functor>
 class Dispatch {
-  static_assert(sizeof(F) == 0,
+  static_assert(sizeof(Functor) == 0,
                 "weft: Dispatch takes a Family<policies...>; one policy is an operator by itself, "
                 "weft::conv::Convolution<Policy> or weft::gemm::Gemm<Policy>");
 };
@@ -156,8 +154,8 @@ class Dispatch<Family<Policies...>> {
   static_assert(CheckedFamily<Policies...>::kValid);
   static_assert(!(kListed<Policies> || ...),
                 "weft: include weft/gemm/list_dispatch.hpp for a Dispatch of Listed policies");
-  template <class P>
-  using OperatorOf = typename OperatorKind<P>::Operator;
+  template <class PolicyT>
+  using OperatorOf = typename OperatorKind<PolicyT>::Operator;
   using FirstPolicy = std::tuple_element_t<0, std::tuple<Policies...>>;
   using Kind = OperatorKind<FirstPolicy>;
   using First = OperatorOf<FirstPolicy>;
@@ -207,7 +205,7 @@ class Dispatch<Family<Policies...>> {
       return Create(problem, GpuFactsOf(device.limits, name), options);
     }
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    return Create(problem, CpuFacts{std::max(1, threads)});
+    return Create(problem, CpuFacts{(std::max)(1, threads)});
   }
 
   // No choice: policy `index` of the family.
@@ -240,7 +238,7 @@ class Dispatch<Family<Policies...>> {
   std::int64_t workspace_size() const {
     const auto size = [](const auto& op) { return op.workspace_size(); };
     std::int64_t most = Visit(size);
-    for (const AnyOp& other : others_) most = std::max(most, std::visit(size, other));
+    for (const AnyOp& other : others_) most = (std::max)(most, std::visit(size, other));
     return most;
   }
 

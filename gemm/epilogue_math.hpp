@@ -18,21 +18,21 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// P: DstLayout, Epilogue. Output: an OutputParams.
-template <class P, class Output, int kChannels>
-struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
-  using Dst = typename P::DstLayout;
-  using Epilogue = typename P::Epilogue;
+// PolicyT: DstLayout, Epilogue. Output: an OutputParams.
+template <class PolicyT, class Output, int kChannels>
+struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
+  using Dst = typename PolicyT::DstLayout;
+  using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
   using Value = typename Epilogue::Value;
   // Whether the kernel is launched dependently, so that earlier ones may have written what is read here. Kernels
-  // of wgmma_sm90 are; others say so with P::kDependentLaunch.
+  // of wgmma_sm90 are; others say so with PolicyT::kDependentLaunch.
   static constexpr bool kDependent = [] {
-    if constexpr (requires { P::kDependentLaunch; }) {
-      return P::kDependentLaunch;
+    if constexpr (requires { PolicyT::kDependentLaunch; }) {
+      return PolicyT::kDependentLaunch;
     } else {
-      return std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90;
+      return std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90;
     }
   }();
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
@@ -58,7 +58,7 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
   };
 
   // Of a thread's channels, over its pixels.
-  using Beside = WrittenBeside<P, Output, kChannels>;
+  using Beside = WrittenBeside<PolicyT, Output, kChannels>;
   using typename Beside::Range;
 
   // What zero points need to know of a pixel.
@@ -304,10 +304,10 @@ struct EpilogueMath : WrittenBeside<P, Output, kChannels> {
     return in;
   }
 
-  template <class T>
-  WEFT_DEVICE static T LoadOr0(arch::Thread t, const T* address, bool inside) {
+  template <class Type>
+  WEFT_DEVICE static Type LoadOr0(arch::Thread t, const Type* address, bool inside) {
     if constexpr (kDependent) {
-      return inside ? t.LoadGlobalCoherent(address) : T();
+      return inside ? t.LoadGlobalCoherent(address) : Type();
     } else {
       return t.LoadGlobalOr0(address, inside);
     }

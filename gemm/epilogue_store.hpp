@@ -18,23 +18,23 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// P: DstLayout, Epilogue, config. Output: an OutputParams. Map: an AccumulatorMap.
-template <class P, class Output, AccumulatorMap Map>
+// PolicyT: DstLayout, Epilogue, config. Output: an OutputParams. Map: an AccumulatorMap.
+template <class PolicyT, class Output, AccumulatorMap Map>
 class DirectStore {
   static constexpr int kChannels = Map::kChannels;
-  using Math = EpilogueMath<P, Output, kChannels>;
-  using Dst = typename P::DstLayout;
-  using Epilogue = typename P::Epilogue;
+  using Math = EpilogueMath<PolicyT, Output, kChannels>;
+  using Dst = typename PolicyT::DstLayout;
+  using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   // Elements are bytes until they are stored in pairs.
   static constexpr bool kPaired = kIsInt4<Dst>;
-  // Whether stores are instructions with a predicate, where P asks for it: behind branches nvcc works out each
+  // Whether stores are instructions with a predicate, where PolicyT asks for it: behind branches nvcc works out each
   // pixel's address from the start, before them most of it once. That takes registers.
-  static constexpr bool kPredicated = requires { requires P::kPredicatedStores; }
-  &&(P::config.alignment.dst == 4 || P::config.alignment.dst == 8);
+  static constexpr bool kPredicated = requires { requires PolicyT::kPredicatedStores; }
+  &&(PolicyT::config.alignment.dst == 4 || PolicyT::config.alignment.dst == 8);
   static constexpr std::int64_t kStored = weft::internal::kStoredElements<Dst>;
   static constexpr int kBits = static_cast<int>(weft::internal::kElementBits<Dst, Element>);
-  static constexpr int kRun = 8 * P::config.alignment.dst / kBits;
+  static constexpr int kRun = 8 * PolicyT::config.alignment.dst / kBits;
   // Channels of one block lie side by side, those of matrices and NHWC all do.
   static constexpr int kRunsApart = Dst::kChannelRun == 0 ? 1 << 30 : Dst::kChannelRun;
   static constexpr bool Fits(int run) {
@@ -133,8 +133,8 @@ class DirectStore {
     Element value[kChannels];
   };
   // kRun outputs, written as one access.
-  struct alignas(P::config.alignment.dst) Vector {
-    unsigned char byte[P::config.alignment.dst];
+  struct alignas(PolicyT::config.alignment.dst) Vector {
+    unsigned char byte[PolicyT::config.alignment.dst];
   };
 
   WEFT_DEVICE static Part MakePart(const Output& p, std::int32_t k, std::int32_t count) {

@@ -24,8 +24,8 @@ struct TileFacts {
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
   int dst_element_bits = 8;
-  int element_bytes = 1;  // of the operands, as they are multiplied
-  bool complex = false;   // a product of two elements is four of their parts
+  int element_bytes = 1;    // of the operands, as they are multiplied
+  bool is_complex = false;  // a product of two elements is four of their parts
   // Products.
   int bits_a = 8, bits_b = 8;             // of an element in memory
   int access_a = 4, access_b = 4;         // elements of one access

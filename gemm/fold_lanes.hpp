@@ -9,8 +9,8 @@ inline namespace WEFT_BACKEND {
 // Folds value[i] of all lanes that differ in the bits of kLanes only, and calls done(base + i, value)
 // for each i in one of them. fold(x, y): of any order. By all lanes of a warp; each step halves what a
 // lane has left.
-template <int kLanes, class T, int kCount, class Fold, class Done>
-WEFT_DEVICE void FoldLanes(arch::Thread t, T (&value)[kCount], int base, bool mine,
+template <int kLanes, class Type, int kCount, class Fold, class Done>
+WEFT_DEVICE void FoldLanes(arch::Thread t, Type (&value)[kCount], int base, bool mine,
                            const Fold& fold, const Done& done) {
   if constexpr (kLanes == 0) {
     WEFT_UNROLL
@@ -22,10 +22,10 @@ WEFT_DEVICE void FoldLanes(arch::Thread t, T (&value)[kCount], int base, bool mi
     const bool upper = (t.lane() & kBit) != 0;
     if constexpr (kCount % 2 == 0) {
       constexpr int kHalf = kCount / 2;
-      T half[kHalf];
+      Type half[kHalf];
       WEFT_UNROLL
       for (int i = 0; i < kHalf; ++i) {
-        const T sent = upper ? value[i] : value[i + kHalf];
+        const Type sent = upper ? value[i] : value[i + kHalf];
         half[i] = fold(upper ? value[i + kHalf] : value[i], t.ShflXor(sent, kBit));
       }
       FoldLanes<kLanes & ~kBit>(t, half, upper ? base + kHalf : base, mine, fold, done);

@@ -22,21 +22,21 @@ using NoSwizzle = layouts::Swizzle<0, 0, 0>;
 
 // Of a static layout ((lane, groups), (element of a word, register, fragment), step) -> offset: a
 // view's, composed with the thread-value layout of a TiledMma (tiled_mma.hpp).
-template <class L>
+template <class LayoutT>
 struct ViewPlaces {
-  using Value = decltype(layouts::Get<1>(L()));
+  using Value = decltype(layouts::Get<1>(LayoutT()));
   using Element = decltype(layouts::Get<0>(Value()));
   using Register = decltype(layouts::Get<1>(Value()));
   using Fragment = decltype(layouts::Get<2>(Value()));
-  using Lane = decltype(layouts::Get<0, 0>(L()));
-  using Groups = decltype(layouts::Get<0, 1>(L()));
-  using Step = decltype(layouts::Get<2>(L()));
+  using Lane = decltype(layouts::Get<0, 0>(LayoutT()));
+  using Groups = decltype(layouts::Get<0, 1>(LayoutT()));
+  using Step = decltype(layouts::Get<2>(LayoutT()));
   static constexpr int kLanes = layouts::Size(Lane());
   static constexpr int kElements = layouts::Size(Element());  // of a word
   static constexpr int kRegisters = layouts::Size(Register());
   static constexpr int kFragments = layouts::Size(Fragment());
   static constexpr int kSteps = layouts::Size(Step());
-  static constexpr auto kModes = layouts::detail::FlatModesOf(L());
+  static constexpr auto kModes = layouts::detail::FlatModesOf(LayoutT());
 
   static constexpr int OfLane(int lane) { return Lane()(lane); }
   static constexpr int OfGroup(int group) { return Groups()(group); }
@@ -94,29 +94,29 @@ struct LinePlaces {
 
 // Whether pieces of `threads` words, one for each of the first lanes, lie together at multiples of
 // their size.
-template <class P>
+template <class Places>
 constexpr bool HasPieces(int threads) {
-  const int piece = threads * P::kElements;
+  const int piece = threads * Places::kElements;
   int inside = 1;  // elements that are not whole pieces apart
-  for (int i = 0; i < static_cast<int>(P::kModes.kCount); ++i) {
-    if (P::kModes.stride[i] % piece != 0) inside *= static_cast<int>(P::kModes.extent[i]);
+  for (int i = 0; i < static_cast<int>(Places::kModes.kCount); ++i) {
+    if (Places::kModes.stride[i] % piece != 0) inside *= static_cast<int>(Places::kModes.extent[i]);
   }
   bool in_order = inside == piece;
-  for (int e = 0; e < P::kElements; ++e) in_order = in_order && P::OfElement(e) == e;
+  for (int e = 0; e < Places::kElements; ++e) in_order = in_order && Places::OfElement(e) == e;
   for (int lane = 0; lane < threads; ++lane) {
-    in_order = in_order && P::OfLane(lane) == lane * P::kElements;
+    in_order = in_order && Places::OfLane(lane) == lane * Places::kElements;
   }
   return in_order;
 }
 
 // Whether ldmatrix can read them: 16 bytes of each row lie together, in the order of lanes.
-template <class P, class Sw, int kElementBytes>
+template <class Places, class Sw, int kElementBytes>
 constexpr bool FitsLdMatrix() {
   constexpr int kPiece = 16 / kElementBytes;
-  if constexpr (P::kLanes != 32 || P::kElements * kElementBytes != 4) {
+  if constexpr (Places::kLanes != 32 || Places::kElements * kElementBytes != 4) {
     return false;
   } else {
-    return Sw()(kPiece - 1) == kPiece - 1 && HasPieces<P>(4);
+    return Sw()(kPiece - 1) == kPiece - 1 && HasPieces<Places>(4);
   }
 }
 
@@ -127,10 +127,11 @@ inline namespace WEFT_BACKEND {
 // By ldmatrix. Sw: the swizzle of offsets; Offset: of the view, in elements before the swizzle,
 // known at compile time (Int) or not. The operand begins at a multiple of kAlignment bytes, which
 // saves an addition where that is more than swizzled words are apart.
-template <class P, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
+template <class Places, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
 class LdMatrixReader {
  public:
-  static constexpr int kRegisters = P::kRegisters, kFragments = P::kFragments, kSteps = P::kSteps;
+  static constexpr int kRegisters = Places::kRegisters, kFragments = Places::kFragments,
+                       kSteps = Places::kSteps;
   // Words of a lane that one ldmatrix brings, and the fragments that these are at least.
   static constexpr int kMatrices = kRegisters * kFragments % 4 == 0   ? 4
                                    : kRegisters * kFragments % 2 == 0 ? 2
@@ -138,11 +139,11 @@ class LdMatrixReader {
   static constexpr int kAtOnce = kMatrices > kRegisters ? kMatrices / kRegisters : 1;
   using Word = std::uint32_t;
 
-  static_assert(internal::FitsLdMatrix<P, Sw, kElementBytes>());
+  static_assert(internal::FitsLdMatrix<Places, Sw, kElementBytes>());
 
   // address: of the operand in shared memory.
   WEFT_DEVICE LdMatrixReader(arch::Thread t, std::uint32_t address, Offset offset = {}) {
-    const int lane = LanePlace(t.lane() % (8 * kMatrices)) + P::OfGroup(t.warp());
+    const int lane = LanePlace(t.lane() % (8 * kMatrices)) + Places::OfGroup(t.warp());
     if constexpr (kApart) {
       lane_ = static_cast<std::uint32_t>(Sw()(lane) * kElementBytes);
     } else {
@@ -164,7 +165,7 @@ class LdMatrixReader {
     WEFT_UNROLL
     for (int w = 0; w < kCount * kRegisters; w += kMatrices) {
       Word words[kMatrices];
-      LoadWords(t, AddressOf(further, P::Of(first * kRegisters + w, step)), words);
+      LoadWords(t, AddressOf(further, Places::Of(first * kRegisters + w, step)), words);
       WEFT_UNROLL
       for (int e = 0; e < kMatrices; ++e) {
         fragments[(w + e) / kRegisters][(w + e) % kRegisters] = words[e];
@@ -176,7 +177,7 @@ class LdMatrixReader {
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragment)[kRegisters]) const {
     static_assert(kRegisters == kMatrices);
-    LoadWords(t, AddressOf(further, P::Of(first * kRegisters, step)), fragment);
+    LoadWords(t, AddressOf(further, Places::Of(first * kRegisters, step)), fragment);
   }
 
  private:
@@ -193,7 +194,9 @@ class LdMatrixReader {
 
   // Lane 8 i + j names row j of matrix i, which becomes word i of all lanes: the first word of lane
   // 4 j's word i.
-  static constexpr int PlaceOf(int lane) { return P::OfLane(lane % 8 * 4) + P::Of(lane / 8, 0); }
+  static constexpr int PlaceOf(int lane) {
+    return Places::OfLane(lane % 8 * 4) + Places::Of(lane / 8, 0);
+  }
   // The same, from bit kBit of the lane on, with bits whose places double in one product.
   template <int kBit = 1>
   static constexpr int LanePlace(int lane) {
@@ -217,11 +220,11 @@ class LdMatrixReader {
   static constexpr int Low(int offset) { return offset & (Sw::kRepeat - 1); }
   static constexpr int kBits = [] {
     int all = 0;
-    for (int i = 0; i < static_cast<int>(P::kModes.kCount); ++i) {
-      const int stride = Low(static_cast<int>(P::kModes.stride[i]));
-      if (stride == 0 || P::kModes.extent[i] == 1) continue;
+    for (int i = 0; i < static_cast<int>(Places::kModes.kCount); ++i) {
+      const int stride = Low(static_cast<int>(Places::kModes.stride[i]));
+      if (stride == 0 || Places::kModes.extent[i] == 1) continue;
       int bits = stride;
-      for (int n = 2; n < P::kModes.extent[i]; n *= 2) bits |= bits << 1;
+      for (int n = 2; n < Places::kModes.extent[i]; n *= 2) bits |= bits << 1;
       bits = Low(bits);
       if ((stride & (stride - 1)) != 0 || (all & bits) != 0) return -1;
       all |= bits;
@@ -232,8 +235,8 @@ class LdMatrixReader {
   // Address and lane's part are one number, as no word's bits reach beyond the alignment.
   static constexpr bool kOne = kApart && [] {
     int word_bits = 0;
-    for (int w = 0; w < kRegisters * kFragments; w += kMatrices) word_bits |= Low(P::Of(w, 0));
-    for (int step = 0; step < kSteps; ++step) word_bits |= Low(P::Of(0, step));
+    for (int w = 0; w < kRegisters * kFragments; w += kMatrices) word_bits |= Low(Places::Of(w, 0));
+    for (int step = 0; step < kSteps; ++step) word_bits |= Low(Places::Of(0, step));
     int swizzled = 0;
     for (int bit = 1; bit < Sw::kRepeat; bit *= 2) {
       if (word_bits & bit) swizzled |= Sw()(bit) * kElementBytes;
@@ -263,16 +266,17 @@ class LdMatrixReader {
 
 // Word by word, or element by element where those of a word are apart. `further`: as above, in
 // elements.
-template <class P, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
+template <class Places, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
 class WordReader {
  public:
-  static constexpr int kRegisters = P::kRegisters, kFragments = P::kFragments, kSteps = P::kSteps;
+  static constexpr int kRegisters = Places::kRegisters, kFragments = Places::kFragments,
+                       kSteps = Places::kSteps;
   static constexpr int kAtOnce = 1;
   using Word = WordT;
 
   WEFT_DEVICE WordReader(arch::Thread t, const Element* data, Offset offset = {})
       : data_(data),
-        at_(P::OfLane(t.tid() % P::kLanes) + P::OfGroup(t.tid() / P::kLanes) +
+        at_(Places::OfLane(t.tid() % Places::kLanes) + Places::OfGroup(t.tid() / Places::kLanes) +
             static_cast<int>(offset)) {}
 
   template <int kCount>
@@ -286,14 +290,14 @@ class WordReader {
     const Element* const data = data_ + further;
     WEFT_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      const int from = at_ + P::Of(first * kRegisters + r, step);
+      const int from = at_ + Places::Of(first * kRegisters + r, step);
       if constexpr (kWhole) {
         fragment[r] = t.LoadShared(reinterpret_cast<const Word*>(data + Sw()(from)));
       } else {
-        Element elements[P::kElements];
+        Element elements[Places::kElements];
         WEFT_UNROLL
-        for (int e = 0; e < P::kElements; ++e) {
-          elements[e] = t.LoadShared(data + Sw()(from + P::OfElement(e)));
+        for (int e = 0; e < Places::kElements; ++e) {
+          elements[e] = t.LoadShared(data + Sw()(from + Places::OfElement(e)));
         }
         memcpy(&fragment[r], elements, sizeof(fragment[r]));
       }
@@ -302,7 +306,7 @@ class WordReader {
 
  private:
   static constexpr bool kWhole = [] {
-    return Sw()(P::kElements - 1) == P::kElements - 1 && internal::HasPieces<P>(1);
+    return Sw()(Places::kElements - 1) == Places::kElements - 1 && internal::HasPieces<Places>(1);
   }();
 
   const Element* data_;

@@ -17,52 +17,51 @@
 #include <tuple>
 #include <type_traits>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/gemm_kernels.hpp"
 #include "weft/gemm/gemm_plan.hpp"
 #include "weft/gemm/launch.hpp"
 #include "weft/gemm/typed_pointer.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 
-// The facts of GEMM policy P.
-template <class P>
+// The facts of GEMM policy PolicyT.
+template <class PolicyT>
 constexpr TileFacts GemmFactsOf() {
-  using Kernel = GemmKernel<P>;
+  using Kernel = GemmKernel<PolicyT>;
   TileFacts facts;
-  facts.config = P::config;
+  facts.config = PolicyT::config;
   constexpr bool kTensorCores =
-      CheckedGemmPolicy<P>::kWgmma || P::config.kMainloop == Mainloop::kMmaSm80;
-  constexpr int kElementBytes = sizeof(typename P::Element);
+      CheckedGemmPolicy<PolicyT>::kWgmma || PolicyT::config.kMainloop == Mainloop::kMmaSm80;
+  constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
-  if constexpr (CheckedGemmPolicy<P>::kWgmma) {
+  if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
     facts.stage_bytes = Kernel::Mainloop::kStageBytes;
     facts.row_threads = Kernel::Mainloop::Pipeline::kRowThreads;
-    facts.resident_blocks = P::config.blocks_per_sm;
+    facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   facts.threads = Kernel::kThreads;
   facts.blocks_by_registers = Kernel::kMinBlocksPerSm;
   facts.shared_bytes = sizeof(typename Kernel::SharedStorage);
   facts.hardware = Kernel::kRequires;
   facts.src_interleave = facts.dst_interleave = 1;
-  facts.dst_element_bits = 8 * sizeof(typename P::Epilogue::Output);
-  facts.element_bytes = sizeof(typename P::Element);
-  facts.complex = kIsComplex<typename P::Element>;
-  facts.bits_a = kOperandBits<P, true>, facts.bits_b = kOperandBits<P, false>;
-  facts.access_a = kOperandAccess<P, true>, facts.access_b = kOperandAccess<P, false>;
-  facts.loads_a = kLoads<LoadOf<P, true>>, facts.loads_b = kLoads<LoadOf<P, false>>;
-  facts.lines_a = kLinesOfA<P>;
-  facts.lines_b = kLinesOfB<P>;
-  facts.turned = CheckedGemmPolicy<P>::kWgmma && kTurned<P>;
-  facts.row_major_c = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
-  facts.grouped = kGrouped<P>;
-  facts.listed = kListed<P>;
-  facts.int32_sums = std::is_same_v<typename SumOf<typename P::Element>::type, std::int32_t>;
-  if (std::is_same_v<typename P::Element, std::uint8_t>) facts.largest_product = 255 * 128;
-  facts.src_layout = kLinesOfA<P> ? (kLinesOfB<P> ? "row x column" : "row x row")
-                                  : (kLinesOfB<P> ? "column x column" : "column x row");
+  facts.dst_element_bits = 8 * sizeof(typename PolicyT::Epilogue::Output);
+  facts.element_bytes = sizeof(typename PolicyT::Element);
+  facts.is_complex = kIsComplex<typename PolicyT::Element>;
+  facts.bits_a = kOperandBits<PolicyT, true>, facts.bits_b = kOperandBits<PolicyT, false>;
+  facts.access_a = kOperandAccess<PolicyT, true>, facts.access_b = kOperandAccess<PolicyT, false>;
+  facts.loads_a = kLoads<LoadOf<PolicyT, true>>, facts.loads_b = kLoads<LoadOf<PolicyT, false>>;
+  facts.lines_a = kLinesOfA<PolicyT>;
+  facts.lines_b = kLinesOfB<PolicyT>;
+  facts.turned = CheckedGemmPolicy<PolicyT>::kWgmma && kTurned<PolicyT>;
+  facts.row_major_c = std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor>;
+  facts.grouped = kGrouped<PolicyT>;
+  facts.listed = kListed<PolicyT>;
+  facts.int32_sums = std::is_same_v<typename SumOf<typename PolicyT::Element>::type, std::int32_t>;
+  if (std::is_same_v<typename PolicyT::Element, std::uint8_t>) facts.largest_product = 255 * 128;
+  facts.src_layout = kLinesOfA<PolicyT> ? (kLinesOfB<PolicyT> ? "row x column" : "row x row")
+                                        : (kLinesOfB<PolicyT> ? "column x column" : "column x row");
   facts.dst_layout = facts.row_major_c ? "row" : "column";
   return facts;
 }
@@ -105,23 +104,24 @@ struct GemmArguments {
   LoadB load_b{};
 };
 
-template <class P>
+template <class PolicyT>
 class Gemm {
-  static_assert(CheckedGemmPolicy<P>::kValid);
-  static_assert(!kListed<P>, "weft: include weft/gemm/gemm_list.hpp for a Gemm of a Listed policy");
-  static_assert(GemmKernel<P>::kThreads > 0);  // its mainloop checks the config
-  using Epilogue = typename P::Epilogue;
-  static constexpr bool kRowMajorC = std::is_same_v<typename P::LayoutC, layouts::RowMajor>;
+  static_assert(CheckedGemmPolicy<PolicyT>::kValid);
+  static_assert(!kListed<PolicyT>,
+                "weft: include weft/gemm/gemm_list.hpp for a Gemm of a Listed policy");
+  static_assert(GemmKernel<PolicyT>::kThreads > 0);  // its mainloop checks the config
+  using Epilogue = typename PolicyT::Epilogue;
+  static constexpr bool kRowMajorC = std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor>;
 
  public:
   using Problem = GemmProblem;
   using Output = typename Epilogue::Output;
-  using Element = typename P::Element;
-  using Arguments = GemmArguments<Element, Epilogue, LoadOf<P, true>, LoadOf<P, false>>;
+  using Element = typename PolicyT::Element;
+  using Arguments = GemmArguments<Element, Epilogue, LoadOf<PolicyT, true>, LoadOf<PolicyT, false>>;
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
-  static constexpr TileFacts Facts() { return GemmFactsOf<P>(); }
+  static constexpr TileFacts Facts() { return GemmFactsOf<PolicyT>(); }
 
   // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
@@ -150,7 +150,7 @@ class Gemm {
   // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const Launch& launch) {
-      return RunOnGpu<P>("gemm", Facts(), launch, stream, options);
+      return RunOnGpu<PolicyT>("gemm", Facts(), launch, stream, options);
     });
   }
 
@@ -160,29 +160,29 @@ class Gemm {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
-      if constexpr (kGrouped<P>) {
+      if constexpr (kGrouped<PolicyT>) {
         const auto groups = static_cast<std::size_t>(problem().batch);
         if (absl::Status s = CheckEnds({args.ends, groups}); !s.ok()) return s;
       }
-      return gemm::RunOnCpu<P>("gemm", Facts(), launch, options, stats);
+      return gemm::RunOnCpu<PolicyT>("gemm", Facts(), launch, options, stats);
     });
   }
 #endif
 
   // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
   // from 0 or more to problem().m at most. Run itself cannot look at them.
-  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires(kGrouped<P>) {
+  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires(kGrouped<PolicyT>) {
     return gemm::CheckEnds(problem(), ends);
   }
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    if (!kGrouped<P> && args.ends != nullptr) {
+    if (!kGrouped<PolicyT> && args.ends != nullptr) {
       return absl::InvalidArgumentError(
           "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
     }
     const Tensors t = TensorsOf(args);
-    constexpr int kOperands = kGrouped<P> || kStreamed<P> ? 3 : 2;
+    constexpr int kOperands = kGrouped<PolicyT> || kStreamed<PolicyT> ? 3 : 2;
     return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kOperands), t.c,
                                 t.epilogue);
   }
@@ -205,11 +205,11 @@ class Gemm {
                                         const void* address, std::int64_t lines,
                                         std::int64_t elements, std::int64_t pitch,
                                         std::int64_t stride) {
-      constexpr int kBits = kOperandBits<P, kIsA>;
-      constexpr bool kFixed = CheckedGemmPolicy<P>::kWgmma || kLoads<LoadOf<P, kIsA>>;
+      constexpr int kBits = kOperandBits<PolicyT, kIsA>;
+      constexpr bool kFixed = CheckedGemmPolicy<PolicyT>::kWgmma || kLoads<LoadOf<PolicyT, kIsA>>;
       return Batched({.field = field,
                       .address = address,
-                      .alignment = kOperandAccess<P, kIsA> * kBits / 8,
+                      .alignment = kOperandAccess<PolicyT, kIsA> * kBits / 8,
                       .line_bytes = BytesOfElements<kBits>(elements),
                       .lines = lines,
                       .pitch_bytes = BytesOfElements<kBits>(pitch),
@@ -220,18 +220,18 @@ class Gemm {
     constexpr std::true_type kA;
     constexpr std::false_type kB;
     Tensors all;
-    all.operands[0] = kLinesOfA<P> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
-                                   : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
-    all.operands[1] = kLinesOfB<P> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
-                                   : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
+    all.operands[0] = kLinesOfA<PolicyT> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
+                                         : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
+    all.operands[1] = kLinesOfB<PolicyT> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                                         : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
     TensorArgument& more = all.operands[2];
-    if constexpr (kGrouped<P>) {
+    if constexpr (kGrouped<PolicyT>) {
       more.field = "ends", more.address = args.ends, more.alignment = alignof(std::int32_t);
       more.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
       more.if_null =
           "is null; give the address of one number for each of problem.batch groups, the row "
           "behind its last one";
-    } else if constexpr (kStreamed<P>) {
+    } else if constexpr (kStreamed<PolicyT>) {
       more.field = "workspace", more.address = args.workspace, more.alignment = 16;
       more.line_bytes = workspace_size();
       more.if_null =
@@ -246,13 +246,13 @@ class Gemm {
                       .pitch_bytes = p.ldc * element_bytes},
                      p.batch, p.stride_c * element_bytes);
     };
-    all.c = result(sizeof(Output), P::config.alignment.dst);
+    all.c = result(sizeof(Output), PolicyT::config.alignment.dst);
     all.c.helper = "WithDstAlignment";
     all.c.least_alignment = sizeof(Output);
     // wgmma_sm90 reads a residual of bytes as widely as C is written.
-    constexpr bool kWide = CheckedGemmPolicy<P>::kWgmma && sizeof(ResidualElement) == 1;
-    TensorArgument residual =
-        result(sizeof(ResidualElement), kWide ? P::config.alignment.dst : alignof(ResidualElement));
+    constexpr bool kWide = CheckedGemmPolicy<PolicyT>::kWgmma && sizeof(ResidualElement) == 1;
+    TensorArgument residual = result(
+        sizeof(ResidualElement), kWide ? PolicyT::config.alignment.dst : alignof(ResidualElement));
     residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
     all.epilogue = EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual);
     return all;
@@ -264,15 +264,15 @@ class Gemm {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     Launch launch;
     launch.grid = {plan_.blocks, 1, 1};
-    if constexpr (CheckedGemmPolicy<P>::kWgmma) {
-      WgmmaGemmParamsOf<P> p;
+    if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
+      WgmmaGemmParamsOf<PolicyT> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
-      FillSchedule<BandedTileGrid>(args, BandOf(P::config.threadblock), &p.schedule);
+      FillSchedule<BandedTileGrid>(args, BandOf(PolicyT::config.threadblock), &p.schedule);
       p.ring = plan_.engine.ring;
       p.plan = plan_.engine.plan;
       p.tiles = plan_.tiles;
-      if constexpr (kStreamed<P>) {
-        constexpr int kGroups = GemmKernel<P>::Mainloop::kGroups;
+      if constexpr (kStreamed<PolicyT>) {
+        constexpr int kGroups = GemmKernel<PolicyT>::Mainloop::kGroups;
         p.stream.arrived = static_cast<std::int32_t*>(args.workspace);
         p.stream.sums =
             static_cast<std::uint8_t*>(args.workspace) + StreamArrivedBytes(plan_.blocks, kGroups);
@@ -280,7 +280,7 @@ class Gemm {
       launch.params = &p;
       return start(launch);
     } else {
-      GemmParams<P> p;
+      GemmParams<PolicyT> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<TileGrid>(args, 1, &p.schedule);
       launch.kernel = IsCut() ? 1 : 0;
@@ -291,15 +291,15 @@ class Gemm {
 
   // Whether it takes the kernel that looks where lines end.
   bool IsCut() const {
-    return KernelList<P>::kCut &&
-           problem().k * std::int64_t{sizeof(Element)} % P::config.alignment.src != 0;
+    return KernelList<PolicyT>::kCut &&
+           problem().k * std::int64_t{sizeof(Element)} % PolicyT::config.alignment.src != 0;
   }
 
   // What the kernel is given for this product: p->a, b, output and slices.
   template <class Params>
   absl::Status FillProduct(const Arguments& args, MakeTensorMap make, Params* p) const {
     Fill(args, p);
-    if constexpr (CheckedGemmPolicy<P>::kWgmma) {
+    if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
       const WgmmaGemmPlan& plan = plan_.engine;
       static_cast<MatrixCopies&>(p->a) = plan.a.params;
       static_cast<MatrixCopies&>(p->b) = plan.b.params;
@@ -313,15 +313,15 @@ class Gemm {
       // Elements brought one k at a time may begin with the short slice: sums then start with zeros
       // instead of ending with them, which would turn -0 into 0. Not where warps share slices: their
       // parts are those of slices that begin with k = 0.
-      constexpr bool kShortFirst = P::config.kMainloop == Mainloop::kSimtAsync &&
-                                   P::config.warp.k == P::config.threadblock.k;
-      const std::int32_t first = kShortFirst ? k - p->slices * P::config.threadblock.k : 0;
+      constexpr bool kShortFirst = PolicyT::config.kMainloop == Mainloop::kSimtAsync &&
+                                   PolicyT::config.warp.k == PolicyT::config.threadblock.k;
+      const std::int32_t first = kShortFirst ? k - p->slices * PolicyT::config.threadblock.k : 0;
       static_cast<MatrixParams&>(p->a) = {args.a, problem().lda, p->output.rows.rows,
                                           k,      first,         problem().stride_a};
       static_cast<MatrixParams&>(p->b) = {args.b, problem().ldb, p->output.k,
                                           k,      first,         problem().stride_b};
-      if constexpr (kLoads<LoadOf<P, true>>) p->a.load = args.load_a;
-      if constexpr (kLoads<LoadOf<P, false>>) p->b.load = args.load_b;
+      if constexpr (kLoads<LoadOf<PolicyT, true>>) p->a.load = args.load_a;
+      if constexpr (kLoads<LoadOf<PolicyT, false>>) p->b.load = args.load_b;
     }
     return absl::OkStatus();
   }
@@ -329,9 +329,9 @@ class Gemm {
   template <class Grid, class Schedule>
   void FillSchedule(const Arguments& args, std::int32_t band, Schedule* s) const {
     const auto tiles_n = static_cast<std::int32_t>(counts().tiles_n);
-    if constexpr (kGrouped<P>) {
+    if constexpr (kGrouped<PolicyT>) {
       s->grid = Grid::Make(plan_.tile_rows, tiles_n, band);
-      s->block_m = FastDivmod(P::config.threadblock.m);
+      s->block_m = FastDivmod(PolicyT::config.threadblock.m);
       s->ends = args.ends;
       s->products = static_cast<std::int32_t>(problem().batch);
       s->m = static_cast<std::int32_t>(problem().m);

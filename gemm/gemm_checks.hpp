@@ -3,10 +3,8 @@
 
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 

@@ -1,4 +1,4 @@
-// Gemm<Listed<P>>: products that have nothing in common, in one launch.
+// Gemm<Listed<PolicyT>>: products that have nothing in common, in one launch.
 //
 //     using Products = weft::gemm::Gemm<weft::gemm::Listed<MyGemm>>;
 //     auto op = Products::Create({{.m = 37, .n = 512, .k = 256}, {.m = 5, .n = 1024, .k = 128}});
@@ -14,19 +14,18 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "weft/gemm/gemm.hpp"
 #include "weft/gemm/list_checks.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 
-template <class P>
-class Gemm<Listed<P>> {
-  static_assert(CheckedGemmPolicy<Listed<P>>::kValid);
-  static_assert(GemmKernel<Listed<P>>::kThreads > 0);  // its parts check the config
-  using One = Gemm<P>;
-  using Grid = typename ListedProduct<P>::Grid;
+template <class PolicyT>
+class Gemm<Listed<PolicyT>> {
+  static_assert(CheckedGemmPolicy<Listed<PolicyT>>::kValid);
+  static_assert(GemmKernel<Listed<PolicyT>>::kThreads > 0);  // its parts check the config
+  using One = Gemm<PolicyT>;
+  using Grid = typename ListedProduct<PolicyT>::Grid;
 
  public:
   using Output = typename One::Output;
@@ -34,12 +33,12 @@ class Gemm<Listed<P>> {
   // Of one product.
   using Arguments = typename One::Arguments;
   // What the kernel reads of one product.
-  using Product = ListedProduct<P>;
+  using Product = ListedProduct<PolicyT>;
 
-  static constexpr TileFacts Facts() { return GemmFactsOf<Listed<P>>(); }
+  static constexpr TileFacts Facts() { return GemmFactsOf<Listed<PolicyT>>(); }
 
   // InvalidArgument or OutOfRange, naming the product, the field, its value and what would be accepted: for
-  // what Gemm<P>::Create refuses, but that m may be 0; for batches; for an empty list; for more than
+  // what Gemm<PolicyT>::Create refuses, but that m may be 0; for batches; for an empty list; for more than
   // 2^31 - 1 tiles.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
     if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
@@ -89,7 +88,7 @@ class Gemm<Listed<P>> {
                         " tiles; the first: ", products_.front().Describe());
   }
 
-  // What Table checks: each product's arguments as Gemm<P> does, and that no product writes what another
+  // What Table checks: each product's arguments as Gemm<PolicyT> does, and that no product writes what another
   // one reads or writes. Those of a product with m = 0 are not looked at.
   absl::Status CheckArguments(absl::Span<const Arguments> args) const {
     if (args.size() != size()) return WrongCount(args.size(), size());
@@ -121,7 +120,7 @@ class Gemm<Listed<P>> {
   absl::Status Run(const Product* table, Stream stream, const LaunchOptions& options = {}) const {
     if (absl::Status s = CheckTable(table, alignof(Product)); !s.ok()) return s;
     return Start(table, [&](const Launch& launch) {
-      return RunOnGpu<Listed<P>>("gemm", Facts(), launch, stream, options);
+      return RunOnGpu<Listed<PolicyT>>("gemm", Facts(), launch, stream, options);
     });
   }
 
@@ -133,7 +132,7 @@ class Gemm<Listed<P>> {
     const absl::StatusOr<std::vector<Product>> table = MakeTable(args, &arch::MakeCpuTensorMap);
     if (!table.ok()) return table.status();
     return Start(table->data(), [&](const Launch& launch) {
-      return gemm::RunOnCpu<Listed<P>>("gemm", Facts(), launch, options, stats);
+      return gemm::RunOnCpu<Listed<PolicyT>>("gemm", Facts(), launch, options, stats);
     });
   }
 #endif
@@ -153,7 +152,7 @@ class Gemm<Listed<P>> {
       if (absl::Status s = one.FillProduct(args[i], make, &p); !s.ok()) return OfProduct(i, s);
       p.grid = Grid::Make(static_cast<std::int32_t>(one.counts().tiles_m),
                           static_cast<std::int32_t>(one.counts().tiles_n),
-                          BandOf(P::config.threadblock));
+                          BandOf(PolicyT::config.threadblock));
       // A tile's product is its number in the list, not in a batch.
       p.output.rows.row_step = p.output.rows.column_step = p.output.rows.value_step = 0;
       if constexpr (!Product::kWgmma) p.a.step = p.b.step = 0;
@@ -167,7 +166,9 @@ class Gemm<Listed<P>> {
     Launch launch;
     launch.grid = {tiles(), 1, 1};
     launch.kernel = cut_ ? 1 : 0;
-    std::conditional_t<Product::kWgmma, WgmmaGemmParams<Listed<P>>, GemmParams<Listed<P>>> p;
+    std::conditional_t<Product::kWgmma, WgmmaGemmParams<Listed<PolicyT>>,
+                       GemmParams<Listed<PolicyT>>>
+        p;
     p.schedule = {table, static_cast<std::int32_t>(size())};
     if constexpr (Product::kWgmma) {
       // All products have these in common; past the end of a k are zeros.

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/facts.hpp"
 #include "weft/gemm/gemm_checks.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 

@@ -83,13 +83,14 @@ struct SumOf {
 };
 
 // Whether k runs along memory in A, in B.
-template <class P>
-inline constexpr bool kLinesOfA = std::is_same_v<typename P::LayoutA, layouts::RowMajor>;
-template <class P>
-inline constexpr bool kLinesOfB = std::is_same_v<typename P::LayoutB, layouts::ColumnMajor>;
+template <class PolicyT>
+inline constexpr bool kLinesOfA = std::is_same_v<typename PolicyT::LayoutA, layouts::RowMajor>;
+template <class PolicyT>
+inline constexpr bool kLinesOfB = std::is_same_v<typename PolicyT::LayoutB, layouts::ColumnMajor>;
 // Whether wgmma_sm90 turns those operands along which k does not run (gemm/turned_matrices.hpp).
-template <class P>
-inline constexpr bool kTurned = !kFloat16<typename P::Element> && !(kLinesOfA<P> && kLinesOfB<P>);
+template <class PolicyT>
+inline constexpr bool kTurned =
+    !kFloat16<typename PolicyT::Element> && !(kLinesOfA<PolicyT> && kLinesOfB<PolicyT>);
 
 // What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
 // of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
@@ -97,18 +98,18 @@ inline constexpr bool kTurned = !kFloat16<typename P::Element> && !(kLinesOfA<P>
 // whose copy engine brings it, 16 bytes.
 template <class Element, class Load>
 using OperandElement = typename internal::StoredOfLoad<StoredElement<Element>, Load>::Stored;
-template <class P, bool kIsA>
+template <class PolicyT, bool kIsA>
 inline constexpr int kOperandBits =
-    internal::StoredOfLoad<StoredElement<typename P::Element>, LoadOf<P, kIsA>>::kBits;
-template <class P, bool kIsA>
+    internal::StoredOfLoad<StoredElement<typename PolicyT::Element>, LoadOf<PolicyT, kIsA>>::kBits;
+template <class PolicyT, bool kIsA>
 inline constexpr int kOperandAccess =
-    !kLoads<LoadOf<P, kIsA>>
-        ? P::config.alignment.src / static_cast<int>(sizeof(typename P::Element))
-    : std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90
-        ? 128 / kOperandBits<P, kIsA>
-    : !(kIsA ? kLinesOfA<P> : kLinesOfB<P>)
-        ? 32 / kOperandBits<P, kIsA>
-        : P::config.alignment.src / static_cast<int>(sizeof(typename P::Element));
+    !kLoads<LoadOf<PolicyT, kIsA>>
+        ? PolicyT::config.alignment.src / static_cast<int>(sizeof(typename PolicyT::Element))
+    : std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90
+        ? 128 / kOperandBits<PolicyT, kIsA>
+    : !(kIsA ? kLinesOfA<PolicyT> : kLinesOfB<PolicyT>)
+        ? 32 / kOperandBits<PolicyT, kIsA>
+        : PolicyT::config.alignment.src / static_cast<int>(sizeof(typename PolicyT::Element));
 
 namespace internal {
 
@@ -123,66 +124,67 @@ inline constexpr bool kResidualOfMatrix =
 template <>
 inline constexpr bool kResidualOfMatrix<void> = true;
 
-template <class P>
+template <class PolicyT>
 inline constexpr bool kSumFits = true;
-template <class P>
+template <class PolicyT>
 requires requires {
-  typename P::Sum;
+  typename PolicyT::Sum;
 }
-inline constexpr bool kSumFits<P> =
-    kHalfSums<P> || std::is_same_v<typename P::Sum, typename SumOf<typename P::Element>::type>;
+inline constexpr bool kSumFits<PolicyT> =
+    kHalfSums<PolicyT> ||
+    std::is_same_v<typename PolicyT::Sum, typename SumOf<typename PolicyT::Element>::type>;
 
 }  // namespace internal
 
-// The products of P in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
+// The products of PolicyT in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
 // group g multiplies its rows by the g-th of problem.batch matrices B. How many rows each has is known
 // when the kernel runs: GemmArguments::ends. A is row-major. For wgmma_sm90 without a split or turns.
-template <class P>
-struct Grouped : P {};
-template <class P>
+template <class PolicyT>
+struct Grouped : PolicyT {};
+template <class PolicyT>
 inline constexpr bool kGrouped = false;
-template <class P>
-inline constexpr bool kGrouped<Grouped<P>> = true;
+template <class PolicyT>
+inline constexpr bool kGrouped<Grouped<PolicyT>> = true;
 
-// The products of P as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
+// The products of PolicyT as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
 // bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without a split or turns.
-template <class P>
-struct Listed : P {
-  static_assert(!kGrouped<P>, "weft: Listed takes a policy of products, not a Grouped one");
+template <class PolicyT>
+struct Listed : PolicyT {
+  static_assert(!kGrouped<PolicyT>, "weft: Listed takes a policy of products, not a Grouped one");
 };
-template <class P>
+template <class PolicyT>
 inline constexpr bool kListed = false;
-template <class P>
-inline constexpr bool kListed<Listed<P>> = true;
+template <class PolicyT>
+inline constexpr bool kListed<Listed<PolicyT>> = true;
 
-// P with config.stream, for families.
-template <class P>
-struct Streamed : P {
-  static constexpr auto config = WithStream(P::config);
+// PolicyT with config.stream, for families.
+template <class PolicyT>
+struct Streamed : PolicyT {
+  static constexpr auto config = WithStream(PolicyT::config);
 };
-template <class P>
+template <class PolicyT>
 inline constexpr bool kStreamed = requires {
-  requires P::config.stream;
+  requires PolicyT::config.stream;
 };
 
-template <class P>
+template <class PolicyT>
 concept MatrixPolicy = requires {
-  typename P::LayoutA;
-  typename P::LayoutB;
-  typename P::LayoutC;
+  typename PolicyT::LayoutA;
+  typename PolicyT::LayoutB;
+  typename PolicyT::LayoutC;
 };
 
 // Instantiating this checks a GEMM policy; what its config must fulfil, its mainloop checks.
-template <class P>
+template <class PolicyT>
 struct CheckedGemmPolicy {
-  using Element = typename P::Element;
-  using Epilogue = typename P::Epilogue;
+  using Element = typename PolicyT::Element;
+  using Epilogue = typename PolicyT::Epilogue;
   using Sum = typename SumOf<Element>::type;
-  static_assert(Config<std::remove_cvref_t<decltype(P::config)>>,
+  static_assert(Config<std::remove_cvref_t<decltype(PolicyT::config)>>,
                 "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
                 "SimtAsyncConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as "
                 "weft::gemm::kMma128x128");
-  static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(P::config)>::kMainloop;
+  static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop;
   static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
   static constexpr bool kFma = std::is_same_v<Element, float> || kOwnArithmetic<Element>;
   static constexpr bool kMmaDouble =
@@ -195,27 +197,28 @@ struct CheckedGemmPolicy {
   static_assert(!kTensorFloat<Element> || kWgmma || kMainloop == Mainloop::kMmaSm80,
                 "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes an "
                 "MmaSm80Config or a WgmmaSm90Config");
-  static_assert(CheckedLoad<LoadOf<P, true>, Element>::kValid &&
-                CheckedLoad<LoadOf<P, false>, ElementOfB<Element>>::kValid);
+  static_assert(CheckedLoad<LoadOf<PolicyT, true>, Element>::kValid &&
+                CheckedLoad<LoadOf<PolicyT, false>, ElementOfB<Element>>::kValid);
   // By wgmma_sm90: A in shared memory (gemm/widened_matrix.hpp), B in registers (gemm/held_columns.hpp).
   static constexpr bool kWgmmaWidensA =
-      kWgmma && kWidensInRegisters<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>;
+      kWgmma && kWidensInRegisters<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>;
   static constexpr bool kWgmmaWidensB =
-      kWgmma && !kLoads<LoadOf<P, true>> && kWidensInRegisters<LoadOf<P, false>>;
-  static_assert((!kLoads<LoadOf<P, true>> && !kLoads<LoadOf<P, false>>) ||
+      kWgmma && !kLoads<LoadOf<PolicyT, true>> && kWidensInRegisters<LoadOf<PolicyT, false>>;
+  static_assert((!kLoads<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>) ||
                     kMainloop == Mainloop::kMmaSm80 || kWgmmaWidensA || kWgmmaWidensB,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
                 "registers, through which other mainloops' operands do not pass, but for a "
                 "WgmmaSm90Config with one of them, Widen<Half or Bfloat16, std::int8_t or Int4>");
   static_assert(
-      internal::kSumFits<P> && (!kHalfSums<P> || (std::is_same_v<Element, Half> &&
-                                                  (kMainloop == Mainloop::kMmaSm80 || kWgmma))),
+      internal::kSumFits<PolicyT> &&
+          (!kHalfSums<PolicyT> ||
+           (std::is_same_v<Element, Half> && (kMainloop == Mainloop::kMmaSm80 || kWgmma))),
       "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half and an "
       "MmaSm80Config or WgmmaSm90Config, or the type that its Elements are summed in anyway");
-  static_assert(!kStreamed<P> || (!kGrouped<P> && !kListed<P>),
+  static_assert(!kStreamed<PolicyT> || (!kGrouped<PolicyT> && !kListed<PolicyT>),
                 "weft: config.stream is false in a Grouped or Listed GEMM: only the device, or the "
                 "list, knows how many slices there are");
-  static_assert(!kWgmma || P::config.alignment.src == 16,
+  static_assert(!kWgmma || PolicyT::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(
       !std::is_void_v<Sum>,
@@ -233,13 +236,13 @@ struct CheckedGemmPolicy {
                 "weft::Bfloat16 or, by mma_sm80, double or weft::Complex<double>; float and "
                 "weft::Complex<float> take the simt mainloop, floats that may be read in part are "
                 "weft::Tf32");
-  static_assert(internal::kIsMatrixLayout<typename P::LayoutA> &&
-                    internal::kIsMatrixLayout<typename P::LayoutB> &&
-                    internal::kIsMatrixLayout<typename P::LayoutC>,
+  static_assert(internal::kIsMatrixLayout<typename PolicyT::LayoutA> &&
+                    internal::kIsMatrixLayout<typename PolicyT::LayoutB> &&
+                    internal::kIsMatrixLayout<typename PolicyT::LayoutC>,
                 "weft: LayoutA, LayoutB and LayoutC of a GEMM are weft::layouts::RowMajor or "
                 "weft::layouts::ColumnMajor");
   static_assert(
-      !kGrouped<P> || kLinesOfA<P>,
+      !kGrouped<PolicyT> || kLinesOfA<PolicyT>,
       "weft: a Grouped GEMM takes a row-major A: its groups are rows, which begin anywhere");
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
@@ -256,14 +259,15 @@ struct CheckedGemmPolicy {
       !kOwnArithmetic<Sum> || Epilogue::OutputStage::kOnlySums,
       "weft: the epilogue of a GEMM of doubles or complex numbers ends in ToSums of their "
       "type, with Scale and Residual of it before: other stages compute in float");
-  static_assert((P::config.alignment.src == 4 || P::config.alignment.src == 8 ||
-                 P::config.alignment.src == 16) &&
-                    P::config.alignment.src >= static_cast<int>(sizeof(Element)),
+  static_assert((PolicyT::config.alignment.src == 4 || PolicyT::config.alignment.src == 8 ||
+                 PolicyT::config.alignment.src == 16) &&
+                    PolicyT::config.alignment.src >= static_cast<int>(sizeof(Element)),
                 "weft: config.alignment.src of a GEMM is 4, 8 or 16 bytes, at least one element");
-  static_assert(P::config.alignment.dst % static_cast<int>(sizeof(typename Epilogue::Output)) ==
+  static_assert(PolicyT::config.alignment.dst %
+                            static_cast<int>(sizeof(typename Epilogue::Output)) ==
                         0 &&
-                    (std::is_same_v<typename P::LayoutC, layouts::RowMajor> ||
-                     P::config.alignment.dst == sizeof(typename Epilogue::Output)),
+                    (std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor> ||
+                     PolicyT::config.alignment.dst == sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst must be whole elements, and one element for a "
                 "column-major C");
   static constexpr bool kValid = true;

@@ -21,17 +21,17 @@ __device__ void CheckLoadOnDevice() {
 
 // Compiled, never called: nvcc refuses a user's functor that has no device code only where device
 // code calls it directly.
-template <class P>
+template <class PolicyT>
 __device__ void CheckFunctorsOnDevice() {
-  epilogues::CheckEpilogueOnDevice<P>();
-  if constexpr (requires { typename P::SourceFunctor; }) {
-    const typename P::SourceFunctor functor{};
-    (void)functor(typename P::SourceFunctor::Source{}, 0);
+  epilogues::CheckEpilogueOnDevice<PolicyT>();
+  if constexpr (requires { typename PolicyT::SourceFunctor; }) {
+    const typename PolicyT::SourceFunctor functor{};
+    (void)functor(typename PolicyT::SourceFunctor::Source{}, 0);
   }
-  if constexpr (requires { typename P::LoadA; }) CheckLoadOnDevice<typename P::LoadA>();
-  if constexpr (requires { typename P::LoadB; }) CheckLoadOnDevice<typename P::LoadB>();
-  if constexpr (requires { typename P::Prologue; }) {
-    const typename P::Prologue prologue{};
+  if constexpr (requires { typename PolicyT::LoadA; }) CheckLoadOnDevice<typename PolicyT::LoadA>();
+  if constexpr (requires { typename PolicyT::LoadB; }) CheckLoadOnDevice<typename PolicyT::LoadB>();
+  if constexpr (requires { typename PolicyT::Prologue; }) {
+    const typename PolicyT::Prologue prologue{};
     (void)prologue.Filter({});
   }
 }
@@ -39,28 +39,28 @@ __device__ void CheckFunctorsOnDevice() {
 // In P's place where a file is compiled without sm_90a (WEFT_NO_SM90A, which weft_add_operators
 // sets) and P's kernels could only trap: the program then holds no GPU code for P, and
 // conv::Dispatch chooses among the others.
-template <class P>
+template <class PolicyT>
 struct NotCompiled {};
-template <class P>
-struct KernelList<NotCompiled<P>> {
+template <class PolicyT>
+struct KernelList<NotCompiled<PolicyT>> {
   static constexpr int kCount = 0;
 };
 #if defined(WEFT_NO_SM90A)
-template <class P>
-using Compiled =
-    std::conditional_t<std::remove_cvref_t<decltype(P::config)>::kMainloop == Mainloop::kWgmmaSm90,
-                       NotCompiled<P>, P>;
+template <class PolicyT>
+using Compiled = std::conditional_t<std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop ==
+                                        Mainloop::kWgmmaSm90,
+                                    NotCompiled<PolicyT>, PolicyT>;
 #else
-template <class P>
-using Compiled = P;
+template <class PolicyT>
+using Compiled = PolicyT;
 #endif
 
-template <class P>
+template <class PolicyT>
 arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, Stream stream,
                                const arch::LaunchAttributes& attributes) {
   arch::LaunchResult result;
-  if constexpr (KernelList<P>::kCount > 0) {
-    VisitKernel<P>(index, [&]<class Kernel>() {
+  if constexpr (KernelList<PolicyT>::kCount > 0) {
+    VisitKernel<PolicyT>(index, [&]<class Kernel>() {
       arch::LaunchAttributes own = attributes;
       own.dependent = own.dependent && Kernel::kDependent;
       result = arch::LaunchOnCuda<Kernel>(

@@ -12,39 +12,40 @@ inline namespace WEFT_BACKEND {
 
 // Specialised for the policies of each kind of operator:
 //     static constexpr int kCount;
-//     template <int i> static constexpr bool kExists;  // whether P has a kernel i < kCount
+//     template <int i> static constexpr bool kExists;  // whether PolicyT has a kernel i < kCount
 //     template <int i> using Kernel = ...;
-template <class P>
+template <class PolicyT>
 struct KernelList {
   static_assert(
-      sizeof(P) == 0,
+      sizeof(PolicyT) == 0,
       "weft: kernels of a policy of this kind are not known here; weft_add_operators() and "
       "weft_add_family() are for convolutions, weft_add_gemms() and weft_add_gemm_family() "
       "for matrix products");
 };
 
-// Calls function.operator()<Kernel>() for kernel `index` of P.
-template <class P, class Function>
+// Calls function.operator()<Kernel>() for kernel `index` of PolicyT.
+template <class PolicyT, class Function>
 void VisitKernel(int index, const Function& function) {
   const auto visit = [&]<int i>() {
-    if constexpr (KernelList<P>::template kExists<i>) {
-      if (i == index) function.template operator()<typename KernelList<P>::template Kernel<i>>();
+    if constexpr (KernelList<PolicyT>::template kExists<i>) {
+      if (i == index)
+        function.template operator()<typename KernelList<PolicyT>::template Kernel<i>>();
     }
   };
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (visit.template operator()<i>(), ...);
   }
-  (std::make_integer_sequence<int, KernelList<P>::kCount>());
+  (std::make_integer_sequence<int, KernelList<PolicyT>::kCount>());
 }
 
 }  // namespace WEFT_BACKEND
 
-// Launches kernel `index` of P on the GPU. params: its Params. attributes.dependent holds for
+// Launches kernel `index` of PolicyT on the GPU. params: its Params. attributes.dependent holds for
 // kernels that know what it asks of them (Kernel::kDependent). Defined by
-// WEFT_INSTANTIATE_OPERATOR(P) in a .cu file (instantiate.cuh; weft_add_operators() of CMake writes
+// WEFT_INSTANTIATE_OPERATOR(PolicyT) in a .cu file (instantiate.cuh; weft_add_operators() of CMake writes
 // that file). Weak, so that a program without that object links, runs on the CPU, and can say what
 // is missing.
-template <class P>
+template <class PolicyT>
 [[gnu::weak]] arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid,
                                              Stream stream,
                                              const arch::LaunchAttributes& attributes);

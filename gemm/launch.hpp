@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/arch/launch_result.hpp"
 #include "weft/gemm/arch/tensor_map.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/kernel_list.hpp"
+#include "weft/layouts/abseil.hpp"
 
 #if defined(WEFT_CPU_BACKEND)
 #include "weft/gemm/arch/cpu_launch.hpp"
@@ -19,7 +18,7 @@
 
 namespace weft::gemm {
 
-// A kernel of an operator of policy P, ready to start: which of KernelList<P>, its Params and grid.
+// A kernel of an operator of policy PolicyT, ready to start: which of KernelList<PolicyT>, its Params and grid.
 struct Launch {
   int kernel = 0;
   const void* params = nullptr;
@@ -42,10 +41,10 @@ struct LaunchOptions {
   bool dependent = true;
 };
 
-// Whether this program holds GPU code for P.
-template <class P>
+// Whether this program holds GPU code for PolicyT.
+template <class PolicyT>
 bool HasGpuCode() {
-  return arch::IsLinked(&LaunchOnGpu<P>);
+  return arch::IsLinked(&LaunchOnGpu<PolicyT>);
 }
 
 // What the host sees of a launch that failed.
@@ -67,16 +66,16 @@ inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMap
 inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
   if (facts.resident_blocks == 0) return launch.grid;
   const int split = facts.config.split, multiple = launch.blocks_multiple;
-  const int clusters = std::max(1, blocks / split / multiple) * multiple;
-  return {std::min(launch.grid.x, clusters) * split, 1, 1};
+  const int clusters = (std::max)(1, blocks / split / multiple) * multiple;
+  return {(std::min)(launch.grid.x, clusters) * split, 1, 1};
 }
 
-// Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for P or there is no
+// Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT or there is no
 // GPU, what CheckDevice says, Internal if CUDA refuses.
-template <class P>
+template <class PolicyT>
 absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch, Stream stream,
                       const LaunchOptions& options = {}) {
-  if (!HasGpuCode<P>()) {
+  if (!HasGpuCode<PolicyT>()) {
     return absl::FailedPreconditionError(absl::StrCat(
         who, ": this program holds no GPU code for the policy; put ",
         "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call ", "weft_add_operators() in CMake",
@@ -91,8 +90,9 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
   const arch::Dim3 grid =
       ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(
-      who, LaunchOnGpu<P>(launch.kernel, launch.params, grid, stream,
+  return LaunchStatus(who,
+                      LaunchOnGpu<PolicyT>(
+                          launch.kernel, launch.params, grid, stream,
                           {.cluster = {facts.config.split},
                            .dependent = options.dependent && device.limits.compute_capability >= 90,
                            .shared_bytes = launch.shared_bytes}));
@@ -116,13 +116,13 @@ void FillOutput(const Arguments& args, Dst dst, Params* out) {
 #if defined(WEFT_CPU_BACKEND)
 // Runs the same kernel on the CPU and returns when it is done, with the executor's counts in *stats
 // if that is not null. Internal if the executor finds the kernel at fault.
-template <class P>
+template <class PolicyT>
 absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& launch,
                       const arch::CpuOptions& options, arch::CpuStats* stats) {
   const int split = facts.config.split;
   const int resident = 3 * split;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
-  VisitKernel<P>(launch.kernel, [&]<class Kernel>() {
+  VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
     arch::LaunchAttributes attributes{.cluster = {split}};
     attributes.dependent = Kernel::kDependent;  // so that every access is checked
     attributes.constant[0] = launch.constant;

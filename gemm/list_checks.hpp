@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/gemm_checks.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 

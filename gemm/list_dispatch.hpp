@@ -66,7 +66,7 @@ class Dispatch<Family<Listed<Policies>...>> {
     const arch::DeviceQuery device = arch::QueryDevice();
     if (device.result.ok()) return Create(problems, device.limits);
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    return Create(problems, CpuFacts{std::max(1, threads)});
+    return Create(problems, CpuFacts{(std::max)(1, threads)});
   }
 
   std::size_t size() const {

@@ -3,7 +3,7 @@
 //
 //     using LoadB = weft::gemm::Widen<weft::Half, std::int8_t>;  // or LoadA, or both
 //
-// (or is a WithLoadB<P, ...>) multiplies what the functor makes of each element of B, and its b is a
+// (or is a WithLoadB<PolicyT, ...>) multiplies what the functor makes of each element of B, and its b is a
 // matrix of the functor's Source:
 //
 //     struct MyLoad {
@@ -59,16 +59,17 @@ struct LoadSource<Int4> {
 // For epilogues::ConstantCall.
 template <int kValue>
 struct CallLoad {
-  template <class F>
-  constexpr auto operator()(const F& f) const {
-    return f(LoadSource<typename F::Source>::FromBits(kValue));
+  template <class Functor>
+  constexpr auto operator()(const Functor& f) const {
+    return f(LoadSource<typename Functor::Source>::FromBits(kValue));
   }
 };
 
-template <class F>
-concept HasLoadSource = LoadSource<typename F::Source>::kExists;
-template <class F, class Element>
-concept LoadsElement = requires(const F f, typename LoadSource<typename F::Source>::Value x) {
+template <class Functor>
+concept HasLoadSource = LoadSource<typename Functor::Source>::kExists;
+template <class Functor, class Element>
+concept LoadsElement = requires(const Functor f,
+                                typename LoadSource<typename Functor::Source>::Value x) {
   { f(x) } -> std::same_as<Element>;
 };
 
@@ -106,23 +107,23 @@ struct Widen {
 
 namespace internal {
 
-template <class P, bool kIsA>
+template <class PolicyT, bool kIsA>
 struct LoadOfPolicy {
   using type = NoLoad;
 };
-template <class P>
+template <class PolicyT>
 requires requires {
-  typename P::LoadA;
+  typename PolicyT::LoadA;
 }
-struct LoadOfPolicy<P, true> {
-  using type = typename P::LoadA;
+struct LoadOfPolicy<PolicyT, true> {
+  using type = typename PolicyT::LoadA;
 };
-template <class P>
+template <class PolicyT>
 requires requires {
-  typename P::LoadB;
+  typename PolicyT::LoadB;
 }
-struct LoadOfPolicy<P, false> {
-  using type = typename P::LoadB;
+struct LoadOfPolicy<PolicyT, false> {
+  using type = typename PolicyT::LoadB;
 };
 
 template <class Stored, class Load>
@@ -136,8 +137,8 @@ struct StoredOfLoad<StoredT, NoLoad> {
 }  // namespace internal
 
 // Bytes that hold so many elements.
-template <int kBits, class T>
-constexpr T BytesOfElements(T elements) {
+template <int kBits, class Type>
+constexpr Type BytesOfElements(Type elements) {
   if constexpr (kBits % 8 == 0) {
     return elements * (kBits / 8);
   } else {
@@ -146,8 +147,8 @@ constexpr T BytesOfElements(T elements) {
 }
 
 // The functor of A (kIsA), of B.
-template <class P, bool kIsA>
-using LoadOf = typename internal::LoadOfPolicy<P, kIsA>::type;
+template <class PolicyT, bool kIsA>
+using LoadOf = typename internal::LoadOfPolicy<PolicyT, kIsA>::type;
 template <class Load>
 inline constexpr bool kLoads = !std::is_same_v<Load, NoLoad>;
 
@@ -160,35 +161,35 @@ inline constexpr bool kWidensInRegisters<Widen<Element, From>> =
      std::is_same_v<Element, Bfloat16>)&&(std::is_same_v<From, std::int8_t> ||
                                           std::is_same_v<From, Int4>);
 
-// `P` with a functor for B, for A.
-template <class P, class F>
-struct WithLoadB : P {
-  using LoadB = F;
+// `PolicyT` with a functor for B, for A.
+template <class PolicyT, class Functor>
+struct WithLoadB : PolicyT {
+  using LoadB = Functor;
 };
-template <class P, class F>
-struct WithLoadA : P {
-  using LoadA = F;
+template <class PolicyT, class Functor>
+struct WithLoadA : PolicyT {
+  using LoadA = Functor;
 };
 
 // Instantiating this checks a functor for products of Element.
-template <class F, class Element>
+template <class Functor, class Element>
 struct CheckedLoad {
   static_assert(
-      internal::HasLoadSource<F> && internal::LoadsElement<F, Element>,
+      internal::HasLoadSource<Functor> && internal::LoadsElement<Functor, Element>,
       "weft: LoadA and LoadB of a GEMM have `using Source = std::int8_t` (or std::uint8_t, "
       "weft::Int4, weft::Float8E4m3, weft::Float8E5m2) and `constexpr Element "
       "operator()(Source x) const`, with std::int8_t for Int4's x, Element being the "
       "policy's (of B std::int8_t where that is std::uint8_t)");
   static constexpr bool kValid = true;
 };
-template <class F, class Element>
-requires(internal::HasLoadSource<F>&& internal::LoadsElement<F, Element>)  //
-    struct CheckedLoad<F, Element> {
-  static_assert(epilogues::kBytesAreEnough<F>,
+template <class Functor, class Element>
+requires(internal::HasLoadSource<Functor>&& internal::LoadsElement<Functor, Element>)  //
+    struct CheckedLoad<Functor, Element> {
+  static_assert(epilogues::kBytesAreEnough<Functor>,
                 "weft: LoadA and LoadB of a GEMM are default-constructible and trivially copyable, "
                 "since their bytes are copied to the GPU; give them numbers as members");
   static_assert(
-      epilogues::kConstexprFunctor<F, internal::CallLoad<3>, internal::CallLoad<0>>,
+      epilogues::kConstexprFunctor<Functor, internal::CallLoad<3>, internal::CallLoad<0>>,
       "weft: LoadA or LoadB of a GEMM is not constexpr all through, so it has no GPU code; write "
       "`constexpr Element operator()(Source x) const` and call only constexpr functions in it");
   static constexpr bool kValid = true;

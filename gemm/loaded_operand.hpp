@@ -28,8 +28,8 @@ struct ShapeOfNarrow : Shape {
 };
 
 // Of pieces of 8 bytes of a stage's k, of kLines_ rows each, for an operand whose rows run along memory.
-template <class M, class Rows, int kLines_>
-struct LoadedAcross : MmaPlace<M, Rows, 8>, Share<M, Rows, Pieces<4, kLines_, M::kGroups>> {};
+template <class Mma, class Rows, int kLines_>
+struct LoadedAcross : MmaPlace<Mma, Rows, 8>, Share<Mma, Rows, Pieces<4, kLines_, Mma::kGroups>> {};
 
 namespace internal {
 
@@ -203,20 +203,21 @@ class LoadedTransposeOperand {
 };
 
 // As MatrixOperandOf, for operands with a load functor too.
-template <class M, class P, bool kLines, bool kWhole, bool kShared = false>
+template <class Mma, class PolicyT, bool kLines, bool kWhole, bool kShared = false>
 struct LoadedOperandOf {
   template <class Rows>
   static auto Select() {
-    using Element =
-        std::conditional_t<Rows::kIsA, typename P::Element, ElementOfB<typename P::Element>>;
-    using Load = LoadOf<P, Rows::kIsA>;
+    using Element = std::conditional_t<Rows::kIsA, typename PolicyT::Element,
+                                       ElementOfB<typename PolicyT::Element>>;
+    using Load = LoadOf<PolicyT, Rows::kIsA>;
     if constexpr (!kLoads<Load>) {
-      return MatrixOperandOf<M, P, kLines, kWhole, kShared>::template Select<Rows>();
+      return MatrixOperandOf<Mma, PolicyT, kLines, kWhole, kShared>::template Select<Rows>();
     } else if constexpr (kLines) {
-      using Shape = typename M::template Along<Rows, P::config.alignment.src>;
+      using Shape = typename Mma::template Along<Rows, PolicyT::config.alignment.src>;
       return std::type_identity<LoadedOperand<Shape, Element, Load, kWhole, kShared>>();
     } else {
-      using Shape = LoadedAcross<M, Rows, 32 / internal::LoadSource<typename Load::Source>::kBits>;
+      using Shape =
+          LoadedAcross<Mma, Rows, 32 / internal::LoadSource<typename Load::Source>::kBits>;
       return std::type_identity<LoadedTransposeOperand<Shape, Element, Load>>();
     }
   }

@@ -161,22 +161,22 @@ class TransposeOperand {
   Fragment ahead_;
 };
 
-// An operand of M whose rows are Rows, of a matrix of P::Element. kLines: k runs along memory.
+// An operand of Mma whose rows are Rows, of a matrix of PolicyT::Element. kLines: k runs along memory.
 // kWhole: its k are a multiple of config.alignment.src bytes. kShared: as MatrixSource.
-template <class M, class P, bool kLines, bool kWhole, bool kShared = false>
+template <class Mma, class PolicyT, bool kLines, bool kWhole, bool kShared = false>
 struct MatrixOperandOf {
-  static constexpr int kElementBytes = sizeof(typename P::Element);
+  static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   template <class Rows>
   static auto Select() {
     if constexpr (kLines) {
-      using Shape = typename M::template Along<Rows, P::config.alignment.src>;
+      using Shape = typename Mma::template Along<Rows, PolicyT::config.alignment.src>;
       using Source = MatrixSource<8 * kElementBytes, true, kWhole, kShared>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     } else if constexpr (kElementBytes < 4) {
-      using Shape = typename M::template Transposed<Rows>;
+      using Shape = typename Mma::template Transposed<Rows>;
       return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
     } else {
-      using Shape = typename M::template Across<Rows, P::config.alignment.src>;
+      using Shape = typename Mma::template Across<Rows, PolicyT::config.alignment.src>;
       using Source = MatrixSource<8 * kElementBytes, false, true>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     }

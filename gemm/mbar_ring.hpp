@@ -6,8 +6,8 @@
 // when every warp of the tile has multiplied them. The ring goes on from tile to tile, so that the next tile's
 // first slices arrive during this one's epilogue.
 //
-// Where what has come is changed before it is multiplied (M::kFills), the last warps of the copying
-// warpgroup, M::kFillWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have. Where
+// Where what has come is changed before it is multiplied (Mma::kFills), the last warps of the copying
+// warpgroup, Mma::kFillWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have. Where
 // three do, one thread copies both operands.
 #pragma once
 
@@ -31,8 +31,8 @@ struct CopyShare {
 // Brought by the copy engine, for MbarRing: threads start their shares of the copies of a slice to
 // the shared address `to`, one slice after the other from 0 or Seek on; they report Bytes(slice,
 // share) to the mbarrier at `bar`. By default all copies are one thread's.
-template <class T>
-concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::uint32_t bar,
+template <class Type>
+concept CopiedOperand = requires(Type op, arch::Thread t, std::uint32_t to, std::uint32_t bar,
                                  CopyShare share) {
   op.Seek(0);
   { op.Bytes(0, share) } -> std::convertible_to<int>;
@@ -40,8 +40,9 @@ concept CopiedOperand = requires(T op, arch::Thread t, std::uint32_t to, std::ui
   op.Copy(t, to, bar, 0);
 };
 // Prefetch takes the place of Copy, and only asks the L2 for the bytes.
-template <class T>
-concept PrefetchedOperand = CopiedOperand<T> && requires(T op, arch::Thread t, CopyShare share) {
+template <class Type>
+concept PrefetchedOperand = CopiedOperand<Type> &&
+    requires(Type op, arch::Thread t, CopyShare share) {
   op.Prefetch(t, 0, share);
 };
 
@@ -86,43 +87,43 @@ struct alignas(16) FillMemory {
 inline namespace WEFT_BACKEND {
 
 // (Not a member that may be empty: nvcc and g++ lay those out differently.)
-template <class M, bool kFills>
+template <class Mma, bool kFills>
 struct RingStages {
-  alignas(1024) std::uint8_t bytes[M::kStageBytes];
+  alignas(1024) std::uint8_t bytes[Mma::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t changed[MbarRingParams::kMostStages];  // on the way to what is multiplied
   std::uint64_t order[4];                              // of warpgroups
 };
-template <class M>
-struct RingStages<M, true> {
-  alignas(1024) std::uint8_t bytes[M::kStageBytes];
+template <class Mma>
+struct RingStages<Mma, true> {
+  alignas(1024) std::uint8_t bytes[Mma::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t changed[MbarRingParams::kMostStages], order[4];
   FillMemory fill;
 };
 
-template <class M>
+template <class Mma>
 struct MbarRing {
-  using Mainloop = M;
+  using Mainloop = Mma;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;
   static constexpr int ProducerRegisters(int /*start*/) { return 24; }
   static constexpr int kMostStages = Params::kMostStages;
-  static constexpr int kRowThreads = Params::kMostRowThreads - (M::kFills ? M::kFillWarps : 0);
+  static constexpr int kRowThreads = Params::kMostRowThreads - (Mma::kFills ? Mma::kFillWarps : 0);
   static_assert(kRowThreads >= 0);
   // The first one that fills, by its number among the producers' warps; and a warp's among those that do.
   static constexpr int kFirstFillWarp = 1 + kRowThreads;
   WEFT_DEVICE static int NumberOfFillWarp(arch::Thread t) {
-    return t.WarpUniform(t.warp()) - M::kThreads / 32 - kFirstFillWarp;
+    return t.WarpUniform(t.warp()) - Mma::kThreads / 32 - kFirstFillWarp;
   }
 
-  struct Stages : RingStages<M, M::kFills> {};
+  struct Stages : RingStages<Mma, Mma::kFills> {};
 
   // Warps that multiply a tile: all, or with config.turns those of one set.
-  static constexpr int kTileWarps = M::kThreads / 32 / M::kTurns;
+  static constexpr int kTileWarps = Mma::kThreads / 32 / Mma::kTurns;
   // The set of a thread that multiplies.
   WEFT_DEVICE static int SetOf(arch::Thread t) {
-    if constexpr (M::kTurns == 1) {
+    if constexpr (Mma::kTurns == 1) {
       return 0;
     } else {
       return t.WarpUniform(t.warp()) / kTileWarps;
@@ -145,7 +146,7 @@ struct MbarRing {
   // the order of their tiles: a full barrier says of two phases only whether one has passed, so nobody
   // may ask for slices before those of the tile before have come.
   WEFT_DEVICE static void AwaitTurn(arch::Thread t, Stages& shared, const Turn& turn) {
-    if constexpr (M::kTurns > 1) {
+    if constexpr (Mma::kTurns > 1) {
       const int set = SetOf(t);
       t.MbarWait(t.SharedAddress(&shared.order[set]), turn.tile ^ (set == 0 ? 1 : 0));
     }
@@ -156,14 +157,14 @@ struct MbarRing {
     WEFT_NO_UNROLL
     for (int i = 0; i < slices; ++i) {
       t.MbarPassed(t.SharedAddress(&shared.full[turn.slot]));
-      if constexpr (M::kFills) {
+      if constexpr (Mma::kFills) {
         if (fills) t.MbarPassed(t.SharedAddress(&shared.changed[turn.slot]));
       }
       turn.Next(p.stages);
     }
   }
   WEFT_DEVICE static void EndTurn(arch::Thread t, Stages& shared, Turn& turn) {
-    if constexpr (M::kTurns > 1) {
+    if constexpr (Mma::kTurns > 1) {
       const int set = SetOf(t);
       t.SyncWarp();
       if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.order[1 - set]));
@@ -181,15 +182,15 @@ struct MbarRing {
     // take as long as a small tile's products.
     WEFT_NO_UNROLL
     for (int i = t.WarpUniform(t.warp()); i < p.stages;
-         i += (M::kThreads + kProducerThreads) / 32) {
+         i += (Mma::kThreads + kProducerThreads) / 32) {
       if (t.ElectOne()) {
         t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
         t.MbarInit(t.SharedAddress(&shared.empty[i]), kTileWarps);
-        if constexpr (M::kTurns > 1) {
-          if (i < M::kTurns) t.MbarInit(t.SharedAddress(&shared.order[i]), kTileWarps);
+        if constexpr (Mma::kTurns > 1) {
+          if (i < Mma::kTurns) t.MbarInit(t.SharedAddress(&shared.order[i]), kTileWarps);
         }
-        if constexpr (M::kFills || M::kResident) {
-          t.MbarInit(t.SharedAddress(&shared.changed[i]), M::kFillWarps);
+        if constexpr (Mma::kFills || Mma::kResident) {
+          t.MbarInit(t.SharedAddress(&shared.changed[i]), Mma::kFillWarps);
         }
         t.FenceMbarInit();
       }
@@ -207,10 +208,10 @@ struct MbarRing {
 
   // By the threads that copy A, before the block's first tile and before earlier kernels are waited for:
   // asks the L2 for the source's first slices. Nobody reads them before the wait.
-  template <PrefetchedOperand A>
-  WEFT_DEVICE static void Prefetch(arch::Thread t, const Params& p, int producer, A& a,
+  template <PrefetchedOperand OperandA>
+  WEFT_DEVICE static void Prefetch(arch::Thread t, const Params& p, int producer, OperandA& a,
                                    const SliceRange& slices) {
-    if constexpr (M::kSplit > 1) a.Seek(slices.begin);
+    if constexpr (Mma::kSplit > 1) a.Seek(slices.begin);
     const CopyShare share = {(producer - 1) * p.thread_copies, producer * p.thread_copies};
     const int end = slices.begin + p.prefetch < slices.end ? slices.begin + p.prefetch : slices.end;
     WEFT_NO_UNROLL
@@ -220,11 +221,12 @@ struct MbarRing {
   // By the threads that copy. early >= 0 in the block's first tile, negative afterwards: that many
   // slices of operand B (at most the ring's stages) are fetched before earlier kernels are waited
   // for. producer: the thread's warp's number among the producers.
-  template <CopiedOperand A, CopiedOperand B>
+  template <CopiedOperand OperandA, CopiedOperand OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
-                                  A& a, B& b, const SliceRange& slices, int early, Turn& turn) {
+                                  OperandA& a, OperandB& b, const SliceRange& slices, int early,
+                                  Turn& turn) {
     if constexpr (kRowThreads == 0) {
-      if constexpr (M::kSplit > 1) a.Seek(slices.begin), b.Seek(slices.begin);
+      if constexpr (Mma::kSplit > 1) a.Seek(slices.begin), b.Seek(slices.begin);
       if (early >= 0) t.WaitForEarlierGrids();
       WEFT_NO_UNROLL
       for (int slice = slices.begin; slice < slices.end; ++slice) {
@@ -235,7 +237,7 @@ struct MbarRing {
         turn.Next(p.stages);
       }
     } else if (producer == 0) {
-      if constexpr (M::kSplit > 1) b.Seek(slices.begin);
+      if constexpr (Mma::kSplit > 1) b.Seek(slices.begin);
       const bool brings = early >= 0 || !p.b_stays;
       WEFT_NO_UNROLL
       for (int slice = slices.begin; slice < slices.end; ++slice) {
@@ -250,7 +252,7 @@ struct MbarRing {
         turn.Next(p.stages);
       }
     } else {
-      if constexpr (M::kSplit > 1) a.Seek(slices.begin);
+      if constexpr (Mma::kSplit > 1) a.Seek(slices.begin);
       if (early >= 0) t.WaitForEarlierGrids();
       const CopyShare share = {(producer - 1) * p.thread_copies, producer * p.thread_copies};
       WEFT_NO_UNROLL
@@ -289,12 +291,12 @@ struct MbarRing {
     }
   }
 
-  // By the threads that multiply: acc = A B over the slices. fills: whether Fill is called, where M::kFills.
+  // By the threads that multiply: acc = A B over the slices. fills: whether Fill is called, where Mma::kFills.
   // meanwhile(): called while the last products run.
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
-                                  const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn,
+                                  const Mma& mainloop, const SliceRange& slices,
+                                  typename Mma::Accumulators& acc, Turn& turn,
                                   [[maybe_unused]] bool fills, const Meanwhile& meanwhile) {
     int previous = -1;  // the stage whose products may be in flight
     AwaitTurn(t, shared, turn);
@@ -302,7 +304,7 @@ struct MbarRing {
     for (int slice = slices.begin; slice < slices.end; ++slice) {
       const std::uint32_t stage = Stage(t, shared, p, turn.slot);
       t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
-      if constexpr (M::kFills) {
+      if constexpr (Mma::kFills) {
         if (fills) t.MbarWait(t.SharedAddress(&shared.changed[turn.slot]), turn.parity);
       }
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc,
@@ -315,9 +317,9 @@ struct MbarRing {
     EndTurn(t, shared, turn);
     meanwhile();
     t.template WgmmaWait<0>();
-    M::Keep(t, acc);
-    if (M::kSplit > 1 && previous < 0) {
-      M::Clear(acc);
+    Mma::Keep(t, acc);
+    if (Mma::kSplit > 1 && previous < 0) {
+      Mma::Clear(acc);
     } else {
       Release(t, shared, previous);
     }
@@ -347,8 +349,8 @@ struct MbarRing {
   }
 };
 
-// A base of what fills all slices of all tiles of mainloop M, whatever they are, and remembers nothing.
-template <class M>
+// A base of what fills all slices of all tiles of mainloop Mma, whatever they are, and remembers nothing.
+template <class Mma>
 class FillsEverySlice {
  public:
   template <class Params>
@@ -360,9 +362,10 @@ class FillsEverySlice {
   WEFT_DEVICE bool Prepare(arch::Thread, int) { return true; }
 
  protected:
-  WEFT_DEVICE explicit FillsEverySlice(arch::Thread t) : warp_(M::Pipeline::NumberOfFillWarp(t)) {}
+  WEFT_DEVICE explicit FillsEverySlice(arch::Thread t)
+      : warp_(Mma::Pipeline::NumberOfFillWarp(t)) {}
 
-  int warp_;  // this thread's, of M::kFillWarps
+  int warp_;  // this thread's, of Mma::kFillWarps
 };
 
 }  // namespace WEFT_BACKEND

@@ -29,43 +29,44 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Shape: of arch/fragments.hpp, whose words are Es.
-template <class Shape, class E>
+// Shape: of arch/fragments.hpp, whose words are ElementTs.
+template <class Shape, class ElementT>
 struct WordAtom {
   static constexpr int kThreads = 32;
   static constexpr int kM = Shape::kM, kN = Shape::kN, kK = Shape::kWords;
-  using Element = E;
-  using ElementB = E;
-  using Sum = E;
-  using Word = E;
-  using A = typename Shape::A;
-  using B = typename Shape::B;
-  using C = typename Shape::C;
+  using Element = ElementT;
+  using ElementB = ElementT;
+  using Sum = ElementT;
+  using Word = ElementT;
+  using LayoutA = typename Shape::LayoutA;
+  using LayoutB = typename Shape::LayoutB;
+  using LayoutC = typename Shape::LayoutC;
 };
 
-template <class E>
-inline constexpr bool kIsByte = std::is_same_v<E, std::int8_t> || std::is_same_v<E, std::uint8_t>;
+template <class ElementT>
+inline constexpr bool kIsByte =
+    std::is_same_v<ElementT, std::int8_t> || std::is_same_v<ElementT, std::uint8_t>;
 
-// Words of four bytes, of one E or several. Bytes of A may be unsigned, those of B are signed.
-template <class Shape, class E>
+// Words of four bytes, of one ElementT or several. Bytes of A may be unsigned, those of B are signed.
+template <class Shape, class ElementT>
 struct WarpAtom : WordAtom<Shape, std::uint32_t> {
-  static constexpr bool kBytes = kIsByte<E>;
-  static constexpr int kK = Shape::kWords * (4 / static_cast<int>(sizeof(E)));
-  using Element = E;
-  using ElementB = std::conditional_t<kBytes, std::int8_t, E>;
+  static constexpr bool kBytes = kIsByte<ElementT>;
+  static constexpr int kK = Shape::kWords * (4 / static_cast<int>(sizeof(ElementT)));
+  using Element = ElementT;
+  using ElementB = std::conditional_t<kBytes, std::int8_t, ElementT>;
   using Sum = std::conditional_t<kBytes, std::int32_t, float>;
 };
 
-template <class E, int kDepth>
+template <class ElementT, int kDepth>
 struct ThreadAtom {
   static constexpr int kThreads = 1, kM = 1, kN = 1, kK = kDepth;
   static constexpr arch::Requires kRequires = {.min = 75};
-  using Element = E;
+  using Element = ElementT;
   using One = layouts::LayoutOf<layouts::Ints<1, 1>, layouts::Ints<0, 0>>;
-  using A = One;
-  using B = One;
-  using C = layouts::LayoutOf<layouts::Nest<layouts::Int<1>, layouts::Ints<1, 1>>,
-                              layouts::Nest<layouts::Int<0>, layouts::Ints<0, 0>>>;
+  using LayoutA = One;
+  using LayoutB = One;
+  using LayoutC = layouts::LayoutOf<layouts::Nest<layouts::Int<1>, layouts::Ints<1, 1>>,
+                                    layouts::Nest<layouts::Int<0>, layouts::Ints<0, 0>>>;
 };
 
 }  // namespace internal
@@ -73,30 +74,31 @@ struct ThreadAtom {
 inline namespace WEFT_BACKEND {
 
 // m16n8k32 of bytes and 8-bit floats, m16n8k16 of 16-bit floats, m16n8k8 of tf32 and of doubles (below).
-template <class E>
-struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, E> {
-  static constexpr bool kFloat8 = std::is_same_v<E, Float8E4m3> || std::is_same_v<E, Float8E5m2>;
-  static_assert(internal::kIsByte<E> || std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16> ||
-                    std::is_same_v<E, Tf32> || kFloat8,
+template <class ElementT>
+struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, ElementT> {
+  static constexpr bool kFloat8 =
+      std::is_same_v<ElementT, Float8E4m3> || std::is_same_v<ElementT, Float8E5m2>;
+  static_assert(internal::kIsByte<ElementT> || std::is_same_v<ElementT, Half> ||
+                    std::is_same_v<ElementT, Bfloat16> || std::is_same_v<ElementT, Tf32> || kFloat8,
                 "weft: MmaSm80Atom<E> multiplies std::int8_t, std::uint8_t, weft::Half, "
                 "weft::Bfloat16, weft::Tf32, weft::Float8E4m3, weft::Float8E5m2, double or "
                 "weft::Complex<double>");
   static constexpr arch::Requires kRequires = {.min = kFloat8 ? 89 : 80};
-  using Sum = typename internal::WarpAtom<arch::MmaM16N8, E>::Sum;
+  using Sum = typename internal::WarpAtom<arch::MmaM16N8, ElementT>::Sum;
 
   WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[4], const std::uint32_t (&a)[4],
                                    const std::uint32_t (&b)[2]) {
-    if constexpr (std::is_same_v<E, std::int8_t>) {
+    if constexpr (std::is_same_v<ElementT, std::int8_t>) {
       t.MmaM16N8K32S8(c, a, b, c);
-    } else if constexpr (std::is_same_v<E, std::uint8_t>) {
+    } else if constexpr (std::is_same_v<ElementT, std::uint8_t>) {
       t.MmaM16N8K32U8S8(c, a, b, c);
-    } else if constexpr (std::is_same_v<E, Half>) {
+    } else if constexpr (std::is_same_v<ElementT, Half>) {
       t.MmaM16N8K16F16(c, a, b, c);
-    } else if constexpr (std::is_same_v<E, Tf32>) {
+    } else if constexpr (std::is_same_v<ElementT, Tf32>) {
       t.MmaM16N8K8Tf32(c, a, b, c);
-    } else if constexpr (std::is_same_v<E, Float8E4m3>) {
+    } else if constexpr (std::is_same_v<ElementT, Float8E4m3>) {
       t.MmaM16N8K32E4m3(c, a, b, c);
-    } else if constexpr (std::is_same_v<E, Float8E5m2>) {
+    } else if constexpr (std::is_same_v<ElementT, Float8E5m2>) {
       t.MmaM16N8K32E5m2(c, a, b, c);
     } else {
       t.MmaM16N8K16Bf16(c, a, b, c);
@@ -151,15 +153,15 @@ struct MmaSm80HalfSumAtom : internal::WarpAtom<arch::MmaM16N8, Half> {
 };
 
 // m8n8k16 of bytes.
-template <class E>
-struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, E> {
-  static_assert(internal::kIsByte<E>,
+template <class ElementT>
+struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, ElementT> {
+  static_assert(internal::kIsByte<ElementT>,
                 "weft: MmaSm75Atom<E> multiplies std::int8_t, std::uint8_t or weft::Half");
   static constexpr arch::Requires kRequires = {.min = 75};
 
   WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[2],
                                    const std::uint32_t (&a)[1], const std::uint32_t (&b)[1]) {
-    if constexpr (std::is_same_v<E, std::uint8_t>) {
+    if constexpr (std::is_same_v<ElementT, std::uint8_t>) {
       t.MmaM8N8K16U8S8(c, a[0], b[0], c);
     } else {
       t.MmaM8N8K16S8(c, a[0], b[0], c);
@@ -180,23 +182,23 @@ struct MmaSm75Atom<Half> : internal::WarpAtom<arch::MmaM16N8Short, Half> {
 
 // Bytes that are pairs of 4-bit values, which are bytes to everything but the instruction: m16n8k64 and
 // m8n8k32.
-template <class E>
-struct MmaSm80PairAtom : MmaSm80Atom<E> {
-  static_assert(internal::kIsByte<E>);
+template <class ElementT>
+struct MmaSm80PairAtom : MmaSm80Atom<ElementT> {
+  static_assert(internal::kIsByte<ElementT>);
   WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[4],
                                    const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
-    if constexpr (std::is_same_v<E, std::uint8_t>) {
+    if constexpr (std::is_same_v<ElementT, std::uint8_t>) {
       t.MmaM16N8K64U4S4(c, a, b, c);
     } else {
       t.MmaM16N8K64S4(c, a, b, c);
     }
   }
 };
-template <class E>
-struct MmaSm75PairAtom : MmaSm75Atom<E> {
+template <class ElementT>
+struct MmaSm75PairAtom : MmaSm75Atom<ElementT> {
   WEFT_DEVICE static void Multiply(arch::Thread t, std::int32_t (&c)[2],
                                    const std::uint32_t (&a)[1], const std::uint32_t (&b)[1]) {
-    if constexpr (std::is_same_v<E, std::uint8_t>) {
+    if constexpr (std::is_same_v<ElementT, std::uint8_t>) {
       t.MmaM8N8K32U4S4(c, a[0], b[0], c);
     } else {
       t.MmaM8N8K32S4(c, a[0], b[0], c);
@@ -205,16 +207,17 @@ struct MmaSm75PairAtom : MmaSm75Atom<E> {
 };
 
 // Four bytes of k in one thread.
-template <class E>
-struct Dp4aAtom : internal::ThreadAtom<E, 4> {
-  static_assert(internal::kIsByte<E>, "weft: Dp4aAtom<E> multiplies std::int8_t or std::uint8_t");
+template <class ElementT>
+struct Dp4aAtom : internal::ThreadAtom<ElementT, 4> {
+  static_assert(internal::kIsByte<ElementT>,
+                "weft: Dp4aAtom<E> multiplies std::int8_t or std::uint8_t");
   using ElementB = std::int8_t;
   using Sum = std::int32_t;
   using Word = std::uint32_t;
 
   WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[1], const Word (&a)[1],
                                    const Word (&b)[1]) {
-    if constexpr (std::is_same_v<E, std::uint8_t>) {
+    if constexpr (std::is_same_v<ElementT, std::uint8_t>) {
       c[0] = t.Dp4aU8S8(a[0], b[0], c[0]);
     } else {
       c[0] = t.Dp4a(a[0], b[0], c[0]);
@@ -223,15 +226,16 @@ struct Dp4aAtom : internal::ThreadAtom<E, 4> {
 };
 
 // One fma of float or double in one thread.
-template <class E>
-struct FmaAtom : internal::ThreadAtom<E, 1> {
-  static_assert(std::is_floating_point_v<E>, "weft: FmaAtom<E> multiplies float or double");
-  using ElementB = E;
-  using Sum = E;
-  using Word = E;
+template <class ElementT>
+struct FmaAtom : internal::ThreadAtom<ElementT, 1> {
+  static_assert(std::is_floating_point_v<ElementT>, "weft: FmaAtom<E> multiplies float or double");
+  using ElementB = ElementT;
+  using Sum = ElementT;
+  using Word = ElementT;
 
-  WEFT_DEVICE static void Multiply(arch::Thread t, E (&c)[1], const E (&a)[1], const E (&b)[1]) {
-    t.FmaOuter(reinterpret_cast<E(&)[1][1]>(c), a, b);
+  WEFT_DEVICE static void Multiply(arch::Thread t, ElementT (&c)[1], const ElementT (&a)[1],
+                                   const ElementT (&b)[1]) {
+    t.FmaOuter(reinterpret_cast<ElementT(&)[1][1]>(c), a, b);
   }
 };
 

@@ -58,20 +58,21 @@ struct LineMajor {
   }
 };
 
-// LineMajor or GroupMajor of kRows rows as a layout (row, k) -> element of T. kRun > 2: rows are
+// LineMajor or GroupMajor of kRows rows as a layout (row, k) -> element of Type. kRun > 2: rows are
 // channels, ChannelRow<kRun> of which is the line.
-template <class T, class Stage, int kRows, int kRun = 0>
+template <class Type, class Stage, int kRows, int kRun = 0>
 constexpr auto LinesOf() {
-  constexpr auto kBytes = layouts::RecastLayout<T, std::uint8_t>(typename Stage::Layout());
+  constexpr auto kBytes = layouts::RecastLayout<Type, std::uint8_t>(typename Stage::Layout());
   if constexpr (kRun <= 2) {
     return kBytes;
   } else {
     constexpr auto kLines = kBytes.layout();
     return layouts::MakeComposedLayout(
         typename decltype(kBytes)::Swizzle{}, layouts::Int<0>{},
-        layouts::MakeLayout(layouts::Composition(layouts::Get<0>(kLines),
-                                                 typename internal::ChannelOrder<kRun, kRows>::L()),
-                            layouts::Get<1>(kLines)));
+        layouts::MakeLayout(
+            layouts::Composition(layouts::Get<0>(kLines),
+                                 typename internal::ChannelOrder<kRun, kRows>::OrderLayout()),
+            layouts::Get<1>(kLines)));
   }
 }
 
@@ -107,39 +108,39 @@ struct Int4Major {
 // they are channel blocks, which lie in memory as they do in shared memory. kGroupBytesB: of a k
 // group of B, 16 where a stage holds int4. kLinesOfA, kLinesOfB: whether k runs along memory; of doubles
 // and tf32 it need not, which are copied as they lie.
-template <class P, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32, bool kLinesOfA = true,
-          bool kLinesOfB = true>
-struct FragmentTile : WarpTile<P> {
-  using W = WarpTile<P>;
-  static constexpr int kGroups = W::kBlockK * W::kElementBytes / 32;
-  static constexpr int kFragmentsM = W::kWarpM / kFragmentRows, kFragmentsN = W::kWarpN / 8;
-  static constexpr bool kDoubles = W::kElementBytes >= 8;  // or complex
+template <class PolicyT, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32,
+          bool kLinesOfA = true, bool kLinesOfB = true>
+struct FragmentTile : WarpTile<PolicyT> {
+  using Warps = WarpTile<PolicyT>;
+  static constexpr int kGroups = Warps::kBlockK * Warps::kElementBytes / 32;
+  static constexpr int kFragmentsM = Warps::kWarpM / kFragmentRows, kFragmentsN = Warps::kWarpN / 8;
+  static constexpr bool kDoubles = Warps::kElementBytes >= 8;  // or complex
   static_assert(!kDoubles || kMatrix);
   // What words are read of one by one.
   template <bool kLines>
-  static constexpr bool kByWords = kDoubles || (W::kElementBytes == 4 && !kLines);
+  static constexpr bool kByWords = kDoubles || (Warps::kElementBytes == 4 && !kLines);
   template <int kRows, bool kLines>
   using Layout = std::conditional_t<
-      kByWords<kLines>, DoubleMajor<kRows, kGroups, kLines, W::kElementBytes>,
+      kByWords<kLines>, DoubleMajor<kRows, kGroups, kLines, Warps::kElementBytes>,
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
-  using LayoutA = Layout<W::kBlockM, kLinesOfA>;
-  using LayoutB = Layout<W::kBlockN, kLinesOfB>;
-  template <class L, int kRows, int kGroupBytes>
+  using LayoutA = Layout<Warps::kBlockM, kLinesOfA>;
+  using LayoutB = Layout<Warps::kBlockN, kLinesOfB>;
+  template <class LayoutT, int kRows, int kGroupBytes>
   static constexpr int Bytes() {
-    if constexpr (requires { L::kBytes; }) {
-      return L::kBytes;
+    if constexpr (requires { LayoutT::kBytes; }) {
+      return LayoutT::kBytes;
     } else {
       return kGroups * kRows * kGroupBytes;
     }
   }
-  static constexpr int kBytesA = Bytes<LayoutA, W::kBlockM, 32>();
-  static constexpr int kBytesB = Bytes<LayoutB, W::kBlockN, kGroupBytesB>();
+  static constexpr int kBytesA = Bytes<LayoutA, Warps::kBlockM, 32>();
+  static constexpr int kBytesB = Bytes<LayoutB, Warps::kBlockN, kGroupBytesB>();
 };
 
-// Where mainloop M wants pieces of kPieceBytes, 4 to 16, within a half, or 32, in two cells.
-template <class M, class Rows, int kPieceBytes>
+// Where mainloop Mma wants pieces of kPieceBytes, 4 to 16, within a half, or 32, in two cells.
+template <class Mma, class Rows, int kPieceBytes>
 struct MmaPlace {
-  using Layout = std::conditional_t<Rows::kIsA, typename M::LayoutA, typename M::LayoutB>;
+  using Layout = std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>;
   static constexpr int kBytes = kPieceBytes, kCells = CeilDiv(kPieceBytes, 16);
   static constexpr int Offset(int row, int inner, int outer, int cell) {
     const int byte = inner * kBytes + cell * 16;
@@ -148,10 +149,10 @@ struct MmaPlace {
 };
 
 // The shape (operand.hpp) of an operand whose pieces lie along k of a row.
-template <class M, class Rows, int kPieceBytes>
-struct MmaAlong : MmaPlace<M, Rows, kPieceBytes>,
-                  Share<M, Rows,
-                        Pieces<M::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
-                               M::kGroups / M::LayoutA::kInnerGroups>> {};
+template <class Mma, class Rows, int kPieceBytes>
+struct MmaAlong : MmaPlace<Mma, Rows, kPieceBytes>,
+                  Share<Mma, Rows,
+                        Pieces<Mma::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
+                               Mma::kGroups / Mma::LayoutA::kInnerGroups>> {};
 
 }  // namespace weft::gemm

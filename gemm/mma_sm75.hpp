@@ -18,44 +18,46 @@ inline namespace WEFT_BACKEND {
 
 // kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere. kMatrix: operands are
 // matrices.
-template <class P, bool kPairs = false, bool kMatrix = false,
-          class AtomT = std::conditional_t<kPairs, MmaSm75PairAtom<typename P::Element>,
-                                           MmaSm75Atom<typename P::Element>>>
-struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
+template <class PolicyT, bool kPairs = false, bool kMatrix = false,
+          class AtomT = std::conditional_t<kPairs, MmaSm75PairAtom<typename PolicyT::Element>,
+                                           MmaSm75Atom<typename PolicyT::Element>>>
+struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   using Atom = AtomT;
-  using T = FragmentTile<P, kMatrix, Atom::kM>;
+  using Tile = FragmentTile<PolicyT, kMatrix, Atom::kM>;
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
   static constexpr arch::Requires kRequires = {.min = 75};
 
   static_assert(
-      T::kWarpM % 16 == 0 && T::kWarpN % 32 == 0 && T::kBlockK * T::kElementBytes % 32 == 0,
+      Tile::kWarpM % 16 == 0 && Tile::kWarpN % 32 == 0 &&
+          Tile::kBlockK * Tile::kElementBytes % 32 == 0,
       "weft: config.warp of the mma_sm75 mainloop must be a multiple of 16 in m (pixels) and of 32 "
       "in n (channels), and threadblock.k a multiple of 32 int8 or 16 halves");
-  static_assert(2 * (T::kBytesA + T::kBytesB) <= 64 * 1024,
+  static_assert(2 * (Tile::kBytesA + Tile::kBytesB) <= 64 * 1024,
                 "weft: config.threadblock of the mma_sm75 mainloop needs more than 64 KB of shared "
                 "memory, the most an sm_75 GPU gives one block");
 
   // Stores of 16 channels, for which pairs of lanes exchange halves.
   static constexpr bool kWideStores =
-      Atom::kM == 8 && 8 * P::config.alignment.dst == 16 * T::kOutputBits;
+      Atom::kM == 8 && 8 * PolicyT::config.alignment.dst == 16 * Tile::kOutputBits;
 
   static_assert(
-      kWideStores || T::kOutputBits % P::config.alignment.dst == 0,
+      kWideStores || Tile::kOutputBits % PolicyT::config.alignment.dst == 0,
       "weft: config.alignment.dst of the mma_sm75 mainloop is wider than the 8 output "
       "channels that one thread holds side by side (of bytes, two exchange theirs for 16)");
 
   // Found by compiling: what does not spill.
   static constexpr int Registers(int) {
-    constexpr int kHeld = T::kFragmentsM * T::kFragmentsN * (Atom::kM / 4) +
-                          T::kGroups * 8 * (T::kBlockM + T::kBlockN) / T::kThreads +
+    constexpr int kHeld = Tile::kFragmentsM * Tile::kFragmentsN * (Atom::kM / 4) +
+                          Tile::kGroups * 8 * (Tile::kBlockM + Tile::kBlockN) / Tile::kThreads +
                           (kWideStores ? 24 : 0);
-    if (P::config.registers > 0) return P::config.registers;
+    if (PolicyT::config.registers > 0) return PolicyT::config.registers;
     if (kMatrix) return kHeld <= 48 ? 112 : kHeld <= 96 ? 168 : 232;
     return kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
   }
 
   // Who multiplies what; rows of B in shared memory are in the order of instructions.
-  using Tiled = MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, 8>;
+  using Tiled =
+      MmaTile<Atom, Ints<Tile::kBlockM, Tile::kBlockN>, Ints<Tile::kWarpsM, Tile::kWarpsN>, 8>;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows kM i and columns 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
@@ -64,15 +66,15 @@ struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
   // pixels, have exchanged half of what they hold (Finish): the even one has all 16 channels of rows
   // lane / 4 + 16 i, the odd one those of the rows 8 further down.
   struct WideLayouts {
-    static constexpr int kFn2 = 2 * T::kFragmentsN;  // registers of eight rows
+    static constexpr int kFn2 = 2 * Tile::kFragmentsN;  // registers of eight rows
     using Accumulators = MmaSm75Mainloop::Accumulators;
-    using Threads = Ints<2, 2, 8, T::kWarpsM, T::kWarpsN>;
-    using ThreadRow = LayoutOf<Threads, Ints<8, 0, 1, T::kWarpM, 0>>;
-    using ThreadColumn = LayoutOf<Threads, Ints<0, 16, 0, 0, T::kWarpN>>;
-    using ValueRow = LayoutOf<Ints<T::kFragmentsM / 2>, Ints<16>>;
-    using ValueColumn = LayoutOf<Ints<16, T::kWarpN / 32>, Ints<1, 32>>;
+    using Threads = Ints<2, 2, 8, Tile::kWarpsM, Tile::kWarpsN>;
+    using ThreadRow = LayoutOf<Threads, Ints<8, 0, 1, Tile::kWarpM, 0>>;
+    using ThreadColumn = LayoutOf<Threads, Ints<0, 16, 0, 0, Tile::kWarpN>>;
+    using ValueRow = LayoutOf<Ints<Tile::kFragmentsM / 2>, Ints<16>>;
+    using ValueColumn = LayoutOf<Ints<16, Tile::kWarpN / 32>, Ints<1, 32>>;
     using Register =
-        LayoutOf<Nest<Ints<T::kFragmentsM / 2>, Nest<Ints<2, 4, 2>, Ints<T::kWarpN / 32>>>,
+        LayoutOf<Nest<Ints<Tile::kFragmentsM / 2>, Nest<Ints<2, 4, 2>, Ints<Tile::kWarpN / 32>>>,
                  Nest<Ints<2 * kFn2>, Nest<Ints<1, 2, kFn2>, Ints<8>>>>;
   };
   using Map = std::conditional_t<kWideStores, LayoutMap<WideLayouts>, typename Tiled::Map>;
@@ -84,14 +86,14 @@ struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
   using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
   template <class Rows>
   struct Transposed : MmaPlace<MmaSm75Mainloop, Rows, 8>,
-                      Share<T, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+                      Share<Tile, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
 
   // Blocks of int4 (int4_operand.hpp), of one row of a k group.
   template <class Rows, bool>
-  struct Int4Blocks : Share<T, Rows, Pieces<1, 1, T::kGroups>> {
+  struct Int4Blocks : Share<Tile, Rows, Pieces<1, 1, Tile::kGroups>> {
     static constexpr int kBytes = 16, kCells = 2;
     static constexpr int Offset(int row, int, int outer, int cell) {
-      return T::LayoutB::Offset(row, outer, cell);
+      return Tile::LayoutB::Offset(row, outer, cell);
     }
   };
 
@@ -100,8 +102,8 @@ struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
   template <template <class> class Places, class Layout>
   using ReaderOf = LdMatrixReader<Places<typename Layout::Lines>, typename Layout::Swizzle, 1,
                                   Layout::kAlignment>;
-  using ReaderA = ReaderOf<Tiled::template LinesA, typename T::LayoutA>;
-  using ReaderB = ReaderOf<Tiled::template LinesB, typename T::LayoutB>;
+  using ReaderA = ReaderOf<Tiled::template LinesA, typename Tile::LayoutA>;
+  using ReaderB = ReaderOf<Tiled::template LinesB, typename Tile::LayoutB>;
 
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,
@@ -110,17 +112,18 @@ struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
     const ReaderB reader_b(t, t.SharedAddress(stage_b));
     WEFT_UNROLL
     for (int step = 0; step < ReaderA::kSteps; ++step) {  // half a k group
-      std::uint32_t fragment_a[T::kFragmentsM][Tiled::kRegistersA];
+      std::uint32_t fragment_a[Tile::kFragmentsM][Tiled::kRegistersA];
       reader_a.Load(t, 0, step, 0, fragment_a);
       WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN; j += 4) {
+      for (int j = 0; j < Tile::kFragmentsN; j += 4) {
         std::uint32_t fragment_b[4][1];
         reader_b.Load(t, 0, step, j, fragment_b);
         WEFT_UNROLL
-        for (int i = 0; i < T::kFragmentsM; ++i) {
+        for (int i = 0; i < Tile::kFragmentsM; ++i) {
           WEFT_UNROLL
           for (int e = 0; e < 4; ++e) {
-            Tiled::Atom::Multiply(t, acc[i * T::kFragmentsN + j + e], fragment_a[i], fragment_b[e]);
+            Tiled::Atom::Multiply(t, acc[i * Tile::kFragmentsN + j + e], fragment_a[i],
+                                  fragment_b[e]);
           }
         }
       }
@@ -133,10 +136,10 @@ struct MmaSm75Mainloop : FragmentTile<P, kMatrix, AtomT::kM> {
     if constexpr (kWideStores) {
       const bool odd = t.lane() % 2 != 0;
       WEFT_UNROLL
-      for (int f = 0; f < T::kFragmentsM * T::kFragmentsN; ++f) {
-        if (f / T::kFragmentsN % 2 != 0) continue;
+      for (int f = 0; f < Tile::kFragmentsM * Tile::kFragmentsN; ++f) {
+        if (f / Tile::kFragmentsN % 2 != 0) continue;
         Sum(&lower)[2] = acc[f];
-        Sum(&upper)[2] = acc[f + T::kFragmentsN];
+        Sum(&upper)[2] = acc[f + Tile::kFragmentsN];
         WEFT_UNROLL
         for (int e = 0; e < 2; ++e) {
           const Sum got = t.ShflXor(odd ? lower[e] : upper[e], 1);

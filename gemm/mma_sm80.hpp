@@ -28,30 +28,34 @@ inline namespace WEFT_BACKEND {
 // times as large until they are complete, so that as many products fit in 32 bits as of int8. kPairs:
 // both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k group has 64 of them.
 // kLinesOfA, kLinesOfB: of doubles and tf32, whether k runs along memory.
-template <class P, bool kMatrix, bool kInt4B = false, bool kPairs = false, bool kLinesOfA = true,
-          bool kLinesOfB = true>
+template <class PolicyT, bool kMatrix, bool kInt4B = false, bool kPairs = false,
+          bool kLinesOfA = true, bool kLinesOfB = true>
 struct MmaSm80Mainloop
-    : FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>,
-      SlicedSums<MmaSm80Mainloop<P, kMatrix, kInt4B, kPairs, kLinesOfA, kLinesOfB>,
-                 WarpTile<P>::kWarpsK> {
-  using T = FragmentTile<P, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
+    : FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>,
+      SlicedSums<MmaSm80Mainloop<PolicyT, kMatrix, kInt4B, kPairs, kLinesOfA, kLinesOfB>,
+                 WarpTile<PolicyT>::kWarpsK> {
+  using Tile = FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
-  static constexpr int kStages = P::config.stages;
-  static constexpr bool kDoubles = T::kDoubles;
-  static constexpr int kSteps = (kDoubles ? T::kBlockK / 8 : T::kGroups) / T::kWarpsK;  // a warp's
+  static constexpr int kStages = PolicyT::config.stages;
+  static constexpr bool kDoubles = Tile::kDoubles;
+  static constexpr int kSteps =
+      (kDoubles ? Tile::kBlockK / 8 : Tile::kGroups) / Tile::kWarpsK;  // a warp's
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
   // A policy may say how many adjacent columns a thread holds (kRun below).
-  static constexpr bool kOwnRun = requires { P::kRun; };
+  static constexpr bool kOwnRun = requires { PolicyT::kRun; };
   static_assert(
-      T::kWarpM % 16 == 0 &&
-          (T::kWarpN % 32 == 0 || T::kWarpN == 16 || (kOwnRun && T::kWarpN % 16 == 0)) &&
-          P::config.warp.k * T::kElementBytes % (kDoubles ? 8 * T::kElementBytes : 32) == 0,
+      Tile::kWarpM % 16 == 0 &&
+          (Tile::kWarpN % 32 == 0 || Tile::kWarpN == 16 || (kOwnRun && Tile::kWarpN % 16 == 0)) &&
+          PolicyT::config.warp.k * Tile::kElementBytes %
+                  (kDoubles ? 8 * Tile::kElementBytes : 32) ==
+              0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
       "multiple of 32 int8 or 8-bit floats, 16 16-bit floats, 8 tf32, doubles or complex doubles");
   // Beside the residuals of complex numbers the sums of other warps leave too few registers.
-  static constexpr bool kHasResidual = requires { requires P::Epilogue::kHasResidual; };
-  static_assert(T::kWarpsK == 1 || !(kHalfSums<P> || (T::kElementBytes == 16 && kHasResidual)),
+  static constexpr bool kHasResidual = requires { requires PolicyT::Epilogue::kHasResidual; };
+  static_assert(Tile::kWarpsK == 1 ||
+                    !(kHalfSums<PolicyT> || (Tile::kElementBytes == 16 && kHasResidual)),
                 "weft: config.warp must equal config.threadblock in k where sums are of Half, or "
                 "complex with a Residual");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
@@ -59,27 +63,28 @@ struct MmaSm80Mainloop
   // matrix 16 bytes, so that the four threads of a row write whole sectors together.
   static constexpr int kRun = [] {
     if constexpr (kOwnRun) {
-      return P::kRun;
+      return PolicyT::kRun;
     } else {
-      if (T::kElementBytes >= 4) return 2;  // rows of B that are copied as they lie are in order
-      return T::kWarpN % 32 != 0 || (kMatrix && T::kOutputBits == 32) ? 4 : 8;
+      if (Tile::kElementBytes >= 4) return 2;  // rows of B that are copied as they lie are in order
+      return Tile::kWarpN % 32 != 0 || (kMatrix && Tile::kOutputBits == 32) ? 4 : 8;
     }
   }();
 
   static_assert(
-      kRun * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
+      kRun * Tile::kOutputBits % (8 * PolicyT::config.alignment.dst) == 0,
       "weft: config.alignment.dst is wider than the output channels that one thread holds "
       "side by side: 8, 4 if warp.n is 16 or a matrix's outputs have 4 bytes, 2 of tf32 and "
       "doubles");
 
   // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
   // ChannelOrder makes kRun adjacent channels of each 4 kRun.
-  using Atom = std::conditional_t<kHalfSums<P>, MmaSm80HalfSumAtom,
-                                  std::conditional_t<kPairs, MmaSm80PairAtom<typename P::Element>,
-                                                     MmaSm80Atom<typename P::Element>>>;
+  using Atom =
+      std::conditional_t<kHalfSums<PolicyT>, MmaSm80HalfSumAtom,
+                         std::conditional_t<kPairs, MmaSm80PairAtom<typename PolicyT::Element>,
+                                            MmaSm80Atom<typename PolicyT::Element>>>;
   static constexpr arch::Requires kRequires = Atom::kRequires;
-  using Tiled =
-      MmaTile<Atom, Ints<T::kBlockM, T::kBlockN>, Ints<T::kWarpsM, T::kWarpsN>, kRun, T::kWarpsK>;
+  using Tiled = MmaTile<Atom, Ints<Tile::kBlockM, Tile::kBlockN>,
+                        Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun, Tile::kWarpsK>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
@@ -89,15 +94,16 @@ struct MmaSm80Mainloop
   // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
   // piece of each; extra: what an operand's walk keeps for a row besides its address, in rows.
   static constexpr int Registers(int extra) {
-    constexpr int kRows =
-        CeilDiv((T::kBlockM + T::kBlockN) * (32 / P::config.alignment.src), T::kThreads);
-    if (P::config.registers > 0) return P::config.registers;
+    constexpr int kRows = CeilDiv(
+        (Tile::kBlockM + Tile::kBlockN) * (32 / PolicyT::config.alignment.src), Tile::kThreads);
+    if (PolicyT::config.registers > 0) return PolicyT::config.registers;
     if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
     if (kSums > 64 || kRows > 8) return 232;
     // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers; slices of tf32 are
     // more pieces.
-    if (T::kElementBytes == 1 && !std::is_same_v<Sum, std::int32_t>) return kSums > 32 ? 200 : 168;
-    if (T::kElementBytes == 4 && kSums <= 32) return 168;
+    if (Tile::kElementBytes == 1 && !std::is_same_v<Sum, std::int32_t>)
+      return kSums > 32 ? 200 : 168;
+    if (Tile::kElementBytes == 4 && kSums <= 32) return 168;
     if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
   }
@@ -107,51 +113,54 @@ struct MmaSm80Mainloop
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = MmaSm80Mainloop>
   using Along = MmaAlong<By, Rows, kBytes>;
-  template <class Rows, class By = T>
+  template <class Rows, class By = Tile>
   struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
-                      Share<By, Rows, Pieces<4, 4 / T::kElementBytes, T::kGroups>> {};
+                      Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
   template <class Rows, int kPieceBytes>
-  struct Across : Share<T, Rows, Pieces<1, kPieceBytes / T::kElementBytes, T::kBlockK>> {
-    using Layout = std::conditional_t<Rows::kIsA, typename T::LayoutA, typename T::LayoutB>;
+  struct Across : Share<Tile, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
+    using Layout = std::conditional_t<Rows::kIsA, typename Tile::LayoutA, typename Tile::LayoutB>;
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
-      return typename Layout::Lines()(row * (kBytes / T::kElementBytes), outer * T::kElementBytes);
+      return typename Layout::Lines()(row * (kBytes / Tile::kElementBytes),
+                                      outer * Tile::kElementBytes);
     }
   };
   // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
   // side in memory, and neighbouring threads read two.
-  template <class Rows, bool kLines, int kPair = kLines&& T::kGroups % 2 == 0 ? 2 : 1>
-  struct Int4Blocks : Share<T, Rows, Pieces<kPair, 1, T::kGroups / kPair>> {
+  template <class Rows, bool kLines, int kPair = kLines&& Tile::kGroups % 2 == 0 ? 2 : 1>
+  struct Int4Blocks : Share<Tile, Rows, Pieces<kPair, 1, Tile::kGroups / kPair>> {
     static constexpr int kBytes = 16, kCells = 1;
     static constexpr int Offset(int row, int inner, int outer, int) {
-      return Int4Major<T::kBlockN>::Offset(row, outer * kPair + inner);
+      return Int4Major<Tile::kBlockN>::Offset(row, outer * kPair + inner);
     }
   };
 
   // A stage's A as a warp reads it; a group is a step of its k.
   template <bool kLines, class Lines, class Layout>
   using ReaderOf = std::conditional_t<
-      T::template kByWords<kLines>,
+      Tile::template kByWords<kLines>,
       WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename Atom::Word>,
       LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
   // What it begins at: a stage's bytes, or their 32-bit address.
   template <bool kLines>
   using StageOf =
-      std::conditional_t<T::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
+      std::conditional_t<Tile::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
   using StageA = StageOf<kLinesOfA>;
   using StageB = StageOf<kLinesOfB>;
-  using ReaderA = ReaderOf<kLinesOfA, typename Tiled::template LinesA<typename T::LayoutA::Lines>,
-                           typename T::LayoutA>;
+  using ReaderA =
+      ReaderOf<kLinesOfA, typename Tiled::template LinesA<typename Tile::LayoutA::Lines>,
+               typename Tile::LayoutA>;
 
  private:
   using Word = typename Tiled::Word;
-  using FragmentsB = Word[T::kFragmentsN][2];
+  using FragmentsB = Word[Tile::kFragmentsN][2];
 
   // B likewise.
   struct BytesB {
     using Words = FragmentsB;  // of a group as they lie in shared memory
-    using Reader = ReaderOf<kLinesOfB, typename Tiled::template LinesB<typename T::LayoutB::Lines>,
-                            typename T::LayoutB>;
+    using Reader =
+        ReaderOf<kLinesOfB, typename Tiled::template LinesB<typename Tile::LayoutB::Lines>,
+                 typename Tile::LayoutB>;
     Reader reader;
 
     WEFT_DEVICE BytesB(arch::Thread t, StageB stage) : reader(t, stage) {}
@@ -161,7 +170,7 @@ struct MmaSm80Mainloop
     }
     WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
       WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN; ++j) {
+      for (int j = 0; j < Tile::kFragmentsN; ++j) {
         WEFT_UNROLL
         for (int e = 0; e < 2; ++e) b[j][e] = words[j][e];
       }
@@ -169,21 +178,22 @@ struct MmaSm80Mainloop
   };
   // A row of int4 has both halves of k: word j of a lane is of instruction j in n.
   struct Int4B {
-    using Words = std::uint32_t[T::kFragmentsN];
+    using Words = std::uint32_t[Tile::kFragmentsN];
     using Groups = typename Tiled::GroupsOfB;
-    static constexpr int kRows = T::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
+    static constexpr int kRows = Tile::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
     std::uint32_t at;
 
     WEFT_DEVICE Int4B(arch::Thread t, std::uint32_t address)
         : at(address +
-             static_cast<std::uint32_t>(Int4Major<T::kBlockN>::Offset(
+             static_cast<std::uint32_t>(Int4Major<Tile::kBlockN>::Offset(
                  Groups::Row(t.warp()) + t.lane() % kRows, Groups::Part(t.warp()) * kSteps))) {}
     WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
                                Words& words) const {
       WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN; j += kRows / 8) {
+      for (int j = 0; j < Tile::kFragmentsN; j += kRows / 8) {
         const std::uint32_t address =
-            at + further + static_cast<std::uint32_t>(Int4Major<T::kBlockN>::Offset(j * 8, group));
+            at + further +
+            static_cast<std::uint32_t>(Int4Major<Tile::kBlockN>::Offset(j * 8, group));
         std::uint32_t r[kRows / 8];
         if constexpr (kRows == 32) {
           t.LdMatrixX4(r, address);
@@ -196,7 +206,7 @@ struct MmaSm80Mainloop
     }
     WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
       WEFT_UNROLL
-      for (int j = 0; j < T::kFragmentsN; ++j) {
+      for (int j = 0; j < Tile::kFragmentsN; ++j) {
         b[j][0] = LowerInt4Times16(words[j]);
         b[j][1] = UpperInt4Times16(words[j]);
       }
@@ -218,7 +228,7 @@ struct MmaSm80Mainloop
  public:
   // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
   // (arch/fragments.hpp).
-  using FragmentsA = Word[kSteps][T::kFragmentsM][4];
+  using FragmentsA = Word[kSteps][Tile::kFragmentsM][4];
   struct HeldA {
     static constexpr int kSteps = MmaSm80Mainloop::kSteps, kAtOnce = 1;
     const FragmentsA& a;
@@ -262,7 +272,7 @@ struct MmaSm80Mainloop
 
     WEFT_DEVICE void First(arch::Thread t) {
       WEFT_UNROLL
-      for (int i = 0; i < T::kFragmentsM; ++i) reader_a_.Load(t, 0, 0, i, a_[i]);
+      for (int i = 0; i < Tile::kFragmentsM; ++i) reader_a_.Load(t, 0, 0, i, a_[i]);
       LoadFragments(t, 0, 0);
     }
 
@@ -275,15 +285,15 @@ struct MmaSm80Mainloop
     WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {
       constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
       typename ReaderB::Words next_b;
-      if (kPrefetchB) reader_b_.LoadWords(t, stage * T::kBytesB, kNext, next_b);
+      if (kPrefetchB) reader_b_.LoadWords(t, stage * Tile::kBytesB, kNext, next_b);
       // A row of fragments is replaced by the next group's as soon as it has been used.
       WEFT_UNROLL
-      for (int i = 0; i < T::kFragmentsM; ++i) {
+      for (int i = 0; i < Tile::kFragmentsM; ++i) {
         Tiled::MultiplyRow(t, a_[i], b_, i, acc);
-        reader_a_.Load(t, stage * T::kBytesA, kNext, i, a_[i]);
+        reader_a_.Load(t, stage * Tile::kBytesA, kNext, i, a_[i]);
         if constexpr (kStep == 0 && kLast > 0) {
           if (i == 0) copies(0, 2);
-          if (i == T::kFragmentsM / 2) copies(1, 2);
+          if (i == Tile::kFragmentsM / 2) copies(1, 2);
         }
       }
       if (kPrefetchB) ReaderB::ToFragments(next_b, b_);
@@ -299,12 +309,12 @@ struct MmaSm80Mainloop
       }
     }
     WEFT_DEVICE void LoadFragments(arch::Thread t, int stage, int group) {
-      reader_b_.Load(t, stage * T::kBytesB, group, 0, b_);
+      reader_b_.Load(t, stage * Tile::kBytesB, group, 0, b_);
     }
 
     ReaderA reader_a_;
     ReaderB reader_b_;
-    Word a_[T::kFragmentsM][4];
+    Word a_[Tile::kFragmentsM][4];
     FragmentsB b_;
   };
 };

@@ -18,25 +18,25 @@ namespace internal {
 // Rows and columns of an atom's C.
 template <class Atom>
 using RowsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<1, 0>>(),
-                                             typename Atom::C()));
+                                             typename Atom::LayoutC()));
 template <class Atom>
 using ColumnsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<0, 1>>(),
-                                                typename Atom::C()));
+                                                typename Atom::LayoutC()));
 
 // Column of an instruction -> column of the tile, for the first 4 kRun; it goes on likewise.
 template <int kRun, int kAtomColumns>
 struct RunOrder {
   static constexpr int kPeriod = 1;
-  using L = layouts::Layout<layouts::Int<1>, layouts::Int<0>>;
+  using OrderLayout = layouts::Layout<layouts::Int<1>, layouts::Int<0>>;
 };
 template <int kRun>
 requires(kRun > 2) struct RunOrder<kRun, 2> {
   static constexpr int kPeriod = 4 * kRun;
-  using L = typename ChannelOrder<kRun, kPeriod>::Inverse;
+  using OrderLayout = typename ChannelOrder<kRun, kPeriod>::Inverse;
   // The columns 2 x and 2 x + 1 of instruction i, a lane's, become 2 i and 2 i + 1 of its kRun.
   static_assert([] {
     for (int n = 0; n < kPeriod; ++n) {
-      if (L()(n) != n % 8 / 2 * kRun + n / 8 * 2 + n % 2) return false;
+      if (OrderLayout()(n) != n % 8 / 2 * kRun + n / 8 * 2 + n % 2) return false;
     }
     return true;
   }());
@@ -45,7 +45,7 @@ requires(kRun > 2) struct RunOrder<kRun, 2> {
 // Sums of kCount atoms in registers.
 template <class Atom, int kCount>
 struct SumRegisters {
-  using type = typename Atom::Sum[kCount][layouts::Size<1>(typename Atom::C())];
+  using type = typename Atom::Sum[kCount][layouts::Size<1>(typename Atom::LayoutC())];
   static constexpr bool kPaired = false;
 };
 template <class Atom, int kCount>
@@ -80,8 +80,8 @@ struct MmaTile {
   static constexpr int kFragmentsM = kGroupM / Atom::kM, kFragmentsN = kGroupN / Atom::kN;
   static constexpr int kPerWord = sizeof(Word) / sizeof(Element);
   static constexpr int kStepK = Atom::kK;  // of k, that one atom multiplies
-  static constexpr int kRegistersA = layouts::Size<1>(typename Atom::A());
-  static constexpr int kRegistersB = layouts::Size<1>(typename Atom::B());
+  static constexpr int kRegistersA = layouts::Size<1>(typename Atom::LayoutA());
+  static constexpr int kRegistersB = layouts::Size<1>(typename Atom::LayoutB());
 
   // Where a thread finds A or B in a stage of a mainloop whose lines these are (fragment_reader.hpp).
   struct GroupsOfA {
@@ -95,17 +95,17 @@ struct MmaTile {
     }
   };
   template <class Lines>
-  using LinesA = internal::LinePlaces<typename Atom::A, Atom::kM, Atom::kK / kPerWord, Lines,
+  using LinesA = internal::LinePlaces<typename Atom::LayoutA, Atom::kM, Atom::kK / kPerWord, Lines,
                                       kFragmentsM, GroupsOfA, sizeof(Word)>;
   template <class Lines>
-  using LinesB = internal::LinePlaces<typename Atom::B, Atom::kN, Atom::kK / kPerWord, Lines,
+  using LinesB = internal::LinePlaces<typename Atom::LayoutB, Atom::kN, Atom::kK / kPerWord, Lines,
                                       kFragmentsN, GroupsOfB, sizeof(Word)>;
 
  protected:
   using RowsOfC = internal::RowsOf<Atom>;
   using ColumnsOfC = internal::ColumnsOf<Atom>;
-  static constexpr int kAtomColumns = layouts::Size<1, 0>(typename Atom::C());
-  static constexpr int kAtomSums = layouts::Size<1>(typename Atom::C());
+  static constexpr int kAtomColumns = layouts::Size<1, 0>(typename Atom::LayoutC());
+  static constexpr int kAtomSums = layouts::Size<1>(typename Atom::LayoutC());
   static constexpr int kOwnColumns = kAtomColumns * kFragmentsN;
   static_assert(kRunOf == 0 || (kRunOf == 2 && kAtomColumns == 2) ||
                     (kAtomColumns == 2 && (kRunOf == 4 || kRunOf == 8) &&
@@ -120,9 +120,9 @@ struct MmaTile {
   static constexpr int kRunStep = Atom::kN * kRun / kAtomColumns;
   using Order = internal::RunOrder<kRun, kAtomColumns>;
   static constexpr int InOrder(int column) {
-    return Order::kPeriod == 1 ? column : static_cast<int>(typename Order::L()(column));
+    return Order::kPeriod == 1 ? column : static_cast<int>(typename Order::OrderLayout()(column));
   }
-  static constexpr int kLanes0 = layouts::Size<0, 0>(typename Atom::C());
+  static constexpr int kLanes0 = layouts::Size<0, 0>(typename Atom::LayoutC());
 
  public:
   // Which sums a thread holds (accumulators.hpp): those of one atom next to each other, then the
@@ -157,20 +157,21 @@ struct MmaTile {
   }
 
   // sums += a b, of readers (fragment_reader.hpp, or what else loads fragments).
-  template <class A, class B>
-  WEFT_DEVICE static void MultiplyRead(arch::Thread t, const A& a, const B& b, Sums& sums) {
-    static_assert(A::kSteps == B::kSteps,
+  template <class OperandA, class OperandB>
+  WEFT_DEVICE static void MultiplyRead(arch::Thread t, const OperandA& a, const OperandB& b,
+                                       Sums& sums) {
+    static_assert(OperandA::kSteps == OperandB::kSteps,
                   "weft: A (m, k) and B (n, k) of TiledMma::Multiply must have the same k");
     WEFT_UNROLL
-    for (int step = 0; step < A::kSteps; ++step) {
+    for (int step = 0; step < OperandA::kSteps; ++step) {
       Word fragments_b[kFragmentsN][kRegistersB];
       b.Load(t, 0, step, 0, fragments_b);
       WEFT_UNROLL
-      for (int i = 0; i < kFragmentsM; i += A::kAtOnce) {
-        Word fragments_a[A::kAtOnce][kRegistersA];
+      for (int i = 0; i < kFragmentsM; i += OperandA::kAtOnce) {
+        Word fragments_a[OperandA::kAtOnce][kRegistersA];
         a.Load(t, 0, step, i, fragments_a);
         WEFT_UNROLL
-        for (int e = 0; e < A::kAtOnce; ++e) {
+        for (int e = 0; e < OperandA::kAtOnce; ++e) {
           MultiplyRow(t, fragments_a[e], fragments_b, i + e, sums);
         }
       }

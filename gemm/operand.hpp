@@ -33,35 +33,36 @@ struct alignas(kBytes) Piece {
 
 // Brought through registers, for DoubleBuffer: Load starts the reads of the next slice, Store puts
 // it into a stage.
-template <class T>
-concept StagedOperand = requires(T op, arch::Thread t, typename T::Fragment f, std::uint8_t* to) {
+template <class Type>
+concept StagedOperand = requires(Type op, arch::Thread t, typename Type::Fragment f,
+                                 std::uint8_t* to) {
   op.Load(t, f);
   op.Store(t, f, to);
 };
 
 // Brought by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
 // v < kPieces of the next slice, all of them in ascending order.
-template <class T>
-concept AsyncOperand = requires(T op, arch::Thread t, std::uint32_t to) {
+template <class Type>
+concept AsyncOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.CopyPiece(t, to, 0);
-  { T::kPieces } -> std::convertible_to<int>;
+  { Type::kPieces } -> std::convertible_to<int>;
 };
 
-template <class T>
-concept Operand = StagedOperand<T> || AsyncOperand<T>;
+template <class Type>
+concept Operand = StagedOperand<Type> || AsyncOperand<Type>;
 
 // Of asynchronous operands those that do not load into registers first (Begin), by a path that does not see
 // what is written meanwhile.
-template <class T>
-concept DirectOperand = AsyncOperand<T> && !requires(T op, arch::Thread t) {
+template <class Type>
+concept DirectOperand = AsyncOperand<Type> && !requires(Type op, arch::Thread t) {
   op.Begin(t);
 };
-// What an epilogue of such operands knows of P. A residual's loads would spill where the threads that multiply
+// What an epilogue of such operands knows of PolicyT. A residual's loads would spill where the threads that multiply
 // store as well, were they those of a dependent launch.
-template <class P, class Pipeline, class A, class B>
-struct WithDependentLaunch : P {
+template <class PolicyT, class Pipeline, class OperandA, class OperandB>
+struct WithDependentLaunch : PolicyT {
   static constexpr bool kDependentLaunch = requires { Pipeline::kAsync; }
-  &&DirectOperand<A>&& DirectOperand<B> && !P::Epilogue::kHasResidual;
+  &&DirectOperand<OperandA>&& DirectOperand<OperandB> && !PolicyT::Epilogue::kHasResidual;
 };
 
 inline namespace WEFT_BACKEND {

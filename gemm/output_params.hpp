@@ -126,14 +126,14 @@ constexpr bool PaddingIsFilled() {
   }
 }
 
-// Epilogue and destination of an operator of policy P, whose rows are Rows: MatrixRows or
+// Epilogue and destination of an operator of policy PolicyT, whose rows are Rows: MatrixRows or
 // conv::PixelMap.
-template <class P, class RowsT>
+template <class PolicyT, class RowsT>
 struct OutputParams
-    : SourceZeroPointParams<P::Epilogue::kSourceZeroPoint, PaddingIsFilled<RowsT>()>,
-      FilterZeroPointParams<P::Epilogue::kFilterZeroPoint, FilterZerosInSums<RowsT>()> {
+    : SourceZeroPointParams<PolicyT::Epilogue::kSourceZeroPoint, PaddingIsFilled<RowsT>()>,
+      FilterZeroPointParams<PolicyT::Epilogue::kFilterZeroPoint, FilterZerosInSums<RowsT>()> {
   using Rows = RowsT;
-  using Epilogue = typename P::Epilogue;
+  using Epilogue = typename PolicyT::Epilogue;
   using Output = typename Epilogue::Output;
   using ResidualElement = typename Epilogue::ResidualElement;
   using Value = typename Epilogue::Value;

@@ -15,18 +15,18 @@
 
 namespace weft::gemm {
 
-template <class P, class A, class B>
-concept Pipeline = requires(arch::Thread t, typename P::Stages& stages, A& a, B& b,
-                            typename P::Mainloop::Accumulators& acc) {
-  P::Run(t, stages, a, b, 1, acc);
+template <class PolicyT, class OperandA, class OperandB>
+concept Pipeline = requires(arch::Thread t, typename PolicyT::Stages& stages, OperandA& a,
+                            OperandB& b, typename PolicyT::Mainloop::Accumulators& acc) {
+  PolicyT::Run(t, stages, a, b, 1, acc);
 };
 
 // Of the stages of an operand (mma_shared.hpp), in bytes.
-template <class M>
+template <class Mma>
 constexpr int StageAlignment() {
-  if constexpr (requires { M::LayoutA::kAlignment; }) {
-    return M::LayoutA::kAlignment > M::LayoutB::kAlignment ? M::LayoutA::kAlignment
-                                                           : M::LayoutB::kAlignment;
+  if constexpr (requires { Mma::LayoutA::kAlignment; }) {
+    return Mma::LayoutA::kAlignment > Mma::LayoutB::kAlignment ? Mma::LayoutA::kAlignment
+                                                               : Mma::LayoutB::kAlignment;
   } else {
     return 128;
   }
@@ -46,17 +46,17 @@ struct OperandStages {
 
 // Two stages: a slice travels global memory -> registers -> one stage while the mainloop multiplies
 // the other. One barrier a slice.
-template <class M>
+template <class Mma>
 struct DoubleBuffer {
-  using Mainloop = M;
-  using Stages = OperandStages<M, 2>;
+  using Mainloop = Mma;
+  using Stages = OperandStages<Mma, 2>;
 
   // acc += A B over `slices` >= 1 slices. Ends without a barrier.
-  template <StagedOperand A, StagedOperand B>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, A& a, B& b, int slices,
-                              typename M::Accumulators& acc) {
-    typename A::Fragment fragment_a{};  // g++ does not see that Load writes all of it
-    typename B::Fragment fragment_b{};
+  template <StagedOperand OperandA, StagedOperand OperandB>
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
+                              typename Mma::Accumulators& acc) {
+    typename OperandA::Fragment fragment_a{};  // g++ does not see that Load writes all of it
+    typename OperandB::Fragment fragment_b{};
     a.Load(t, fragment_a);
     b.Load(t, fragment_b);
     a.Store(t, fragment_a, shared.a[0]);
@@ -71,7 +71,7 @@ struct DoubleBuffer {
         a.Load(t, fragment_a);
         b.Load(t, fragment_b);
       }
-      M::Multiply(t, shared.a[now], shared.b[now], acc);
+      Mma::Multiply(t, shared.a[now], shared.b[now], acc);
       if (more) {
         // The other stage was last read before the previous barrier.
         a.Store(t, fragment_a, shared.a[now ^ 1]);
@@ -94,8 +94,8 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
 
 // kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 slices ahead.
 //
-// The mainloop multiplies a stage in M::kSteps steps and holds the operands of one step in
-// registers, M::Held, while those of the next are loaded:
+// The mainloop multiplies a stage in Mma::kSteps steps and holds the operands of one step in
+// registers, Mma::Held, while those of the next are loaded:
 //     held.First(t);                                     // of step 0 of stage 0
 //     held.template Before<kStep>(t, stage);             // stage: the step's own
 //     held.template Step<kStep>(t, stage, acc, copies);  // stage: of the step after it
@@ -104,28 +104,28 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
 //
 // The wait for a slice stands before the last step of the slice before it, so that its first
 // operands are loaded in time too. Copies past the last slice bring zeros that nobody reads.
-template <class M>
+template <class Mma>
 struct CpAsyncRing {
-  static constexpr int kStages = M::kStages;
+  static constexpr int kStages = Mma::kStages;
   static constexpr bool kAsync = true;
-  using Mainloop = M;
-  using Stages = OperandStages<M, kStages>;
+  using Mainloop = Mma;
+  using Stages = OperandStages<Mma, kStages>;
 
-  template <AsyncOperand A, AsyncOperand B>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, A& a, B& b, int slices,
-                              typename M::Accumulators& acc) {
+  template <AsyncOperand OperandA, AsyncOperand OperandB>
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
+                              typename Mma::Accumulators& acc) {
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
     if constexpr (requires { a.Begin(t); }) a.Begin(t);
     if constexpr (requires { b.Begin(t); }) b.Begin(t);
     WEFT_UNROLL
     for (int stage = 0; stage < kStages - 1; ++stage) {
-      Copy(t, a, a0 + stage * M::kBytesA, 0, A::kPieces);
-      Copy(t, b, b0 + stage * M::kBytesB, 0, B::kPieces);
+      Copy(t, a, a0 + stage * Mma::kBytesA, 0, OperandA::kPieces);
+      Copy(t, b, b0 + stage * Mma::kBytesB, 0, OperandB::kPieces);
       t.CpAsyncCommit();
     }
     t.template CpAsyncWait<kStages - 2>();
     t.SyncThreads();
-    typename M::Held held(t, shared);
+    typename Mma::Held held(t, shared);
     held.First(t);
 
     int read = 0, write = kStages - 1;
@@ -133,24 +133,25 @@ struct CpAsyncRing {
     for (int slice = 0; slice < slices; ++slice) {
       // To stage `write`, which is free: the last barrier came after its last read.
       const auto copies = [&](int point, int points) {
-        const std::uint32_t to_a = a0 + write * M::kBytesA, to_b = b0 + write * M::kBytesB;
-        if constexpr (M::kCopyPoints == 2) {  // one for each operand
-          if (point == 0) Copy(t, a, to_a, 0, A::kPieces);
-          if (point == 1) Copy(t, b, to_b, 0, B::kPieces);
+        const std::uint32_t to_a = a0 + write * Mma::kBytesA, to_b = b0 + write * Mma::kBytesB;
+        if constexpr (Mma::kCopyPoints == 2) {  // one for each operand
+          if (point == 0) Copy(t, a, to_a, 0, OperandA::kPieces);
+          if (point == 1) Copy(t, b, to_b, 0, OperandB::kPieces);
         } else {
-          constexpr int kAll = A::kPieces + B::kPieces;
+          constexpr int kAll = OperandA::kPieces + OperandB::kPieces;
           const int begin = CeilDiv(point * kAll, points),
                     end = CeilDiv((point + 1) * kAll, points);
-          Copy(t, a, to_a, begin, end < A::kPieces ? end : A::kPieces);
-          Copy(t, b, to_b, begin > A::kPieces ? begin - A::kPieces : 0, end - A::kPieces);
+          Copy(t, a, to_a, begin, end < OperandA::kPieces ? end : OperandA::kPieces);
+          Copy(t, b, to_b, begin > OperandA::kPieces ? begin - OperandA::kPieces : 0,
+               end - OperandA::kPieces);
         }
       };
       const auto step = [&](auto index) {
         constexpr int kStep = index();
         held.template Before<kStep>(t, read);
-        if constexpr (kStep == M::kSteps - 1) {
+        if constexpr (kStep == Mma::kSteps - 1) {
           if constexpr (kStep == 0) {
-            for (int point = 0; point < M::kCopyPoints; ++point) copies(point, M::kCopyPoints);
+            for (int point = 0; point < Mma::kCopyPoints; ++point) copies(point, Mma::kCopyPoints);
           }
           t.CpAsyncCommit();
           t.template CpAsyncWait<kStages - 2>();
@@ -159,7 +160,7 @@ struct CpAsyncRing {
         }
         held.template Step<kStep>(t, read, acc, copies);
       };
-      UnrolledSteps<M::kSteps>(step);
+      UnrolledSteps<Mma::kSteps>(step);
       write = write + 1 == kStages ? 0 : write + 1;
     }
     t.template CpAsyncWait<0>();

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "weft/gemm/gemm_checks.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 

@@ -23,8 +23,8 @@ namespace weft::gemm {
 // Brought by the threads of a warpgroup together: Copy is each one's share of the CpAsyncs of a tile's operand
 // to the shared address `to`. Or, with Params::engine_tiles: Load has the engine bring EngineBytes() there, and
 // Shift is the share of a thread, of ResidentRing's kShiftThreads, that make the other rows of it.
-template <class T>
-concept ShiftedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
+template <class Type>
+concept ShiftedOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.Copy(t, to);
   { op.EngineBytes() } -> std::convertible_to<int>;
   op.Load(t, to, to);
@@ -32,8 +32,8 @@ concept ShiftedOperand = requires(T op, arch::Thread t, std::uint32_t to) {
 };
 // Key() is equal for tiles that share the operand, and not negative. Store is a thread's share of it, of
 // all that multiply.
-template <class T>
-concept ResidentOperand = requires(T op, arch::Thread t, std::uint32_t to) {
+template <class Type>
+concept ResidentOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   { op.Key() } -> std::convertible_to<std::int64_t>;
   op.Store(t, to);
 };
@@ -42,16 +42,16 @@ inline namespace WEFT_BACKEND {
 
 // As MbarRing, but for what the threads that copy do; Params::b_offset counts from the first stage,
 // and stage_bytes is a multiple of 16.
-template <class M>
-struct ResidentRing : MbarRing<M> {
-  using Base = MbarRing<M>;
+template <class Mma>
+struct ResidentRing : MbarRing<Mma> {
+  using Base = MbarRing<Mma>;
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
   static constexpr int kCopyThreads = Base::kProducerThreads, kShiftThreads = kCopyThreads - 32;
   // Of each; four warpgroups that multiply leave fewer.
-  static constexpr int ProducerRegisters(int /*start*/) { return M::kGroups == 4 ? 32 : 40; }
+  static constexpr int ProducerRegisters(int /*start*/) { return Mma::kGroups == 4 ? 32 : 40; }
   static_assert(
-      M::kTurns == 1,
+      Mma::kTurns == 1,
       "weft: config.turns of wgmma_sm90 over NCxHWx<4> is 1: warpgroups go through a tile "
       "one after the other already");
 
@@ -62,7 +62,7 @@ struct ResidentRing : MbarRing<M> {
 
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
     const int group = t.WarpUniform(t.warp()) / 4;
-    if (group < M::kGroups - 1 && t.warp() % 4 == 0 && t.ElectOne()) {
+    if (group < Mma::kGroups - 1 && t.warp() % 4 == 0 && t.ElectOne()) {
       t.MbarInit(t.SharedAddress(&shared.order[group]), 4);
       t.FenceMbarInit();
     }
@@ -75,10 +75,11 @@ struct ResidentRing : MbarRing<M> {
   }
 
   // By all threads that copy.
-  template <ShiftedOperand A, class B>
+  template <ShiftedOperand OperandA, class OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
-                                  const A& a, const B&, const SliceRange&, int early, Turn& turn) {
-    static_assert(A::kShiftThreads == kShiftThreads);
+                                  const OperandA& a, const OperandB&, const SliceRange&, int early,
+                                  Turn& turn) {
+    static_assert(OperandA::kShiftThreads == kShiftThreads);
     if (early >= 0) t.WaitForEarlierGrids();
     const std::uint32_t stage = Base::Stage(t, shared, p, turn.slot);
     const std::uint32_t full = t.SharedAddress(&shared.full[turn.slot]);
@@ -96,7 +97,7 @@ struct ResidentRing : MbarRing<M> {
       t.SyncWarp();
     } else {
       t.MbarWait(landed, turn.parity);
-      a.Shift(t, stage, t.tid() - M::kThreads - 32);
+      a.Shift(t, stage, t.tid() - Mma::kThreads - 32);
       t.FenceProxyAsync();
       t.SyncWarp();
       if (t.ElectOne()) t.MbarArrive(full);
@@ -111,15 +112,16 @@ struct ResidentRing : MbarRing<M> {
   }
 
   // By the threads that multiply, before a tile: sees to it that its operand B is there.
-  template <ResidentOperand B>
-  WEFT_DEVICE static void Bring(arch::Thread t, Stages& shared, const Params& p, const B& b,
+  template <ResidentOperand OperandB>
+  WEFT_DEVICE static void Bring(arch::Thread t, Stages& shared, const Params& p, const OperandB& b,
                                 Turn& turn) {
     if (turn.resident == b.Key()) return;
-    if (turn.resident >= 0) t.BarSync(kBarrier, M::kThreads);  // until nobody reads the one that is
+    if (turn.resident >= 0)
+      t.BarSync(kBarrier, Mma::kThreads);  // until nobody reads the one that is
     turn.resident = b.Key();
     b.Store(t, Base::Stage(t, shared, p, 0) + p.b_offset);
     t.FenceProxyAsync();
-    t.BarSync(kBarrier, M::kThreads);
+    t.BarSync(kBarrier, Mma::kThreads);
   }
 
   // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
@@ -128,8 +130,8 @@ struct ResidentRing : MbarRing<M> {
   // one's epilogue takes the time of another's products; else all would multiply, then all store.
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
-                                  const M& mainloop, const SliceRange& slices,
-                                  typename M::Accumulators& acc, Turn& turn, bool /*fills*/,
+                                  const Mma& mainloop, const SliceRange& slices,
+                                  typename Mma::Accumulators& acc, Turn& turn, bool /*fills*/,
                                   const Meanwhile& meanwhile) {
     const int group = t.WarpUniform(t.warp()) / 4;
     t.MbarWait(t.SharedAddress(&shared.full[turn.slot]), turn.parity);
@@ -139,9 +141,9 @@ struct ResidentRing : MbarRing<M> {
                       Base::Stage(t, shared, p, 0) + p.b_offset, 0, slices, acc, [] {});
     meanwhile();
     t.template WgmmaWait<0>();
-    M::Keep(t, acc);
+    Mma::Keep(t, acc);
     Base::Release(t, shared, turn.slot);
-    if (!turn.started && group < M::kGroups - 1) {
+    if (!turn.started && group < Mma::kGroups - 1) {
       if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.order[group]));
     }
     turn.started = true;

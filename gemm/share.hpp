@@ -19,11 +19,11 @@ struct Pieces {
   static constexpr int kInner = kInner_, kLines = kLines_, kOuter = kOuter_;
 };
 
-// The rows of operand A: as they are. kExtent: of a block of mainloop M.
+// The rows of operand A: as they are. kExtent: of a block of mainloop Mma.
 struct RowsOfA {
   static constexpr bool kIsA = true;
-  template <class M>
-  static constexpr int kExtent = M::kBlockM;
+  template <class Mma>
+  static constexpr int kExtent = Mma::kBlockM;
   static constexpr int Source(int row) { return row; }
   static constexpr int Shared(int row) { return row; }
   // Source rows `step` rows of shared memory apart are as far apart.
@@ -37,8 +37,8 @@ struct RowsOfA {
 // The rows of operand B, which are columns of the product: as they are, ...
 struct RowsOfB : RowsOfA {
   static constexpr bool kIsA = false;
-  template <class M>
-  static constexpr int kExtent = M::kBlockN;
+  template <class Mma>
+  static constexpr int kExtent = Mma::kBlockN;
   template <class Tile>
   static constexpr int Index(const Tile& tile) {
     return tile.n;
@@ -67,20 +67,20 @@ constexpr int SharingThreads(int threads, int inner, int rows) {
 
 inline namespace WEFT_BACKEND {
 
-// Thread t of mainloop M's brings piece t and every kThreads-th after it: of kRows rows (i), and of
+// Thread t of mainloop Mma's brings piece t and every kThreads-th after it: of kRows rows (i), and of
 // each kSteps pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring
-// rows. A row here is kLines of the operand's. With M::kMayIdle threads from this kThreads on, which
+// rows. A row here is kLines of the operand's. With Mma::kMayIdle threads from this kThreads on, which
 // is what divides evenly, bring nothing.
-template <class M, class Order, class P>
+template <class Mma, class Order, class PolicyT>
 struct Share {
   using Rows = Order;
-  static constexpr int kInner = P::kInner, kLines = P::kLines, kOuter = P::kOuter;
-  static constexpr int kExtent = Rows::template kExtent<M> / kLines;
+  static constexpr int kInner = PolicyT::kInner, kLines = PolicyT::kLines, kOuter = PolicyT::kOuter;
+  static constexpr int kExtent = Rows::template kExtent<Mma> / kLines;
   static constexpr int kThreads = [] {
-    if constexpr (requires { M::kMayIdle; }) {
-      return SharingThreads(M::kThreads, kInner, kExtent);
+    if constexpr (requires { Mma::kMayIdle; }) {
+      return SharingThreads(Mma::kThreads, kInner, kExtent);
     } else {
-      return M::kThreads;
+      return Mma::kThreads;
     }
   }();
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece

@@ -23,81 +23,83 @@ inline namespace WEFT_BACKEND {
 //   n = warp_n * kWarpN + (v * kLanesN + lane_n) * kVector + e,   e < kVector,
 // so that the vector v of neighbouring lanes is adjacent, in shared memory and in a row of C.
 //
-// P: its kLinesOfA and kLinesOfB say whether k runs along memory in A, in B.
-template <class P, bool kLinesOfA, bool kLinesOfB>
+// PolicyT: its kLinesOfA and kLinesOfB say whether k runs along memory in A, in B.
+template <class PolicyT, bool kLinesOfA, bool kLinesOfB>
 struct SimtAsyncMainloop
-    : LaneTile<P, WarpTile<P>::kWarpsK>,
-      SlicedSums<SimtAsyncMainloop<P, kLinesOfA, kLinesOfB>, WarpTile<P>::kWarpsK> {
-  using T = LaneTile<P, WarpTile<P>::kWarpsK>;
-  using Element = typename P::Element;
+    : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
+      SlicedSums<SimtAsyncMainloop<PolicyT, kLinesOfA, kLinesOfB>, WarpTile<PolicyT>::kWarpsK> {
+  using Tile = LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>;
+  using Element = typename PolicyT::Element;
   using Pipeline = gemm::CpAsyncRing<SimtAsyncMainloop>;
   static constexpr arch::Requires kRequires = {.min = 80};
-  static constexpr int kStages = P::config.stages;
-  static constexpr int kVector = 16 / T::kElementBytes;
+  static constexpr int kStages = PolicyT::config.stages;
+  static constexpr int kVector = 16 / Tile::kElementBytes;
 
-  static_assert(T::kThreadM % kVector == 0 && T::kThreadN % kVector == 0,
+  static_assert(Tile::kThreadM % kVector == 0 && Tile::kThreadN % kVector == 0,
                 "weft: config.thread.m and n must be multiples of 16 bytes, 4 floats or 2 doubles");
   static_assert(kStages >= 3, "weft: the simt_async mainloop has config.stages of 3 or more");
-  static_assert(P::config.warp.k % 4 == 0, "weft: config.warp.k must be a multiple of 4");
+  static_assert(PolicyT::config.warp.k % 4 == 0, "weft: config.warp.k must be a multiple of 4");
   // Found by compiling: of 4096 nvcc 13.0 keeps the sums in local memory, a hundred times slower.
   static_assert(
-      T::kThreadM * T::kThreadN * (T::kBlockK / T::kWarpsK) <= 2048,
+      Tile::kThreadM * Tile::kThreadN * (Tile::kBlockK / Tile::kWarpsK) <= 2048,
       "weft: config.warp.k of simt_async times config.thread.m times config.thread.n is more "
       "than the 2048 products that one stage may unroll; halve config.warp.k and "
       "config.threadblock.k");
-  static_assert(kVector * T::kOutputBits % (8 * P::config.alignment.dst) == 0,
+  static_assert(kVector * Tile::kOutputBits % (8 * PolicyT::config.alignment.dst) == 0,
                 "weft: config.alignment.dst is wider than the columns of C that lie side by side "
                 "in a thread, 4 of a float and 2 of a double product");
 
   // Columns of a row of a stage. Where k runs along memory, elements are copied one by one and so
   // transposed: rows that are 16 bytes longer send eight k of four lines to distinct banks.
-  static constexpr int kPitchA = T::kBlockM + (kLinesOfA ? kVector : 0);
-  static constexpr int kPitchB = T::kBlockN + (kLinesOfB ? kVector : 0);
-  static constexpr int kBytesA = T::kBlockK * kPitchA * T::kElementBytes;
-  static constexpr int kBytesB = T::kBlockK * kPitchB * T::kElementBytes;
-  static constexpr int kSteps = T::kBlockK / T::kWarpsK;  // a warp's
+  static constexpr int kPitchA = Tile::kBlockM + (kLinesOfA ? kVector : 0);
+  static constexpr int kPitchB = Tile::kBlockN + (kLinesOfB ? kVector : 0);
+  static constexpr int kBytesA = Tile::kBlockK * kPitchA * Tile::kElementBytes;
+  static constexpr int kBytesB = Tile::kBlockK * kPitchB * Tile::kElementBytes;
+  static constexpr int kSteps = Tile::kBlockK / Tile::kWarpsK;  // a warp's
   static constexpr int kCopyPoints = kSteps / 4;
 
   // Found by compiling: what does not spill. The words are those of a thread's sums and of the two
   // steps of k that it holds.
   static constexpr int Registers(int) {
     constexpr int kWords =
-        (T::kThreadM * T::kThreadN + 2 * (T::kThreadM + T::kThreadN)) * (T::kElementBytes / 4);
-    return P::config.registers > 0 ? P::config.registers : kWords <= 96 ? 128 : 255;
+        (Tile::kThreadM * Tile::kThreadN + 2 * (Tile::kThreadM + Tile::kThreadN)) *
+        (Tile::kElementBytes / 4);
+    return PolicyT::config.registers > 0 ? PolicyT::config.registers : kWords <= 96 ? 128 : 255;
   }
 
   // acc[i][j]: element i % kVector of vector i / kVector of the lane's rows; j likewise.
-  using Accumulators = Element[T::kThreadM][T::kThreadN];
+  using Accumulators = Element[Tile::kThreadM][Tile::kThreadN];
 
   struct MapLayouts {
-    static constexpr int kV = kVector, kVectorsM = T::kThreadM / kV, kVectorsN = T::kThreadN / kV;
+    static constexpr int kV = kVector, kVectorsM = Tile::kThreadM / kV,
+                         kVectorsN = Tile::kThreadN / kV;
     using Accumulators = SimtAsyncMainloop::Accumulators;
-    using ThreadRow = typename T::template RowOf<kVector>;
-    using ThreadColumn = typename T::template ColumnOf<kVector>;
-    using ValueRow = LayoutOf<Ints<kV, kVectorsM>, Ints<1, T::kLanesM * kV>>;
-    using ValueColumn = LayoutOf<Ints<kV, kVectorsN>, Ints<1, T::kLanesN * kV>>;
-    using Register = LayoutOf<Nest<Ints<T::kThreadM>, Ints<kV, kVectorsN>>,
-                              Nest<Ints<T::kThreadN>, Ints<1, kV>>>;
+    using ThreadRow = typename Tile::template RowOf<kVector>;
+    using ThreadColumn = typename Tile::template ColumnOf<kVector>;
+    using ValueRow = LayoutOf<Ints<kV, kVectorsM>, Ints<1, Tile::kLanesM * kV>>;
+    using ValueColumn = LayoutOf<Ints<kV, kVectorsN>, Ints<1, Tile::kLanesN * kV>>;
+    using Register = LayoutOf<Nest<Ints<Tile::kThreadM>, Ints<kV, kVectorsN>>,
+                              Nest<Ints<Tile::kThreadN>, Ints<1, kV>>>;
   };
   using Map = LayoutMap<MapLayouts>;
 
   // As SimtMainloop's, but the elements of a line are copied one by one, eight neighbours along k.
   using ColumnsOfB = RowsOfB;
-  template <class Rows, int, class By = T>
-  struct Along : Share<By, Rows, Pieces<8, 1, T::kBlockK / 8>> {
-    static_assert(T::kBlockK % 8 == 0,
+  template <class Rows, int, class By = Tile>
+  struct Along : Share<By, Rows, Pieces<8, 1, Tile::kBlockK / 8>> {
+    static_assert(Tile::kBlockK % 8 == 0,
                   "weft: for an operand along whose lines k runs, config.threadblock.k must be a "
                   "multiple of 8");
-    static constexpr int kBytes = T::kElementBytes, kCells = 1;
+    static constexpr int kBytes = Tile::kElementBytes, kCells = 1;
     static constexpr int Offset(int row, int inner, int outer, int) {
       return ((outer * 8 + inner) * (Rows::kIsA ? kPitchA : kPitchB) + row) * kBytes;
     }
   };
-  template <class Rows, int kPieceBytes, class By = T>
-  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / T::kElementBytes, T::kBlockK>> {
+  template <class Rows, int kPieceBytes, class By = Tile>
+  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
-      return outer * (Rows::kIsA ? kPitchA : kPitchB) * T::kElementBytes + row * kBytes;
+      return outer * (Rows::kIsA ? kPitchA : kPitchB) * Tile::kElementBytes + row * kBytes;
     }
   };
 
@@ -108,11 +110,11 @@ struct SimtAsyncMainloop
     WEFT_DEVICE Held(arch::Thread t, const Stages& shared) : Held(t, shared.a[0], shared.b[0]) {}
     WEFT_DEVICE Held(arch::Thread t, const std::uint8_t* stages_a, const std::uint8_t* stages_b)
         : a_(reinterpret_cast<const Element*>(stages_a) +
-             typename T::template RowOf<kVector>()(t.tid())),
+             typename Tile::template RowOf<kVector>()(t.tid())),
           b_(reinterpret_cast<const Element*>(stages_b) +
-             typename T::template ColumnOf<kVector>()(t.tid())) {
-      if constexpr (T::kWarpsK > 1) {
-        const int first = t.tid() / (T::kThreads / T::kWarpsK) * kSteps;  // of k
+             typename Tile::template ColumnOf<kVector>()(t.tid())) {
+      if constexpr (Tile::kWarpsK > 1) {
+        const int first = t.tid() / (Tile::kThreads / Tile::kWarpsK) * kSteps;  // of k
         a_ += first * kPitchA;
         b_ += first * kPitchB;
       }
@@ -134,15 +136,15 @@ struct SimtAsyncMainloop
    private:
     // A thread's share of one step of k.
     struct Operands {
-      Element a[T::kThreadM], b[T::kThreadN];
+      Element a[Tile::kThreadM], b[Tile::kThreadN];
     };
 
     WEFT_DEVICE void Load(arch::Thread t, int stage, int k) {
       Operands& to = operands_[k % 2];
-      const Element* a = a_ + stage * (kBytesA / T::kElementBytes) + k * kPitchA;
-      const Element* b = b_ + stage * (kBytesB / T::kElementBytes) + k * kPitchB;
-      LoadVectors<T::kLanesM>(t, a, to.a);
-      LoadVectors<T::kLanesN>(t, b, to.b);
+      const Element* a = a_ + stage * (kBytesA / Tile::kElementBytes) + k * kPitchA;
+      const Element* b = b_ + stage * (kBytesB / Tile::kElementBytes) + k * kPitchB;
+      LoadVectors<Tile::kLanesM>(t, a, to.a);
+      LoadVectors<Tile::kLanesN>(t, b, to.b);
     }
 
     template <int kLanes, int kCount>

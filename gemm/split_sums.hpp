@@ -14,13 +14,13 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// M: the WgmmaSm90Mainloop, with kSplit > 1.
-template <class M>
+// Mma: the WgmmaSm90Mainloop, with kSplit > 1.
+template <class Mma>
 class SplitSums {
-  using Sum = typename M::Sum;
-  static constexpr int kRanks = M::kSplit, kWarps = M::kThreads / 32;
-  static constexpr int kParts = M::kOwnN / 8;          // of 8 rows, of a block's own
-  static constexpr int kPieces = M::kBlocks * kParts;  // of 4 sums of a thread, likewise
+  using Sum = typename Mma::Sum;
+  static constexpr int kRanks = Mma::kSplit, kWarps = Mma::kThreads / 32;
+  static constexpr int kParts = Mma::kOwnN / 8;          // of 8 rows, of a block's own
+  static constexpr int kPieces = Mma::kBlocks * kParts;  // of 4 sums of a thread, likewise
   static constexpr int kBytes = (kRanks - 1) * kPieces * 32 * 16;  // that a warp receives
   struct alignas(16) Piece {
     Sum sum[4];
@@ -46,8 +46,8 @@ class SplitSums {
 
   // By the threads that multiply, after a barrier of the cluster: own = what the cluster's acc of
   // the block's own rows add up to. `round` counts the calls from 0; is_last: none will follow.
-  WEFT_DEVICE static void Add(arch::Thread t, Shared& shared, const typename M::Accumulators& acc,
-                              int round, bool is_last, typename M::OwnSums& own) {
+  WEFT_DEVICE static void Add(arch::Thread t, Shared& shared, const typename Mma::Accumulators& acc,
+                              int round, bool is_last, typename Mma::OwnSums& own) {
     const int rank = t.cluster_rank(), warp = t.warp();
     Piece piece[kRanks][kPieces];  // part [q] belongs to the block of rank ^ q
     WEFT_UNROLL

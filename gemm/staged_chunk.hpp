@@ -13,11 +13,11 @@ namespace weft::gemm {
 
 // Whether the copies of P's epilogue go through shared memory (staged_halves.hpp): those of 16 bits beside
 // bytes, which lie as the output does, unless the columns are such that a thread's two channels are neighbours.
-template <class P, ColumnOrder kOrder>
+template <class PolicyT, ColumnOrder kOrder>
 inline constexpr bool kStagesCopy = [] {
-  using Epilogue = typename P::Epilogue;
+  using Epilogue = typename PolicyT::Epilogue;
   if constexpr (Epilogue::kHasCopy && sizeof(typename Epilogue::Output) == 1) {
-    using Dst = typename P::DstLayout;
+    using Dst = typename PolicyT::DstLayout;
     return sizeof(typename Epilogue::CopyStage::Element) == 2 && Dst::kChannelRun != 1 &&
            kOrder != ColumnOrder::kPaired && !Epilogue::kNeedsCoordinate &&
            std::is_same_v<typename Epilogue::template CopyLayout<Dst>, Dst>;
@@ -26,21 +26,21 @@ inline constexpr bool kStagesCopy = [] {
   }
 }();
 // Whether outputs go that way. Where it is true but pixels lie side by side in memory, they do not.
-template <class P, ColumnOrder kOrder>
+template <class PolicyT, ColumnOrder kOrder>
 inline constexpr bool kStagesHalves =
-    sizeof(typename P::Epilogue::Output) == 2 && kOrder != ColumnOrder::kPaired;
+    sizeof(typename PolicyT::Epilogue::Output) == 2 && kOrder != ColumnOrder::kPaired;
 inline constexpr int kStagedHalfBytes = 4 * 1024;  // for either, of a warpgroup
 
 inline namespace WEFT_BACKEND {
 
 // The pixels that a warpgroup's rows hold: one each, or with config.stack two, whose channels are the
 // first and the second half of a row's columns. In shared memory all rows' first pixels come first.
-// M: a WgmmaSm90Mainloop.
-template <class M>
+// Mma: a WgmmaSm90Mainloop.
+template <class Mma>
 struct StagedPixels {
-  using Map = typename M::Map;
-  static constexpr int kStack = M::kStack, kRows = M::kOwnN, kCount = kStack * kRows;
-  static constexpr int kChunks = 4 * M::kBlocks / kStack;  // of a pixel
+  using Map = typename Mma::Map;
+  static constexpr int kStack = Mma::kStack, kRows = Mma::kOwnN, kCount = kStack * kRows;
+  static constexpr int kChunks = 4 * Mma::kBlocks / kStack;  // of a pixel
 
   // A row's chunk: its first channel, and the pixel that has it of row 0.
   WEFT_DEVICE static int ChannelOf(int chunk) {
@@ -54,7 +54,7 @@ struct StagedPixels {
       return chunk / kChunks * kRows;
     }
   }
-  // A pixel's number in the tile, where a row's two are neighbours, as M::Map counts.
+  // A pixel's number in the tile, where a row's two are neighbours, as Mma::Map counts.
   WEFT_DEVICE static int NumberOf(arch::Thread t, int pixel) {
     if constexpr (kStack == 1) {
       return Map::FirstPixel(t) + pixel;

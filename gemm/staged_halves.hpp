@@ -17,17 +17,17 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Layout, Element: of the tensor. kRun: channels of one store, at most 8. M: the WgmmaSm90Mainloop.
-template <class Layout, class Element, int kRun, class M>
+// Layout, Element: of the tensor. kRun: channels of one store, at most 8. Mma: the WgmmaSm90Mainloop.
+template <class Layout, class Element, int kRun, class Mma>
 struct StagedHalves {
-  static_assert(sizeof(Element) == 2 && 8 % kRun == 0 && M::kOrder != ColumnOrder::kPaired);
-  using Chunks = StagedChunks<4 * M::kBlocks, M::kOrder>;
+  static_assert(sizeof(Element) == 2 && 8 % kRun == 0 && Mma::kOrder != ColumnOrder::kPaired);
+  using Chunks = StagedChunks<4 * Mma::kBlocks, Mma::kOrder>;
   using Chunk = typename Chunks::Chunk;
   static constexpr int kPixels = 32, kPixelBytes = 32;
   struct Shared {
-    alignas(128) std::uint8_t byte[M::kGroups][4][kPixels * kPixelBytes];  // of each warp
+    alignas(128) std::uint8_t byte[Mma::kGroups][4][kPixels * kPixelBytes];  // of each warp
   };
-  static_assert(sizeof(Shared) == M::kGroups * kStagedHalfBytes);
+  static_assert(sizeof(Shared) == Mma::kGroups * kStagedHalfBytes);
 
   // A thread's values of a channel of two pixels, as stmatrix takes them.
   WEFT_DEVICE static std::uint32_t Pack(Element first, Element second) {
@@ -46,7 +46,7 @@ struct StagedHalves {
                                 int chunk, std::int32_t k, std::int32_t end,
                                 std::int32_t padded_end,
                                 const std::uint32_t (&words)[2][kMatrices]) {
-    auto& staged = shared.byte[M::Map::Group(t)][t.warp() % 4];
+    auto& staged = shared.byte[Mma::Map::Group(t)][t.warp() % 4];
     t.SyncWarp();  // what was here has been read
     const int own = t.lane() % (8 * kMatrices);
     WEFT_UNROLL

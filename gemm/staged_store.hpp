@@ -24,23 +24,23 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// P: DstLayout, Epilogue (with outputs of one or two bytes), config. Output: an OutputParams. M: the
+// PolicyT: DstLayout, Epilogue (with outputs of one or two bytes), config. Output: an OutputParams. Mma: the
 // WgmmaSm90Mainloop.
-template <class P, class Output, class M>
+template <class PolicyT, class Output, class Mma>
 class StagedStore {
-  using Map = typename M::Map;
-  using Math = EpilogueMath<P, Output, 1>;
-  using Dst = typename P::DstLayout;
-  using Epilogue = typename P::Epilogue;
+  using Map = typename Mma::Map;
+  using Math = EpilogueMath<PolicyT, Output, 1>;
+  using Dst = typename PolicyT::DstLayout;
+  using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   static constexpr bool kBytes = sizeof(Element) == 1;
-  static_assert(kBytes || M::kHalves);
-  using Pixels = StagedPixels<M>;
+  static_assert(kBytes || Mma::kHalves);
+  using Pixels = StagedPixels<Mma>;
   static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
-  static constexpr int kChunks = 4 * M::kBlocks;                         // of a row, likewise
-  using Chunks = StagedChunks<kChunks, M::kOrder>;
+  static constexpr int kChunks = 4 * Mma::kBlocks;                       // of a row, likewise
+  using Chunks = StagedChunks<kChunks, Mma::kOrder>;
   using Chunk = typename Chunks::Chunk;
-  static constexpr int kRun = P::config.alignment.dst;
+  static constexpr int kRun = PolicyT::config.alignment.dst;
   // Chunks of a pixel that neighbouring threads write, side by side in the destination.
   static constexpr int kTogether = Dst::kChannelRun == 0    ? Pixels::kChunks
                                    : Dst::kChannelRun >= 32 ? 2
@@ -57,7 +57,7 @@ class StagedStore {
   // What is written beside the output needs of a pixel only where it begins in the destination.
   static constexpr bool kReadsPlaces =
       Math::kWritesBeside && Math::kCopiesLieAsOutputs && !Epilogue::kNeedsCoordinate;
-  static constexpr bool kCopies = kStagesCopy<P, M::kOrder>;
+  static constexpr bool kCopies = kStagesCopy<PolicyT, Mma::kOrder>;
   static constexpr bool kHalves = kCopies || !kBytes;
   // Channels of one store of them: of a copy as many as of the output's, whose alignment in elements it has.
   static constexpr int kHalvesOfRun = kCopies ? kRun : kRun / 2;
@@ -65,9 +65,9 @@ class StagedStore {
     constexpr int kMost = kHalvesOfRun < 8 ? kHalvesOfRun : 8;
     if constexpr (kCopies) {
       using Copy = typename Epilogue::CopyStage::Element;
-      return std::type_identity<StagedHalves<Dst, Copy, kMost, M>>();
+      return std::type_identity<StagedHalves<Dst, Copy, kMost, Mma>>();
     } else if constexpr (!kBytes) {
-      return std::type_identity<StagedHalves<Dst, Element, kMost, M>>();
+      return std::type_identity<StagedHalves<Dst, Element, kMost, Mma>>();
     } else {
       return std::type_identity<void>();
     }
@@ -79,24 +79,24 @@ class StagedStore {
  public:
   struct Places {
     // Where the pixel begins in the destination, in elements; negative if it is none.
-    alignas(16) std::int64_t offset[M::kGroups][kPixels];
+    alignas(16) std::int64_t offset[Mma::kGroups][kPixels];
   };
   struct BytesAndPlaces {  // no base: its tail would then hold what is derived, and lie elsewhere
-    alignas(128) std::uint8_t chunk[M::kGroups][kRows * kChunks][16];
-    alignas(16) std::int64_t offset[M::kGroups][kPixels];  // as above
+    alignas(128) std::uint8_t chunk[Mma::kGroups][kRows * kChunks][16];
+    alignas(16) std::int64_t offset[Mma::kGroups][kPixels];  // as above
   };
   using Plain = std::conditional_t<kBytes, BytesAndPlaces, Places>;
   struct WithTerms : Plain {
-    alignas(16) typename Math::PixelTerms terms[M::kGroups][kPixels];
+    alignas(16) typename Math::PixelTerms terms[Mma::kGroups][kPixels];
   };
   using WithoutSums = std::conditional_t<Math::kTerms, WithTerms, Plain>;
   struct WithImages : WithoutSums {
-    std::int32_t image[M::kGroups][kPixels];  // of the pixel; negative if it is none
+    std::int32_t image[Mma::kGroups][kPixels];  // of the pixel; negative if it is none
   };
   using WithoutHalves = std::conditional_t<Epilogue::kHasSums, WithImages, WithoutSums>;
-  template <class Base, class H>
+  template <class Base, class HalvesT>
   struct WithHalves : Base {
-    typename H::Shared halves;
+    typename HalvesT::Shared halves;
   };
   template <class Base>
   struct WithHalves<Base, void> : Base {};
@@ -285,7 +285,7 @@ class StagedStore {
     // Which of the group's pixels are at the border.
     [[maybe_unused]] std::uint32_t edges[CeilDiv(kRows, 32)] = {};
     if constexpr (Math::kEdges) {
-      static_assert(M::kStack == 1);  // a row has one
+      static_assert(Mma::kStack == 1);  // a row has one
       WEFT_UNROLL
       for (int i = 0; i < kRows; i += 32) {
         const int row = i + t.lane();
@@ -323,7 +323,7 @@ class StagedStore {
     };
     constexpr int kAll = kRows / 8, kFours = kAll / 4 * 4;
     WEFT_UNROLL
-    for (int x = 0; x < M::kBlocks; ++x) {
+    for (int x = 0; x < Mma::kBlocks; ++x) {
       if (Pixels::ChannelOf(4 * x + t.warp() % 4) >= span.padded_end - span.first) return;
       WEFT_UNROLL
       for (int i = 0; i < kFours; i += 4) stage(std::integral_constant<int, 4>(), i, x);

@@ -93,11 +93,11 @@ class StreamShare {
 
 inline namespace WEFT_BACKEND {
 
-// M: a mainloop of warpgroups (WgmmaSm90Mainloop).
-template <class M>
+// Mma: a mainloop of warpgroups (WgmmaSm90Mainloop).
+template <class Mma>
 class StreamSums {
-  using Sum = typename M::Sum;
-  static constexpr int kPieces = M::kBlocks * M::kN / 8;  // of a thread, of 4 sums each
+  using Sum = typename Mma::Sum;
+  static constexpr int kPieces = Mma::kBlocks * Mma::kN / 8;  // of a thread, of 4 sums each
   struct alignas(16) Piece {
     Sum sum[4];
   };
@@ -106,7 +106,7 @@ class StreamSums {
   struct Shared {
     StreamShare
         share;  // the block's; here, as threads have no registers left for it beside the sums
-    std::int32_t is_last[M::kGroups];
+    std::int32_t is_last[Mma::kGroups];
   };
 
   // By all threads, before a barrier of the block.
@@ -117,9 +117,9 @@ class StreamSums {
   // By the threads that multiply, after a turn that was a part of a tile. Whether the tile is complete;
   // then acc is the tile's, else it has been left for another block.
   WEFT_DEVICE static bool Add(arch::Thread t, const StreamParams& p, Shared& shared, int turn,
-                              typename M::Accumulators& acc) {
+                              typename Mma::Accumulators& acc) {
     const StreamShare& share = shared.share;
-    const int group = M::Map::Group(t), divided = share.Divided(turn);
+    const int group = Mma::Map::Group(t), divided = share.Divided(turn);
     const int first = share.FirstBlock(divided), last = share.LastBlock(divided);
     Piece* const own = PlaceOf(t, p, share.Place(divided, t.block_x()));
     WEFT_UNROLL
@@ -127,10 +127,10 @@ class StreamSums {
       Piece piece;
       WEFT_UNROLL
       for (int e = 0; e < 4; ++e) piece.sum[e] = At(acc, 4 * i + e);
-      t.StoreGlobal(own + i * M::kThreads, piece);
+      t.StoreGlobal(own + i * Mma::kThreads, piece);
     }
     t.BarSync(1 + group, 128);
-    std::int32_t* const arrived = p.arrived + divided * M::kGroups + group;
+    std::int32_t* const arrived = p.arrived + divided * Mma::kGroups + group;
     if (t.tid() % 128 == 0) {
       const bool is_last = t.FetchAddGlobal(arrived, 1) == last - first;
       if (is_last) t.StoreGlobal(arrived, 0);
@@ -142,8 +142,8 @@ class StreamSums {
     const int block = t.block_x();
     const bool stay = block <= first + 1;
     if (!stay) {
-      M::Clear(acc);
-      M::Keep(t, acc);
+      Mma::Clear(acc);
+      Mma::Keep(t, acc);
     }
     WEFT_NO_UNROLL
     for (int other = first; other <= last; ++other) {
@@ -158,13 +158,13 @@ class StreamSums {
   // registers for.
   static constexpr int kAtOnce = 8;
   WEFT_DEVICE static void AddPart(arch::Thread t, const Piece* from,
-                                  typename M::Accumulators& acc) {
+                                  typename Mma::Accumulators& acc) {
     WEFT_UNROLL
     for (int i = 0; i < kPieces; i += kAtOnce) {
       Piece piece[kAtOnce];
       WEFT_UNROLL
       for (int j = 0; j < kAtOnce && i + j < kPieces; ++j) {
-        piece[j] = t.LoadGlobalCoherent(from + (i + j) * M::kThreads);
+        piece[j] = t.LoadGlobalCoherent(from + (i + j) * Mma::kThreads);
       }
       WEFT_UNROLL
       for (int j = 0; j < kAtOnce && i + j < kPieces; ++j) {
@@ -177,12 +177,12 @@ class StreamSums {
       }
     }
   }
-  WEFT_DEVICE static Sum& At(typename M::Accumulators& acc, int i) {
-    return acc[i / (M::kN / 2)][i % (M::kN / 2)];
+  WEFT_DEVICE static Sum& At(typename Mma::Accumulators& acc, int i) {
+    return acc[i / (Mma::kN / 2)][i % (Mma::kN / 2)];
   }
   // Pieces of a number lie side by side for all threads.
   WEFT_DEVICE static Piece* PlaceOf(arch::Thread t, const StreamParams& p, int place) {
-    return static_cast<Piece*>(p.sums) + std::int64_t{place} * (kPieces * M::kThreads) + t.tid();
+    return static_cast<Piece*>(p.sums) + std::int64_t{place} * (kPieces * Mma::kThreads) + t.tid();
   }
 };
 

@@ -38,8 +38,8 @@ struct SliceRange {
   int begin = 0, end = 0, all = 0;
 };
 
-template <class T>
-constexpr T CeilDiv(T a, T b) {
+template <class Type>
+constexpr Type CeilDiv(Type a, Type b) {
   return (a + b - 1) / b;
 }
 

@@ -155,30 +155,30 @@ struct TileKernel {
     Mainloop::Complete(acc);
   };
   static constexpr bool kStaged = requires { typename Parts::Epilogue::Shared; };
-  template <bool kScratch, bool kStaged, class M>
+  template <bool kScratch, bool kStaged, class Mma>
   struct Storage {
     typename Pipeline::Stages stages;
   };
-  template <class M>
-  struct Storage<true, false, M> {
+  template <class Mma>
+  struct Storage<true, false, Mma> {
     union {
       typename Pipeline::Stages stages;
-      typename M::Scratch scratch;
+      typename Mma::Scratch scratch;
     };
   };
-  template <class M>
-  struct Storage<false, true, M> {
+  template <class Mma>
+  struct Storage<false, true, Mma> {
     typename Pipeline::Stages stages;
     typename Parts::Epilogue::Shared epilogue;
   };
   using BlockStorage = Storage<kHasScratch, kStaged, Mainloop>;
-  template <class M>
+  template <class Mma>
   struct ClusterStorage : BlockStorage {
-    typename SplitSums<M>::Shared split;
+    typename SplitSums<Mma>::Shared split;
   };
-  template <class M>
+  template <class Mma>
   struct StreamStorage : BlockStorage {
-    typename StreamSums<M>::Shared stream;
+    typename StreamSums<Mma>::Shared stream;
   };
   using SharedStorage = typename std::conditional_t<
       (kSplit > 1), std::type_identity<ClusterStorage<Mainloop>>,
@@ -204,8 +204,8 @@ struct TileKernel {
     }
   }
   // A part of it as a thread keeps it: of a list in registers, where loops would load it again.
-  template <class T>
-  using InRegisters = std::conditional_t<kListed, const T, const T&>;
+  template <class Type>
+  using InRegisters = std::conditional_t<kListed, const Type, const Type&>;
 
   WEFT_DEVICE static void RunTile(const Params& p, SharedStorage& shared, arch::Thread t) {
     if constexpr (kDependent) {

@@ -46,7 +46,7 @@ double SliceBytes(const TileFacts& tile) {
 double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
   const TileDescription& config = tile.config;
   if (tile.element_bytes >= 8) {
-    return (compute_capability < 90 ? 512.0 : 1024.0) / (tile.complex ? 2.0 : 1.0);
+    return (compute_capability < 90 ? 512.0 : 1024.0) / (tile.is_complex ? 2.0 : 1.0);
   }
   const bool small = config.instruction.m == 8;  // m8n8k16
   if (compute_capability < 80) return 1024.0;
@@ -61,7 +61,7 @@ double SimtSliceClocks(const TileFacts& tile, bool gathers) {
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
   const double packets = t.k / config.instruction.k;  // each a dp4a or an fma for every output
-  const double rate = tile.complex ? (tile.element_bytes == 2 * sizeof(float) ? 32.0 : 16.0)
+  const double rate = tile.is_complex ? (tile.element_bytes == 2 * sizeof(float) ? 32.0 : 16.0)
                       : tile.element_bytes == sizeof(float) ? 128.0
                                                             : 64.0;
   // Shared-memory loads and loop overhead shrink as the thread's tile grows. Fitted to an H200; of fma

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 

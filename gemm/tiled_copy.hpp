@@ -94,13 +94,13 @@ struct TiledCopy {
   }
 };
 
-// Copies of a tile of elements T, Ints<rows, columns>, among kThreads threads: neighbouring threads
+// Copies of a tile of elements ElementT, Ints<rows, columns>, among kThreads threads: neighbouring threads
 // take neighbouring accesses along Order (RowMajor: a row), then neighbouring lines (share.hpp).
-template <class Access, class T, class Tile, class Order, int kThreads>
+template <class Access, class ElementT, class Tile, class Order, int kThreads>
 struct TileCopyOf {
   static constexpr bool kRows = std::is_same_v<Order, layouts::RowMajor>;
   static constexpr int kTileRows = layouts::Get<0>(Tile()), kTileColumns = layouts::Get<1>(Tile());
-  static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(T));
+  static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(ElementT));
   static constexpr int kAlong = kRows ? kTileColumns : kTileRows;
   static constexpr int kAcross = kRows ? kTileRows : kTileColumns;
   static_assert(kElements > 0 && kAlong % kElements == 0,
@@ -117,13 +117,13 @@ struct TileCopyOf {
       typename Share::template Elements<kElements, kRows ? 1 : kTileRows, kRows ? kTileRows : 1>;
   using Type = TiledCopy<Access, Layout>;
 };
-template <class Access, class T, class Tile, class Order, int kThreads>
-using TileCopy = typename TileCopyOf<Access, T, Tile, Order, kThreads>::Type;
+template <class Access, class ElementT, class Tile, class Order, int kThreads>
+using TileCopy = typename TileCopyOf<Access, ElementT, Tile, Order, kThreads>::Type;
 
 // Copy (below) of two tensors.
-template <class C, class Src, class Dst, class Where>
+template <class CopyT, class Src, class Dst, class Where>
 class CopyRun {
-  using Access = typename C::Access;
+  using Access = typename CopyT::Access;
   static constexpr bool kFromRegisters = Access::kFrom == Memory::kRegisters;
   static constexpr bool kToRegisters = Access::kTo == Memory::kRegisters;
   template <class Tensor>
@@ -135,33 +135,33 @@ class CopyRun {
           std::remove_cvref_t<decltype(*std::declval<const Tensor&>().data())>>();
     }
   }
-  using T = typename decltype(ElementIn<Src>())::type;
+  using ElementT = typename decltype(ElementIn<Src>())::type;
   static_assert(layouts::IsRegisterTensor<Src> == kFromRegisters &&
                     layouts::IsRegisterTensor<Dst> == kToRegisters,
                 "weft: Copy: the access names the memories of source and destination: "
                 "RegistersToGlobal<4> takes a RegisterTensor and a view, CpAsync<16> two views");
-  static_assert(std::is_same_v<T, typename decltype(ElementIn<Dst>())::type>,
+  static_assert(std::is_same_v<ElementT, typename decltype(ElementIn<Dst>())::type>,
                 "weft: Copy: source and destination must have elements of one type; Recast one, or "
                 "convert in registers");
-  static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(T));
+  static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(ElementT));
   static_assert(kElements > 0, "weft: Copy: one access is smaller than an element");
   static constexpr int kCount = kElements > 0 ? kElements : 1;
   static constexpr int kAccesses =
-      static_cast<int>(layouts::Size<1>(typename C::Layout())) / kCount;
-  struct alignas(kCount * sizeof(T)) Vector {
-    unsigned char byte[kCount * sizeof(T)];
+      static_cast<int>(layouts::Size<1>(typename CopyT::Layout())) / kCount;
+  struct alignas(kCount * sizeof(ElementT)) Vector {
+    unsigned char byte[kCount * sizeof(ElementT)];
   };
 
   // Whether the elements of an access are neighbours in memory, accesses at multiples of their
   // size as far as it is known.
-  template <class L>
-  static constexpr bool IsAdjacent(const L&) {
-    return kCount == 1 || std::is_same_v<decltype(layouts::Coalesce(layouts::Get<0>(L()))),
+  template <class LayoutT>
+  static constexpr bool IsAdjacent(const LayoutT&) {
+    return kCount == 1 || std::is_same_v<decltype(layouts::Coalesce(layouts::Get<0>(LayoutT()))),
                                          layouts::Layout<layouts::Int<kCount>, layouts::Int<1>>>;
   }
-  template <class Sw, class O, class L>
-  static constexpr bool IsAdjacent(const layouts::ComposedLayout<Sw, O, L>&) {
-    return IsAdjacent(L()) && Sw()(kCount - 1) == kCount - 1;
+  template <class Sw, class OffsetT, class LayoutT>
+  static constexpr bool IsAdjacent(const layouts::ComposedLayout<Sw, OffsetT, LayoutT>&) {
+    return IsAdjacent(LayoutT()) && Sw()(kCount - 1) == kCount - 1;
   }
 
   template <class Tensor>
@@ -173,7 +173,7 @@ class CopyRun {
           "TiledCopy's layout");
       return &tensor;
     } else {
-      const auto own = C::template Partition<kCount>(t, tensor);
+      const auto own = CopyT::template Partition<kCount>(t, tensor);
       static_assert(IsAdjacent(decltype(own.layout())()),
                     "weft: Copy: the elements of one access must be neighbours in memory (stride "
                     "kInt<1>, swizzles beyond them) in source and destination; copy fewer bytes at "
@@ -202,15 +202,15 @@ class CopyRun {
       }
     }
   }
-  template <class W>
-  WEFT_DEVICE static auto OwnCoordinates(arch::Thread t, const W& where) {
-    if constexpr (std::is_same_v<W, internal::Everywhere>) {
+  template <class WhereT>
+  WEFT_DEVICE static auto OwnCoordinates(arch::Thread t, const WhereT& where) {
+    if constexpr (std::is_same_v<WhereT, internal::Everywhere>) {
       return where;
     } else {
-      static_assert(layouts::IsCoordinateTensor<W>,
+      static_assert(layouts::IsCoordinateTensor<WhereT>,
                     "weft: Copy's last argument is a coordinate tensor, cut and sliced as the "
                     "matrix: LocalTile(CoordinateTensor(m, k), ...)");
-      return C::template Partition<kCount>(t, where);
+      return CopyT::template Partition<kCount>(t, where);
     }
   }
 
@@ -218,7 +218,7 @@ class CopyRun {
   WEFT_DEVICE static Vector Load(arch::Thread t, const Own& from, int access, int inside) {
     Vector vector = {};
     if constexpr (kFromRegisters) {
-      T elements[kCount];
+      ElementT elements[kCount];
       WEFT_UNROLL
       for (int e = 0; e < kCount; ++e) elements[e] = (*from)[access * kCount + e];
       memcpy(&vector, elements, sizeof(vector));
@@ -233,7 +233,7 @@ class CopyRun {
       if (inside == kCount) {
         vector = load(reinterpret_cast<const Vector*>(&from(0, access)));
       } else if (kCount > 1) {
-        T elements[kCount] = {};
+        ElementT elements[kCount] = {};
         WEFT_UNROLL
         for (int e = 0; e < kCount; ++e) {
           if (e < inside) elements[e] = load(&from(e, access));
@@ -247,7 +247,7 @@ class CopyRun {
   template <class Own>
   WEFT_DEVICE static void Store(arch::Thread t, const Own& to, int access, int inside,
                                 const Vector& vector) {
-    T elements[kCount];
+    ElementT elements[kCount];
     memcpy(static_cast<void*>(elements), &vector, sizeof(vector));
     if constexpr (kToRegisters) {
       WEFT_UNROLL
@@ -266,7 +266,7 @@ class CopyRun {
 
  public:
   WEFT_DEVICE static void Run(arch::Thread t, const Src& src, Dst& dst, const Where& where) {
-    if (t.tid() >= C::kThreads) return;
+    if (t.tid() >= CopyT::kThreads) return;
     const auto from = Own(t, src);
     const auto to = Own(t, dst);
     const auto coordinates = OwnCoordinates(t, where);
@@ -275,7 +275,7 @@ class CopyRun {
       const int inside = Inside(coordinates, access);
       if constexpr (Access::kAsync) {
         t.template CpAsync<Access::kBytes>(t.SharedAddress(&to(0, access)), &from(0, access),
-                                           inside * static_cast<int>(sizeof(T)));
+                                           inside * static_cast<int>(sizeof(ElementT)));
       } else {
         Store(t, to, access, inside, Load(t, from, access, inside));
       }
@@ -288,9 +288,9 @@ class CopyRun {
 // not read, but zeros, and not written in global memory. Loads of global memory take the
 // read-only path. CpAsync: addresses of whole accesses are
 // formed for all, and copies arrive when the caller has waited. No barriers.
-template <class C, class Src, class Dst, class Where = internal::Everywhere>
-WEFT_DEVICE void Copy(arch::Thread t, C, const Src& src, Dst&& dst, const Where& where = {}) {
-  CopyRun<C, Src, std::remove_reference_t<Dst>, Where>::Run(t, src, dst, where);
+template <class CopyT, class Src, class Dst, class Where = internal::Everywhere>
+WEFT_DEVICE void Copy(arch::Thread t, CopyT, const Src& src, Dst&& dst, const Where& where = {}) {
+  CopyRun<CopyT, Src, std::remove_reference_t<Dst>, Where>::Run(t, src, dst, where);
 }
 
 }  // namespace WEFT_BACKEND

@@ -34,13 +34,13 @@ constexpr auto OperandLayout(Tv) {
 }
 
 // An operand layout with its kRows rows in another order.
-template <class Atom, int kRows, class Order, class L>
-constexpr auto RowsInOrder(L layout) {
+template <class Atom, int kRows, class Order, class LayoutT>
+constexpr auto RowsInOrder(LayoutT layout) {
   if constexpr (Order::kPeriod == 1) {
     return layout;
   } else {
     const auto rows = layouts::MakeLayout(
-        typename Order::L(),
+        typename Order::OrderLayout(),
         LayoutOf<layouts::Int<kRows / Order::kPeriod>, layouts::Int<Order::kPeriod>>());
     return layouts::Composition(
         layouts::MakeLayout(rows, LayoutOf<layouts::Int<Atom::kK>, layouts::Int<kRows>>()), layout);
@@ -48,16 +48,16 @@ constexpr auto RowsInOrder(L layout) {
 }
 
 // Columns as indices of a tile of kRows rows; rows and columns of the same shape as one index.
-template <int kRows, class L>
-constexpr auto TimesRows(L columns) {
+template <int kRows, class LayoutT>
+constexpr auto TimesRows(LayoutT columns) {
   return layouts::MakeLayout(columns.shape(), layouts::TransformLeaves(
                                                   columns.stride(), [](const auto& d) constexpr {
                                                     return d * layouts::Int<kRows>();
                                                   }));
 }
-template <int kRows, class R, class C>
-constexpr auto SumOfStrides(R rows, C columns) {
-  if constexpr (layouts::IsTuple<R>) {
+template <int kRows, class Rows, class OperandC>
+constexpr auto SumOfStrides(Rows rows, OperandC columns) {
+  if constexpr (layouts::IsTuple<Rows>) {
     return layouts::Transform(
         rows, columns,
         [](const auto& r, const auto& c) constexpr { return SumOfStrides<kRows>(r, c); });
@@ -65,27 +65,29 @@ constexpr auto SumOfStrides(R rows, C columns) {
     return rows + columns * layouts::Int<kRows>();
   }
 }
-template <int kRows, class R, class C>
-constexpr auto PlusColumns(R rows, C columns) {
+template <int kRows, class Rows, class OperandC>
+constexpr auto PlusColumns(Rows rows, OperandC columns) {
   return layouts::MakeLayout(rows.shape(), SumOfStrides<kRows>(rows.stride(), columns.stride()));
 }
 
 // A view's layout is known but for where it begins.
-template <class L>
+template <class LayoutT>
 struct StaticView {
-  static constexpr bool kOk = layouts::IsStatic<L>;
+  static constexpr bool kOk = layouts::IsStatic<LayoutT>;
   using Swizzle = NoSwizzle;
   using Offset = layouts::Int<0>;
-  using Layout = L;
-  static constexpr Offset OffsetOf(const L&) { return {}; }
+  using Layout = LayoutT;
+  static constexpr Offset OffsetOf(const LayoutT&) { return {}; }
 };
-template <class Sw, class O, class L>
-struct StaticView<layouts::ComposedLayout<Sw, O, L>> {
-  static constexpr bool kOk = layouts::IsStatic<L>;
+template <class Sw, class OffsetT, class LayoutT>
+struct StaticView<layouts::ComposedLayout<Sw, OffsetT, LayoutT>> {
+  static constexpr bool kOk = layouts::IsStatic<LayoutT>;
   using Swizzle = Sw;
-  using Offset = O;
-  using Layout = L;
-  static constexpr O OffsetOf(const layouts::ComposedLayout<Sw, O, L>& c) { return c.offset(); }
+  using Offset = OffsetT;
+  using Layout = LayoutT;
+  static constexpr OffsetT OffsetOf(const layouts::ComposedLayout<Sw, OffsetT, LayoutT>& c) {
+    return c.offset();
+  }
 };
 
 }  // namespace internal
@@ -125,21 +127,21 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   static constexpr int kFragmentsM = Base::kFragmentsM, kFragmentsN = Base::kFragmentsN;
   static constexpr int kRegistersA = Base::kRegistersA, kRegistersB = Base::kRegistersB;
   static constexpr int kPerWord = Base::kPerWord;
-  using L = typename Base::MapLayouts;
+  using SumMap = typename Base::MapLayouts;
 
   // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
   // + kM k, n + kN k, with n the column of C.
   using LayoutA =
       decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord, kPerWord,
-                                       GroupsT, Ints<Base::kGroupM, 0>>(typename Atom::A()));
+                                       GroupsT, Ints<Base::kGroupM, 0>>(typename Atom::LayoutA()));
   using LayoutB = decltype(internal::RowsInOrder<Atom, kN, typename Base::Order>(
       internal::OperandLayout<kN, kFragmentsN, Atom::kN, Atom::kK / kPerWord, kPerWord, GroupsT,
-                              Ints<0, Base::kGroupN>>(typename Atom::B())));
+                              Ints<0, Base::kGroupN>>(typename Atom::LayoutB())));
   // Of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
   using LayoutC = decltype(layouts::MakeLayout(
-      internal::PlusColumns<kM>(typename L::ThreadRow(), typename L::ThreadColumn()),
-      layouts::MakeLayout(internal::TimesRows<kM>(typename L::ValueColumn()),
-                          typename L::ValueRow())));
+      internal::PlusColumns<kM>(typename SumMap::ThreadRow(), typename SumMap::ThreadColumn()),
+      layouts::MakeLayout(internal::TimesRows<kM>(typename SumMap::ValueColumn()),
+                          typename SumMap::ValueRow())));
 
   // --- Shared memory: layouts of a k slice of A, (m, k) -> element, and of B, (n, k), which lie as in
   // the library's own stages, without bank conflicts. kK: whole 32 bytes; tensor cores.
@@ -167,8 +169,8 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
       layouts::RegisterTensor<Word, decltype(layouts::MakeLayout(
                                         Ints<Base::kRegistersB, Base::kFragmentsN, kSteps>()))>;
   using FragmentC =
-      layouts::RegisterTensor<Sum, decltype(layouts::MakeLayout(typename L::ColumnRegister(),
-                                                                typename L::RowRegister()))>;
+      layouts::RegisterTensor<Sum, decltype(layouts::MakeLayout(typename SumMap::ColumnRegister(),
+                                                                typename SumMap::RowRegister()))>;
   static constexpr FragmentC MakeFragmentC() { return {}; }
 
   // --- Partitions: a thread's elements of a view of a tile, A (m, k), B (n, k), C (m, n), for any k
@@ -216,8 +218,9 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
 
   // c += a b. a, b: views (m, k) and (n, k) of shared memory, or fragments in registers. Whole warps
   // call it; threads from kThreads on do nothing. No barriers.
-  template <class A, class B>
-  WEFT_DEVICE static void Multiply(arch::Thread t, const A& a, const B& b, FragmentC& c) {
+  template <class OperandA, class OperandB>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const OperandA& a, const OperandB& b,
+                                   FragmentC& c) {
     if (t.tid() >= kThreads) return;
     Base::MultiplyRead(t, ReadA(t, a), ReadB(t, b), reinterpret_cast<Sums&>(c.value));
   }
@@ -245,8 +248,8 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   }
 
   // A view or its layout, (row, k), by thread, value and step of k.
-  template <class LayoutX, int kRows, class V>
-  static constexpr auto OfSteps(V view) {
+  template <class LayoutX, int kRows, class ViewT>
+  static constexpr auto OfSteps(ViewT view) {
     constexpr int kDepth = decltype(layouts::Size<1>(view))::value;
     return layouts::Composition(
         view, layouts::MakeLayout(
@@ -254,7 +257,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
                   LayoutOf<layouts::Int<kDepth / Atom::kK>, layouts::Int<kRows * Atom::kK>>()));
   }
 
-  template <class LayoutX, class E, int kRows, int kRegisters, int kFragments, class Operand>
+  template <class LayoutX, class ElementT, int kRows, int kRegisters, int kFragments, class Operand>
   WEFT_DEVICE static auto Read(arch::Thread t, const Operand& operand) {
     if constexpr (layouts::IsRegisterTensor<Operand>) {
       return RegisterReader<Operand, kRegisters, kFragments>{operand};
@@ -264,22 +267,23 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
           "weft: TiledMma::Multiply multiplies views of shared memory, or fragments in registers "
           "(LoadA, LoadB)");
       static_assert(
-          std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, E>,
+          std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, ElementT>,
           "weft: an operand of TiledMma::Multiply has other elements than the TiledMma's atom");
       CheckOperand<Operand, kRows>();
-      using V = internal::StaticView<std::remove_cvref_t<decltype(operand.layout())>>;
-      static_assert(V::kOk,
+      using ViewT = internal::StaticView<std::remove_cvref_t<decltype(operand.layout())>>;
+      static_assert(ViewT::kOk,
                     "weft: TiledMma::Multiply reads views of shared memory whose layouts are known "
                     "at compile time: shapes and strides of kInt<...>");
-      using P = internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename V::Layout()))>;
-      const auto offset = V::OffsetOf(operand.layout());
+      using Places =
+          internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename ViewT::Layout()))>;
+      const auto offset = ViewT::OffsetOf(operand.layout());
       if constexpr (Atom::kThreads == 32 &&
-                    internal::FitsLdMatrix<P, typename V::Swizzle, sizeof(E)>()) {
-        return LdMatrixReader<P, typename V::Swizzle, sizeof(E), 16, typename V::Offset>(
-            t, t.SharedAddress(operand.data()), offset);
+                    internal::FitsLdMatrix<Places, typename ViewT::Swizzle, sizeof(ElementT)>()) {
+        return LdMatrixReader<Places, typename ViewT::Swizzle, sizeof(ElementT), 16,
+                              typename ViewT::Offset>(t, t.SharedAddress(operand.data()), offset);
       } else {
-        return WordReader<P, typename V::Swizzle, E, Word, typename V::Offset>(t, operand.data(),
-                                                                               offset);
+        return WordReader<Places, typename ViewT::Swizzle, ElementT, Word, typename ViewT::Offset>(
+            t, operand.data(), offset);
       }
     }
   }

@@ -20,11 +20,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "weft/gemm/family.hpp"
 #include "weft/gemm/problem_name.hpp"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/complex.hpp"
 #include "weft/layouts/float16.hpp"
 
@@ -37,49 +35,50 @@ std::string PolicyName(const TileDescription& config);
 
 namespace internal {
 
-template <class T>
+template <class Type>
 constexpr const char* ElementName() {
-  if constexpr (std::is_same_v<T, std::int8_t>) {
+  if constexpr (std::is_same_v<Type, std::int8_t>) {
     return "s8";
-  } else if constexpr (std::is_same_v<T, std::uint8_t>) {
+  } else if constexpr (std::is_same_v<Type, std::uint8_t>) {
     return "u8";
-  } else if constexpr (std::is_same_v<T, float>) {
+  } else if constexpr (std::is_same_v<Type, float>) {
     return "f32";
-  } else if constexpr (std::is_same_v<T, double>) {
+  } else if constexpr (std::is_same_v<Type, double>) {
     return "f64";
-  } else if constexpr (std::is_same_v<T, Complex<float>>) {
+  } else if constexpr (std::is_same_v<Type, Complex<float>>) {
     return "c32";
-  } else if constexpr (std::is_same_v<T, Complex<double>>) {
+  } else if constexpr (std::is_same_v<Type, Complex<double>>) {
     return "c64";
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+  } else if constexpr (std::is_same_v<Type, std::int32_t>) {
     return "s32";
-  } else if constexpr (std::is_same_v<T, Float8E4m3>) {
+  } else if constexpr (std::is_same_v<Type, Float8E4m3>) {
     return "e4m3";
-  } else if constexpr (std::is_same_v<T, Float8E5m2>) {
+  } else if constexpr (std::is_same_v<Type, Float8E5m2>) {
     return "e5m2";
-  } else if constexpr (std::is_same_v<T, Tf32>) {
+  } else if constexpr (std::is_same_v<Type, Tf32>) {
     return "tf32";
-  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+  } else if constexpr (std::is_same_v<Type, Bfloat16>) {
     return "bf16";
   } else {
-    static_assert(std::is_same_v<T, Half>, "weft: an output type without a name");
+    static_assert(std::is_same_v<Type, Half>, "weft: an output type without a name");
     return "f16";
   }
 }
 
 }  // namespace internal
 
-// The operator of policy P as tables name it: types, layouts, and what the epilogue reads;
+// The operator of policy PolicyT as tables name it: types, layouts, and what the epilogue reads;
 // s8_NCxHWx<32>_to_s8_NCxHWx<32>_bias, f16_row_x_column_to_f32_row. All policies of a family share it.
 // Activations do not count, since they hardly change which tile is the quickest: what was measured
 // with ReLU serves hard swish too.
-template <class P>
+template <class PolicyT>
 std::string OperatorName() {
-  using Kind = OperatorKind<P>;
-  using Epilogue = typename P::Epilogue;
-  return absl::StrCat(internal::ElementName<typename P::Element>(), "_", Kind::kFrom, Kind::kBy,
-                      "_to_", internal::ElementName<typename Epilogue::Output>(), "_", Kind::kTo,
-                      Epilogue::kHasBias ? "_bias" : "", Epilogue::kHasResidual ? "_residual" : "");
+  using Kind = OperatorKind<PolicyT>;
+  using Epilogue = typename PolicyT::Epilogue;
+  return absl::StrCat(internal::ElementName<typename PolicyT::Element>(), "_", Kind::kFrom,
+                      Kind::kBy, "_to_", internal::ElementName<typename Epilogue::Output>(), "_",
+                      Kind::kTo, Epilogue::kHasBias ? "_bias" : "",
+                      Epilogue::kHasResidual ? "_residual" : "");
 }
 
 // A problem as tables know it, by its name. Made of any operator's problem that has one.
@@ -100,7 +99,7 @@ struct TunedProblem {
 struct TuningRecord {
   std::string device;         // as CUDA names the GPU: "NVIDIA H200"
   int sm_count = 0;           // its multiprocessors; a part of a GPU has fewer than the whole
-  std::string operator_name;  // OperatorName<P>()
+  std::string operator_name;  // OperatorName<PolicyT>()
   TunedProblem problem;
   std::string policy;         // PolicyName() of the quickest
   double microseconds = 0.0;  // that it took

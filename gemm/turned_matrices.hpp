@@ -154,24 +154,24 @@ class TurnedBytes {
   std::uint32_t upper_, load_, store_, first_, second_;
 };
 
-// What fills the stages of mainloop M (MbarRing). kTurnsA, kTurnsB: whether A (B) is turned.
-template <class M, int kElementBytes, bool kTurnsA, bool kTurnsB>
-class TurnMatrices : public FillsEverySlice<M> {
+// What fills the stages of mainloop Mma (MbarRing). kTurnsA, kTurnsB: whether A (B) is turned.
+template <class Mma, int kElementBytes, bool kTurnsA, bool kTurnsB>
+class TurnMatrices : public FillsEverySlice<Mma> {
   using Box = std::conditional_t<kElementBytes == 4, TurnedWords,
-                                 TurnedBytes<(M::kFillRegisters - 40) / 8>>;
+                                 TurnedBytes<(Mma::kFillRegisters - 40) / 8>>;
   static constexpr int kRows = TurnedBox(kElementBytes), kBoxBytes = kRows * kTurnedLine;
-  static_assert(kElementBytes == 4 || M::kFillWarps == 2);
+  static_assert(kElementBytes == 4 || Mma::kFillWarps == 2);
 
  public:
   template <class Params>
   WEFT_DEVICE TurnMatrices(arch::Thread t, const Params& p, const FillMemory&)
-      : FillsEverySlice<M>(t), box_(t), b_offset_(p.ring.b_offset) {}
+      : FillsEverySlice<Mma>(t), box_(t), b_offset_(p.ring.b_offset) {}
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
-    constexpr int kBoxesA = CeilDiv(M::kBlockM, kRows);
-    if constexpr (kTurnsA) Turn<M::kBlockM>(t, stage, 0);
+    constexpr int kBoxesA = CeilDiv(Mma::kBlockM, kRows);
+    if constexpr (kTurnsA) Turn<Mma::kBlockM>(t, stage, 0);
     if constexpr (kTurnsB) {
-      Turn<M::kBlockN>(t, stage + static_cast<std::uint32_t>(b_offset_), kTurnsA ? kBoxesA : 0);
+      Turn<Mma::kBlockN>(t, stage + static_cast<std::uint32_t>(b_offset_), kTurnsA ? kBoxesA : 0);
     }
   }
 
@@ -183,11 +183,11 @@ class TurnMatrices : public FillsEverySlice<M> {
     WEFT_NO_UNROLL
     for (int i = 0; i < kWhole; ++i) {
       box_.template Turn<kRows>(t, box + static_cast<std::uint32_t>(i * kBoxBytes), first + i,
-                                this->warp_, M::kFillWarps);
+                                this->warp_, Mma::kFillWarps);
     }
     if constexpr (kRest > 0) {
       box_.template Turn<kRest>(t, box + static_cast<std::uint32_t>(kWhole * kBoxBytes),
-                                first + kWhole, this->warp_, M::kFillWarps);
+                                first + kWhole, this->warp_, Mma::kFillWarps);
     }
   }
 

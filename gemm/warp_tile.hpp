@@ -1,5 +1,5 @@
 // A threadblock tile divided among warps and, in the simt mainloops, a warp's among its lanes.
-// Instantiating these checks P::config; each failure is one sentence.
+// Instantiating these checks PolicyT::config; each failure is one sentence.
 #pragma once
 
 #include "weft/gemm/accumulators.hpp"
@@ -8,22 +8,22 @@
 
 namespace weft::gemm {
 
-// Of one output of policy P in memory.
-template <class P>
+// Of one output of policy PolicyT in memory.
+template <class PolicyT>
 constexpr int OutputBits() {
-  using Output = typename P::Epilogue::Output;
-  if constexpr (requires { typename P::DstLayout; }) {
-    return weft::internal::kElementBits<typename P::DstLayout, Output>;
+  using Output = typename PolicyT::Epilogue::Output;
+  if constexpr (requires { typename PolicyT::DstLayout; }) {
+    return weft::internal::kElementBits<typename PolicyT::DstLayout, Output>;
   } else {
     return 8 * sizeof(Output);
   }
 }
 
-template <class P>
+template <class PolicyT>
 struct WarpTile {
-  static constexpr auto config = P::config;
-  static constexpr int kElementBytes = sizeof(typename P::Element);
-  static constexpr int kOutputBits = OutputBits<P>();
+  static constexpr auto config = PolicyT::config;
+  static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
+  static constexpr int kOutputBits = OutputBits<PolicyT>();
 
   static_assert(internal::Divides(config.warp, config.threadblock),
                 "weft: config.warp must divide config.threadblock in m, n and k");
@@ -45,11 +45,11 @@ struct WarpTile {
 
 // The lanes of a warp form a kLanesM x kLanesN grid. kParts: the number of warps that share a warp
 // tile, in a mainloop that lets them.
-template <class P, int... kParts>
-struct LaneTile : WarpTile<P> {
-  using W = WarpTile<P>;
-  static constexpr bool kInt8 = W::kElementBytes == 1;
-  static constexpr TileShape kThread = W::config.thread, kWarp = W::config.warp;
+template <class PolicyT, int... kParts>
+struct LaneTile : WarpTile<PolicyT> {
+  using Warps = WarpTile<PolicyT>;
+  static constexpr bool kInt8 = Warps::kElementBytes == 1;
+  static constexpr TileShape kThread = Warps::config.thread, kWarp = Warps::config.warp;
   static_assert(internal::Divides(kThread, kWarp) && kThread.k == (kInt8 ? 4 : 1),
                 "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
                 "dp4a) for int8 and 1 for float and double, and warp.k a multiple of it");
@@ -65,7 +65,8 @@ struct LaneTile : WarpTile<P> {
   // (l, l ^ 1).
   static constexpr bool kAlternate = !kInt8 && kLanesM > 1 && kLanesN > 1;
   static constexpr int kM0 = kAlternate ? 2 : kLanesM, kN0 = kAlternate ? 2 : 1;
-  using Threads = Ints<kM0, kN0, kLanesM / kM0, kLanesN / kN0, W::kWarpsM, W::kWarpsN, kParts...>;
+  using Threads =
+      Ints<kM0, kN0, kLanesM / kM0, kLanesN / kN0, Warps::kWarpsM, Warps::kWarpsN, kParts...>;
   template <int kScale>
   using RowOf = LayoutOf<Threads, Ints<kScale, 0, kM0 * kScale, 0, kWarp.m, 0, 0 * kParts...>>;
   template <int kScale>
@@ -73,9 +74,9 @@ struct LaneTile : WarpTile<P> {
 };
 
 // What a thread reads of shared memory at once.
-template <class T, int kCount>
-struct alignas(kCount * sizeof(T)) SharedVector {
-  T value[kCount];
+template <class Type, int kCount>
+struct alignas(kCount * sizeof(Type)) SharedVector {
+  Type value[kCount];
 };
 
 }  // namespace weft::gemm

@@ -63,7 +63,7 @@ inline namespace WEFT_BACKEND {
 //                  them from registers, where each warp makes what is multiplied (held_columns.hpp)
 //     kFills       optional: warps change what has come before it is multiplied (MbarRing::Fill); kFillWarps
 //                  of them, 1 to 3, which take kFillRegisters more than threads that copy (1; 8)
-template <class P, class Spec>
+template <class PolicyT, class Spec>
 class WgmmaSm90Mainloop {
  public:
   static constexpr bool kResident = requires { requires Spec::kResident; };
@@ -82,7 +82,7 @@ class WgmmaSm90Mainloop {
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
-  static constexpr auto kConfig = P::config;
+  static constexpr auto kConfig = PolicyT::config;
   static constexpr TileShape kTile = kConfig.threadblock, kWarp = kConfig.warp;
   static_assert(arch::IsWgmmaN(kWarp.m) && kWarp.n % 64 == 0 && kWarp.n > 0,
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
@@ -186,16 +186,16 @@ class WgmmaSm90Mainloop {
   // barriers 1, and what fills rows 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
   // receives sums (SplitSums).
   static constexpr int kPlaceBytes = 8 +
-                                     (P::Epilogue::kSourceZeroPoint && !kFills ? 8
-                                      : P::Epilogue::kFilterZeroPoint          ? 4
-                                                                               : 0) +
-                                     (P::Epilogue::kHasSums ? 4 : 0);
-  static constexpr bool kBytes = sizeof(typename P::Epilogue::Output) == 1;
-  static constexpr bool kHalves = kStagesHalves<P, kOrder>;
+                                     (PolicyT::Epilogue::kSourceZeroPoint && !kFills ? 8
+                                      : PolicyT::Epilogue::kFilterZeroPoint          ? 4
+                                                                                     : 0) +
+                                     (PolicyT::Epilogue::kHasSums ? 4 : 0);
+  static constexpr bool kBytes = sizeof(typename PolicyT::Epilogue::Output) == 1;
+  static constexpr bool kHalves = kStagesHalves<PolicyT, kOrder>;
   static constexpr int kStagedBytes =
       (kBytes ? kTurns * (kTile.m / kSplit * kTile.n) : 0) +
       (kBytes || kHalves ? kPlaceBytes * kStack * kGroups * kOwnN : 0) +
-      (kHalves || kStagesCopy<P, kOrder> ? kGroups * kStagedHalfBytes : 0);
+      (kHalves || kStagesCopy<PolicyT, kOrder> ? kGroups * kStagedHalfBytes : 0);
   static constexpr int kReceivedBytes =
       kSplit == 1 ? 0
                   : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +

@@ -12,23 +12,23 @@ inline namespace WEFT_BACKEND {
 
 // What a warpgroup product's outputs go through: bytes through shared memory, and 16 bits where channels lie
 // side by side in memory; others straight from registers, each by itself.
-template <class P, class Output, class M>
+template <class PolicyT, class Output, class Mma>
 class WgmmaStoreOf {
-  static constexpr int kBytes = sizeof(typename P::Epilogue::Output);
+  static constexpr int kBytes = sizeof(typename PolicyT::Epilogue::Output);
   struct Narrow {
-    using DstLayout = typename P::DstLayout;
-    using Epilogue = typename P::Epilogue;
-    static constexpr auto config = WithDstAlignment(P::config, kBytes);
+    using DstLayout = typename PolicyT::DstLayout;
+    using Epilogue = typename PolicyT::Epilogue;
+    static constexpr auto config = WithDstAlignment(PolicyT::config, kBytes);
   };
 
  public:
   using type = typename std::conditional_t<
-      kBytes == 1 || (M::kHalves && P::DstLayout::kChannelRun != 1),
-      std::type_identity<StagedStore<P, Output, M>>,
-      std::type_identity<DirectStore<Narrow, Output, typename M::Map>>>::type;
+      kBytes == 1 || (Mma::kHalves && PolicyT::DstLayout::kChannelRun != 1),
+      std::type_identity<StagedStore<PolicyT, Output, Mma>>,
+      std::type_identity<DirectStore<Narrow, Output, typename Mma::Map>>>::type;
 };
-template <class P, class Output, class M>
-using WgmmaStore = typename WgmmaStoreOf<P, Output, M>::type;
+template <class PolicyT, class Output, class Mma>
+using WgmmaStore = typename WgmmaStoreOf<PolicyT, Output, Mma>::type;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

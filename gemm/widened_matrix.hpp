@@ -27,11 +27,11 @@ constexpr int NarrowBytes(int elements, int bits) {
 
 inline namespace WEFT_BACKEND {
 
-// What fills the stages of mainloop M. Load: Widen. kLines: of a slice.
-template <class M, class Load, int kLines>
+// What fills the stages of mainloop Mma. Load: Widen. kLines: of a slice.
+template <class Mma, class Load, int kLines>
 class WidenMatrix;
-template <class M, class Element, class From, int kLines>
-class WidenMatrix<M, Widen<Element, From>, kLines> : public FillsEverySlice<M> {
+template <class Mma, class Element, class From, int kLines>
+class WidenMatrix<Mma, Widen<Element, From>, kLines> : public FillsEverySlice<Mma> {
   using Pair = WidenedPair<Widen<Element, From>>;
   static constexpr bool kInt4 = std::is_same_v<From, Int4>;
   static constexpr int kBits = kInt4 ? 4 : 8, kWide = 128;
@@ -43,23 +43,23 @@ class WidenMatrix<M, Widen<Element, From>, kLines> : public FillsEverySlice<M> {
  public:
   template <class Params>
   WEFT_DEVICE WidenMatrix(arch::Thread t, const Params&, const FillMemory&)
-      : FillsEverySlice<M>(t) {}
+      : FillsEverySlice<Mma>(t) {}
 
   WEFT_DEVICE void Fill(arch::Thread t, std::uint32_t stage) const {
     constexpr int kRounds = kLines / kWarpLines;
     WEFT_NO_UNROLL
-    for (int first = this->warp_; first < kRounds; first += kTogether * M::kFillWarps) {
+    for (int first = this->warp_; first < kRounds; first += kTogether * Mma::kFillWarps) {
       Chunk narrow[kTogether];
       WEFT_UNROLL
       for (int n = 0; n < kTogether; ++n) {
-        if (const int i = first + n * M::kFillWarps; i < kRounds) {
+        if (const int i = first + n * Mma::kFillWarps; i < kRounds) {
           narrow[n] = t.template LoadSharedAt<Chunk>(
               stage + static_cast<std::uint32_t>(i * 512 + t.lane() * 16));
         }
       }
       WEFT_UNROLL
       for (int n = 0; n < kTogether; ++n) {
-        if (const int i = first + n * M::kFillWarps; i < kRounds) Store(t, stage, i, narrow[n]);
+        if (const int i = first + n * Mma::kFillWarps; i < kRounds) Store(t, stage, i, narrow[n]);
       }
     }
   }

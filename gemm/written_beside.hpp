@@ -24,11 +24,11 @@ WEFT_DEVICE std::int64_t PixelOffset(const TensorExtents& e, std::int32_t pq) {
   }
 }
 
-// P, Output, kChannels: EpilogueMath's. c: its Channels.
-template <class P, class Output, int kChannels>
+// PolicyT, Output, kChannels: EpilogueMath's. c: its Channels.
+template <class PolicyT, class Output, int kChannels>
 struct WrittenBeside {
-  using Dst = typename P::DstLayout;
-  using Epilogue = typename P::Epilogue;
+  using Dst = typename PolicyT::DstLayout;
+  using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   using Range = std::conditional_t<Epilogue::kHasRange, KeptRange<kChannels>, NoRange>;
 
@@ -61,9 +61,9 @@ struct WrittenBeside {
   }();
 
   // wanted: the pixel is one, and some channels may be.
-  template <class C>
+  template <class CopyT>
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, const OutputPixel& pixel,
-                                    bool wanted, const C& c, const Seen<kChannels>& seen,
+                                    bool wanted, const CopyT& c, const Seen<kChannels>& seen,
                                     [[maybe_unused]] Range& range) {
     std::int64_t begin = 0;
     if constexpr (Epilogue::kHasCopy) {
@@ -73,9 +73,10 @@ struct WrittenBeside {
     WriteSeen(t, p, wanted ? begin : -1, c, seen, range);
   }
   // begin: where the pixel begins in the copy, in elements; negative if it is none.
-  template <class C>
-  WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, std::int64_t begin, const C& c,
-                                    const Seen<kChannels>& seen, [[maybe_unused]] Range& range) {
+  template <class CopyT>
+  WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, std::int64_t begin,
+                                    const CopyT& c, const Seen<kChannels>& seen,
+                                    [[maybe_unused]] Range& range) {
     if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, begin, c, seen.copy);
     TakeRange(begin >= 0, seen, range);
   }
@@ -91,24 +92,24 @@ struct WrittenBeside {
 
   // The copies of one pixel: as many channels at once as the output's stores, whose alignment they
   // share, where they lie side by side as its do.
-  template <class C>
+  template <class CopyT>
   WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, std::int64_t begin,
-                                      const C& c, const float (&values)[kChannels]) {
+                                      const CopyT& c, const float (&values)[kChannels]) {
     using Copy = typename Epilogue::CopyStage;
     using Layout = typename Epilogue::template CopyLayout<Dst>;
-    using T = typename Copy::Element;
+    using Type = typename Copy::Element;
     constexpr int kRun = [] {
       if (!kCopiesLieAsOutputs) return 1;
-      int run = P::config.alignment.dst / static_cast<int>(sizeof(Element));
-      while (run > kChannels || run * sizeof(T) > 16) run /= 2;
+      int run = PolicyT::config.alignment.dst / static_cast<int>(sizeof(Element));
+      while (run > kChannels || run * sizeof(Type) > 16) run /= 2;
       return run;
     }();
-    struct alignas(kRun * sizeof(T)) Vector {
-      T value[kRun];
+    struct alignas(kRun * sizeof(Type)) Vector {
+      Type value[kRun];
     };
     const std::int32_t end = c.k + c.count;
     const std::int32_t padded_end = kCopiesLieAsOutputs && end == p.k ? p.padded_k : end;
-    T* const to = p.epilogue.template Get<Copy>().to + begin;
+    Type* const to = p.epilogue.template Get<Copy>().to + begin;
     WEFT_UNROLL
     for (int j = 0; j < kChannels; j += kRun) {
       Vector v;

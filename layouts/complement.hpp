@@ -19,11 +19,11 @@
 namespace weft::layouts {
 namespace detail {
 
-template <std::size_t R, class T>
-constexpr bool GapsAreWhole(const FlatModes<R, T>& unsorted) {
-  const FlatModes<R, T> m = SortedByStride(unsorted);
+template <std::size_t kModes, class Type>
+constexpr bool GapsAreWhole(const FlatModes<kModes, Type>& unsorted) {
+  const FlatModes<kModes, Type> m = SortedByStride(unsorted);
   std::int64_t end = 1;
-  for (std::size_t k = 0; k < R; ++k) {
+  for (std::size_t k = 0; k < kModes; ++k) {
     if (m.trivial(k)) continue;
     if (m.stride[k] < 0 || m.stride[k] % end != 0) return false;
     end = static_cast<std::int64_t>(m.extent[k]) * m.stride[k];
@@ -36,10 +36,10 @@ template <class Shape, class Stride>
 struct StaticModes;
 template <class... Ss, class... Ds>
 struct StaticModes<Tuple<Ss...>, Tuple<Ds...>> {
-  template <class S>
+  template <class StrideT>
   static constexpr std::int64_t ExtentOrZero() {
-    if constexpr (StaticInteger<S>) {
-      return S::value;
+    if constexpr (StaticInteger<StrideT>) {
+      return StrideT::value;
     } else {
       return 0;
     }
@@ -52,10 +52,10 @@ struct StaticModes<Tuple<Ss...>, Tuple<Ds...>> {
   }
 
   // The place of the mode with the K-th smallest stride.
-  template <std::size_t K>
+  template <std::size_t kPlace>
   static constexpr std::size_t At() {
     constexpr auto kSorted = Sorted();
-    return kSorted.index[K];
+    return kSorted.index[kPlace];
   }
 
   // Whether the gaps can be found without run-time numbers: only the last mode's extent may be one,
@@ -73,10 +73,10 @@ struct StaticModes<Tuple<Ss...>, Tuple<Ds...>> {
   ();
 };
 
-template <IsLayout A>
+template <IsLayout LayoutA>
 constexpr bool GapsAreKnown() {
-  if constexpr (IsStatic<typename A::Stride>) {
-    return StaticModes<typename A::Shape, typename A::Stride>::kGapsKnown;
+  if constexpr (IsStatic<typename LayoutA::Stride>) {
+    return StaticModes<typename LayoutA::Shape, typename LayoutA::Stride>::kGapsKnown;
   } else {
     return false;
   }
@@ -84,19 +84,19 @@ constexpr bool GapsAreKnown() {
 
 // The gaps before the K-th smallest stride and all later ones, where they are known. `end` is the
 // first offset past the modes seen so far.
-template <std::size_t K, IsLayout A, class M, class End, IsLayout Done>
-constexpr auto ComplementFrom(A a, M m, End end, Done done) {
-  if constexpr (K == kRank<A>) {
+template <std::size_t kPlace, IsLayout LayoutA, class Extent, class End, IsLayout Done>
+constexpr auto ComplementFrom(LayoutA a, Extent m, End end, Done done) {
+  if constexpr (kPlace == kRank<LayoutA>) {
     return AppendMode(done, CeilDiv(m, end), end);
   } else {
     constexpr std::size_t kMode =
-        StaticModes<typename A::Shape, typename A::Stride>::template At<K>();
+        StaticModes<typename LayoutA::Shape, typename LayoutA::Stride>::template At<kPlace>();
     const auto s = Get<kMode>(a.shape());
     const auto d = Get<kMode>(a.stride());
     if constexpr (IsInt<decltype(s), 1> || IsInt<decltype(d), 0>) {
-      return ComplementFrom<K + 1>(a, m, end, done);
+      return ComplementFrom<kPlace + 1>(a, m, end, done);
     } else {
-      return ComplementFrom<K + 1>(a, m, s * d, AppendMode(done, d / end, end));
+      return ComplementFrom<kPlace + 1>(a, m, s * d, AppendMode(done, d / end, end));
     }
   }
 }
@@ -105,18 +105,18 @@ constexpr auto ComplementFrom(A a, M m, End end, Done done) {
 
 // Whether Complement(a, m) is defined: with the modes sorted by stride, each stride is a multiple
 // of extent * stride of the one before. (Modes of stride 0 or extent 1 do not matter.)
-template <IsLayout A>
-constexpr bool IsComplementable(A a) {
+template <IsLayout LayoutA>
+constexpr bool IsComplementable(LayoutA a) {
   return detail::GapsAreWhole(detail::CoalescedModesOf(a));
 }
 
 // The layout of the offsets in [0, m) that a leaves out, beginning with 0. Static if a and m are.
-template <IsLayout A, Integer M>
-constexpr auto Complement(A a, M m) {
+template <IsLayout LayoutA, Integer Extent>
+constexpr auto Complement(LayoutA a, Extent m) {
   const auto modes = detail::CoalesceToTuple(a);
-  if constexpr (IsStatic<A>) {
+  if constexpr (IsStatic<LayoutA>) {
     static_assert(
-        detail::GapsAreWhole(detail::CoalescedModesOf(A{})),
+        detail::GapsAreWhole(detail::CoalescedModesOf(LayoutA{})),
         "layouts: Complement(A, m): sorted by stride, each stride of A must be a multiple "
         "of extent * stride of the mode before it");
   }
@@ -126,14 +126,14 @@ constexpr auto Complement(A a, M m) {
   } else {
     const auto sorted = detail::SortedByStride(detail::CoalescedModesOf(a));
     constexpr std::size_t kCount = decltype(sorted)::kCount;
-    using T = decltype(sorted.stride[0] + AsInteger(m));
-    T extent[kCount + 1] = {};
-    T stride[kCount + 1] = {};
-    T end = 1;
+    using Type = decltype(sorted.stride[0] + AsInteger(m));
+    Type extent[kCount + 1] = {};
+    Type stride[kCount + 1] = {};
+    Type end = 1;
     for (std::size_t k = 0; k < kCount; ++k) {
       stride[k] = end;
-      extent[k] = sorted.trivial(k) ? T{1} : static_cast<T>(sorted.stride[k] / end);
-      if (!sorted.trivial(k)) end = static_cast<T>(sorted.extent[k]) * sorted.stride[k];
+      extent[k] = sorted.trivial(k) ? Type{1} : static_cast<Type>(sorted.stride[k] / end);
+      if (!sorted.trivial(k)) end = static_cast<Type>(sorted.extent[k]) * sorted.stride[k];
     }
     extent[kCount] = CeilDiv(AsInteger(m), end);
     stride[kCount] = end;
@@ -142,8 +142,8 @@ constexpr auto Complement(A a, M m) {
 }
 
 // The complement within a's own reach: Complement(a, Cosize(a)).
-template <IsLayout A>
-constexpr auto Complement(A a) {
+template <IsLayout LayoutA>
+constexpr auto Complement(LayoutA a) {
   return Complement(a, Cosize(a));
 }
 

@@ -5,14 +5,15 @@
 
 namespace weft {
 
-// The bytes of std::complex<T>, T = float or double, aligned to both parts at once.
-template <class T>
-struct alignas(2 * sizeof(T)) Complex {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+// The bytes of std::complex<Type>, Type = float or double, aligned to both parts at once.
+template <class Type>
+struct alignas(2 * sizeof(Type)) Complex {
+  static_assert(std::is_same_v<Type, float> || std::is_same_v<Type, double>,
                 "weft: Complex<T> takes T = float or double");
-  T re, im;
-  Complex() = default;                                   // as a T's: without a value
-  constexpr Complex(T re, T im = 0) : re(re), im(im) {}  // NOLINT(runtime/explicit): as a T is one
+  Type re, im;
+  Complex() = default;  // as a Type's: without a value
+  constexpr Complex(Type re, Type im = 0)
+      : re(re), im(im) {}  // NOLINT(runtime/explicit): as a Type is one
   constexpr Complex& operator+=(const Complex& other) {
     re += other.re, im += other.im;
     return *this;
@@ -20,15 +21,16 @@ struct alignas(2 * sizeof(T)) Complex {
   friend constexpr bool operator==(const Complex&, const Complex&) = default;
 };
 
-template <class T>
+template <class Type>
 inline constexpr bool kIsComplex = false;
-template <class T>
-inline constexpr bool kIsComplex<Complex<T>> = true;
+template <class Type>
+inline constexpr bool kIsComplex<Complex<Type>> = true;
 
 // a * b + c: each part is two fmas, the one with a's real part first.
-template <class T>
-constexpr Complex<T> MulAdd(const Complex<T>& a, const Complex<T>& b, const Complex<T>& c) {
-  if constexpr (std::is_same_v<T, float>) {
+template <class Type>
+constexpr Complex<Type> MulAdd(const Complex<Type>& a, const Complex<Type>& b,
+                               const Complex<Type>& c) {
+  if constexpr (std::is_same_v<Type, float>) {
     return {__builtin_fmaf(-a.im, b.im, __builtin_fmaf(a.re, b.re, c.re)),
             __builtin_fmaf(a.im, b.re, __builtin_fmaf(a.re, b.im, c.im))};
   } else {
@@ -38,7 +40,7 @@ constexpr Complex<T> MulAdd(const Complex<T>& a, const Complex<T>& b, const Comp
 }
 
 // What epilogues compute in their own type, not in float.
-template <class T>
-inline constexpr bool kOwnArithmetic = std::is_same_v<T, double> || kIsComplex<T>;
+template <class Type>
+inline constexpr bool kOwnArithmetic = std::is_same_v<Type, double> || kIsComplex<Type>;
 
 }  // namespace weft

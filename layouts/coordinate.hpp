@@ -18,7 +18,7 @@ inline constexpr Underscore _{};
 
 namespace detail {
 
-template <class T>
+template <class Type>
 struct ContainsUnderscore {
   static constexpr bool kValue = false;
 };
@@ -31,47 +31,47 @@ struct ContainsUnderscore<Tuple<Ts...>> {
   static constexpr bool kValue = (ContainsUnderscore<Ts>::kValue || ... || false);
 };
 
-template <class N>
-constexpr auto DivideIndex(N n, Int<1>) {
+template <class Index>
+constexpr auto DivideIndex(Index n, Int<1>) {
   return n;
 }
-template <class N, Integer D>
-constexpr auto DivideIndex(N n, D d) {
+template <class Index, Integer Divisor>
+constexpr auto DivideIndex(Index n, Divisor d) {
   return n / d;
 }
-template <class N>
-constexpr Int<0> IndexRemainder(N, Int<1>) {
+template <class Index>
+constexpr Int<0> IndexRemainder(Index, Int<1>) {
   return {};
 }
-template <class N, Integer D>
-constexpr auto IndexRemainder(N n, D d) {
+template <class Index, Integer Divisor>
+constexpr auto IndexRemainder(Index n, Divisor d) {
   return n % d;
 }
 
-// A linear index split over the modes from I on; the last mode takes all that is left, so that an
+// A linear index split over the modes from kIndex on; the last mode takes all that is left, so that an
 // index past the end keeps walking along it.
-template <std::size_t I, class N, class Shape>
-constexpr auto SplitFrom(N index, Shape shape) {
+template <std::size_t kIndex, class Index, class Shape>
+constexpr auto SplitFrom(Index index, Shape shape) {
   if constexpr (kTupleSize<Shape> == 0) {
     return Tuple<>{};
-  } else if constexpr (I + 1 == kTupleSize<Shape>) {
+  } else if constexpr (kIndex + 1 == kTupleSize<Shape>) {
     return MakeTuple(index);
   } else {
-    const auto size = Size<I>(shape);
+    const auto size = Size<kIndex>(shape);
     return Concat(MakeTuple(IndexRemainder(index, size)),
-                  SplitFrom<I + 1>(DivideIndex(index, size), shape));
+                  SplitFrom<kIndex + 1>(DivideIndex(index, size), shape));
   }
 }
 
 }  // namespace detail
 
-// T holds an underscore somewhere, so a layout called with it is sliced.
-template <class T>
-concept HasUnderscore = detail::ContainsUnderscore<std::remove_cvref_t<T>>::kValue;
+// Type holds an underscore somewhere, so a layout called with it is sliced.
+template <class Type>
+concept HasUnderscore = detail::ContainsUnderscore<std::remove_cvref_t<Type>>::kValue;
 
 // The nested coordinate at linear index: congruent to shape.
-template <Integer N, class Shape>
-constexpr auto IndexToCoord(N index, Shape shape) {
+template <Integer Index, class Shape>
+constexpr auto IndexToCoord(Index index, Shape shape) {
   if constexpr (!IsTuple<Shape>) {
     return AsInteger(index);
   } else {
@@ -83,8 +83,8 @@ constexpr auto IndexToCoord(N index, Shape shape) {
 
 // The nested coordinate that a layout shape:stride sends to offset, where the layout is a bijection
 // onto [0, size): at each leaf (offset / d) % s.
-template <Integer N, class Shape, class Stride>
-constexpr auto OffsetToCoord(N offset, Shape shape, Stride stride) {
+template <Integer Index, class Shape, class Stride>
+constexpr auto OffsetToCoord(Index offset, Shape shape, Stride stride) {
   static_assert(Congruent<Shape, Stride>,
                 "layouts: OffsetToCoord: shape and stride are not nested alike");
   if constexpr (!IsTuple<Shape>) {
@@ -107,8 +107,8 @@ constexpr auto CoordToOffset(Coord coord, Shape shape, Stride stride) {
   if constexpr (!WeaklyCongruent<Coord, Shape>) {
     return Int<0>{};  // the sentence above is the error
   } else if constexpr (IsTuple<Coord>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return (Int<0>{} + ... + CoordToOffset(Get<I>(coord), Get<I>(shape), Get<I>(stride)));
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return (Int<0>{} + ... + CoordToOffset(Get<Is>(coord), Get<Is>(shape), Get<Is>(stride)));
     }
     (std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (IsTuple<Shape>) {
@@ -154,15 +154,15 @@ constexpr auto ConvertCoord(Coord coord, From from, To to) {
 
 // The parts of t (a shape or a stride) at which coord has an underscore, left to right, one element
 // each: Slice((_, 1), (2, (3, 4))) is (2).
-template <class Coord, class T>
-constexpr auto Slice(Coord coord, T t) {
+template <class Coord, class Type>
+constexpr auto Slice(Coord coord, Type t) {
   if constexpr (std::is_same_v<Coord, Underscore>) {
     return MakeTuple(t);
   } else if constexpr (IsTuple<Coord>) {
-    static_assert(detail::RankOf<Coord>() == detail::RankOf<T>(),
+    static_assert(detail::RankOf<Coord>() == detail::RankOf<Type>(),
                   "layouts: Slice: the coordinate needs one entry for each mode");
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return Concat(Slice(Get<I>(coord), Get<I>(t))...);
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return Concat(Slice(Get<Is>(coord), Get<Is>(t))...);
     }
     (std::make_index_sequence<kTupleSize<Coord>>{});
   } else {

@@ -41,14 +41,14 @@ constexpr auto CoordinateTensor(Rows rows, Columns columns) {
                  MakeTuple(Int<1>{}, Int<CoordinateIterator::kColumn>{})));
 }
 
-// T is a view of coordinates.
-template <class T>
-concept IsCoordinateTensor = IsTensorView<T> &&
-    std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().data())>, CoordinateIterator>;
+// Type is a view of coordinates.
+template <class Type>
+concept IsCoordinateTensor = IsTensorView<Type> &&
+    std::is_same_v<std::remove_cvref_t<decltype(std::declval<Type>().data())>, CoordinateIterator>;
 
 // Whether the coordinate at `index` (one number, or one entry for each mode) is one of the matrix.
-template <IsCoordinateTensor V, class... Cs>
-constexpr bool IsInside(V where, Cs... index) {
+template <IsCoordinateTensor View, class... Cs>
+constexpr bool IsInside(View where, Cs... index) {
   const RowColumn at = where(index...), extent = where.data().extent;
   return at.row < extent.row && at.column < extent.column;
 }

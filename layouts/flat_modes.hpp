@@ -11,12 +11,12 @@
 namespace weft::layouts::detail {
 
 // The modes of a flat layout. index[k] is the place mode k had before any sorting.
-template <std::size_t R, class T>
+template <std::size_t kModes, class Type>
 struct FlatModes {
-  static constexpr std::size_t kCount = R;
-  T extent[R];
-  T stride[R];
-  std::size_t index[R];
+  static constexpr std::size_t kCount = kModes;
+  Type extent[kModes];
+  Type stride[kModes];
+  std::size_t index[kModes];
 
   // Contributes nothing to the set of offsets.
   constexpr bool trivial(std::size_t k) const { return extent[k] == 1 || stride[k] == 0; }
@@ -29,35 +29,36 @@ constexpr auto CommonInteger(const Tuple<Ts...>&) {
 }
 
 // The modes of a layout, one for each leaf.
-template <IsLayout L>
-constexpr auto FlatModesOf(L layout) {
+template <IsLayout LayoutT>
+constexpr auto FlatModesOf(LayoutT layout) {
   const auto extents = FlattenToTuple(layout.shape());
   const auto strides = FlattenToTuple(layout.stride());
   constexpr std::size_t kCount = kTupleSize<decltype(extents)>;
-  using T = decltype(CommonInteger(extents) + CommonInteger(strides));
-  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-    return FlatModes<kCount, T>{
-        {static_cast<T>(Get<I>(extents))...}, {static_cast<T>(Get<I>(strides))...}, {I...}};
+  using Type = decltype(CommonInteger(extents) + CommonInteger(strides));
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+    return FlatModes<kCount, Type>{{static_cast<Type>(Get<Is>(extents))...},
+                                   {static_cast<Type>(Get<Is>(strides))...},
+                                   {Is...}};
   }
   (std::make_index_sequence<kCount>{});
 }
 
 // The same, coalesced as far as the layout's type allows.
-template <IsLayout L>
-constexpr auto CoalescedModesOf(L layout) {
+template <IsLayout LayoutT>
+constexpr auto CoalescedModesOf(LayoutT layout) {
   return FlatModesOf(CoalesceToTuple(layout));
 }
 
 // Sorted by stride, trivial modes first; equal ones keep their order.
-template <std::size_t R, class T>
-constexpr FlatModes<R, T> SortedByStride(FlatModes<R, T> m) {
+template <std::size_t kModes, class Type>
+constexpr FlatModes<kModes, Type> SortedByStride(FlatModes<kModes, Type> m) {
   const auto before = [&m](std::size_t a, std::size_t b) constexpr {
     if (m.trivial(a) || m.trivial(b)) return m.trivial(a) && !m.trivial(b);
     return m.stride[a] < m.stride[b];
   };
-  for (std::size_t i = 1; i < R; ++i) {
+  for (std::size_t i = 1; i < kModes; ++i) {
     for (std::size_t k = i; k > 0 && before(k, k - 1); --k) {
-      const T extent = m.extent[k], stride = m.stride[k];
+      const Type extent = m.extent[k], stride = m.stride[k];
       const std::size_t index = m.index[k];
       m.extent[k] = m.extent[k - 1];
       m.stride[k] = m.stride[k - 1];
@@ -71,12 +72,12 @@ constexpr FlatModes<R, T> SortedByStride(FlatModes<R, T> m) {
 }
 
 // A run-time flat layout from arrays.
-template <std::size_t R, class T>
-constexpr auto LayoutOf(const T (&extent)[R], const T (&stride)[R]) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-    return Unwrap(MakeLayout(MakeTuple(extent[I]...), MakeTuple(stride[I]...)));
+template <std::size_t kModes, class Type>
+constexpr auto LayoutOf(const Type (&extent)[kModes], const Type (&stride)[kModes]) {
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+    return Unwrap(MakeLayout(MakeTuple(extent[Is]...), MakeTuple(stride[Is]...)));
   }
-  (std::make_index_sequence<R>{});
+  (std::make_index_sequence<kModes>{});
 }
 
 }  // namespace weft::layouts::detail

@@ -33,8 +33,8 @@ struct FilterExtents {
 };
 
 // The smallest multiple of `multiple` that is not below `value`.
-template <class T>
-constexpr T RoundUp(T value, std::type_identity_t<T> multiple) {
+template <class Type>
+constexpr Type RoundUp(Type value, std::type_identity_t<Type> multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
@@ -177,14 +177,14 @@ struct KRSx4x4 {
   }
 };
 
-template <class T>
+template <class Type>
 concept TensorFormat = requires {
-  requires T::kIsActivationFormat;
+  requires Type::kIsActivationFormat;
 };
 
-template <class T>
+template <class Type>
 concept FilterFormat = requires {
-  requires T::kIsFilterFormat;
+  requires Type::kIsFilterFormat;
 };
 
 }  // namespace weft

@@ -16,19 +16,19 @@ namespace weft::layouts {
 namespace detail {
 
 // The right inverse of these modes as arrays; modes past the first gap become 1:0.
-template <std::size_t R, class T>
-constexpr FlatModes<R, T> RightInverseModes(const FlatModes<R, T>& modes) {
-  const FlatModes<R, T> sorted = SortedByStride(modes);
-  T place[R] = {};  // the index of the first element of each mode
-  T size = 1;
-  for (std::size_t k = 0; k < R; ++k) {
+template <std::size_t kModes, class Type>
+constexpr FlatModes<kModes, Type> RightInverseModes(const FlatModes<kModes, Type>& modes) {
+  const FlatModes<kModes, Type> sorted = SortedByStride(modes);
+  Type place[kModes] = {};  // the index of the first element of each mode
+  Type size = 1;
+  for (std::size_t k = 0; k < kModes; ++k) {
     place[k] = size;
     size *= modes.extent[k];
   }
-  FlatModes<R, T> result{};
-  for (std::size_t k = 0; k < R; ++k) result.extent[k] = 1;
-  T reached = 1;
-  for (std::size_t k = 0; k < R; ++k) {
+  FlatModes<kModes, Type> result{};
+  for (std::size_t k = 0; k < kModes; ++k) result.extent[k] = 1;
+  Type reached = 1;
+  for (std::size_t k = 0; k < kModes; ++k) {
     if (sorted.trivial(k)) continue;
     if (sorted.stride[k] != reached) break;
     result.extent[k] = sorted.extent[k];
@@ -38,9 +38,9 @@ constexpr FlatModes<R, T> RightInverseModes(const FlatModes<R, T>& modes) {
   return result;
 }
 
-template <std::size_t R, class T>
-constexpr bool NoStrideRepeats(const FlatModes<R, T>& m) {
-  for (std::size_t k = 0; k < R; ++k) {
+template <std::size_t kModes, class Type>
+constexpr bool NoStrideRepeats(const FlatModes<kModes, Type>& m) {
+  for (std::size_t k = 0; k < kModes; ++k) {
     if (m.stride[k] == 0 && m.extent[k] != 1) return false;
   }
   return GapsAreWhole(m);
@@ -50,15 +50,15 @@ constexpr bool NoStrideRepeats(const FlatModes<R, T>& m) {
 
 // The right inverse with as many elements as a's modes give, 1:0 if none has stride 1. Static if a
 // is.
-template <IsLayout A>
-constexpr auto RightInverse(A a) {
+template <IsLayout LayoutA>
+constexpr auto RightInverse(LayoutA a) {
   const auto modes = detail::CoalesceToTuple(a);
   constexpr std::size_t kCount = kRank<decltype(modes)>;
   if constexpr (IsStatic<decltype(modes)>) {
-    return [&]<std::size_t... K>(std::index_sequence<K...>) constexpr {
-      constexpr auto kInverse = detail::RightInverseModes(detail::CoalescedModesOf(A{}));
-      return Coalesce(MakeLayout(MakeTuple(Int<kInverse.extent[K]>{}...),
-                                 MakeTuple(Int<kInverse.stride[K]>{}...)));
+    return [&]<std::size_t... Ks>(std::index_sequence<Ks...>) constexpr {
+      constexpr auto kInverse = detail::RightInverseModes(detail::CoalescedModesOf(LayoutA{}));
+      return Coalesce(MakeLayout(MakeTuple(Int<kInverse.extent[Ks]>{}...),
+                                 MakeTuple(Int<kInverse.stride[Ks]>{}...)));
     }
     (std::make_index_sequence<kCount>{});
   } else if constexpr (kCount == 1 && IsInt<decltype(Get<0>(modes.stride())), 1>) {
@@ -70,16 +70,16 @@ constexpr auto RightInverse(A a) {
 }
 
 // Whether LeftInverse(a) is defined: a is complementable and sends no two indices to one offset.
-template <IsLayout A>
-constexpr bool IsLeftInvertible(A a) {
+template <IsLayout LayoutA>
+constexpr bool IsLeftInvertible(LayoutA a) {
   return detail::NoStrideRepeats(detail::CoalescedModesOf(a));
 }
 
 // The left inverse. Offsets that a does not take have some index as well, without meaning.
-template <IsLayout A>
-constexpr auto LeftInverse(A a) {
-  if constexpr (IsStatic<A>) {
-    static_assert(detail::NoStrideRepeats(detail::CoalescedModesOf(A{})),
+template <IsLayout LayoutA>
+constexpr auto LeftInverse(LayoutA a) {
+  if constexpr (IsStatic<LayoutA>) {
+    static_assert(detail::NoStrideRepeats(detail::CoalescedModesOf(LayoutA{})),
                   "layouts: LeftInverse(A): A must not send two indices to one offset, and sorted "
                   "by stride each stride must be a multiple of extent * stride before it");
   }

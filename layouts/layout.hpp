@@ -17,7 +17,7 @@ template <class ShapeT, class StrideT>
 struct Layout;
 
 namespace detail {
-template <class T>
+template <class Type>
 struct IsLayoutTrait : std::false_type {};
 template <class Shape, class Stride>
 struct IsLayoutTrait<Layout<Shape, Stride>> : std::true_type {};
@@ -30,9 +30,9 @@ struct AllStatic<Layout<Shape, Stride>> {
 };
 }  // namespace detail
 
-// T is a Layout.
-template <class T>
-concept IsLayout = detail::IsLayoutTrait<std::remove_cvref_t<T>>::value;
+// Type is a Layout.
+template <class Type>
+concept IsLayout = detail::IsLayoutTrait<std::remove_cvref_t<Type>>::value;
 
 // A layout and the offset at which it begins.
 template <class LayoutT, class Offset>
@@ -71,8 +71,8 @@ struct Layout : detail::Leaf<0, ShapeT>, detail::Leaf<1, StrideT> {
   }
 
   // The nested coordinate at a linear index.
-  template <Integer N>
-  constexpr auto CoordAt(N index) const {
+  template <Integer Index>
+  constexpr auto CoordAt(Index index) const {
     return IndexToCoord(index, shape());
   }
 
@@ -90,7 +90,7 @@ constexpr auto MakeLayout(Shape shape) {
 }
 
 namespace detail {
-template <class T>
+template <class Type>
 struct IsOrder : std::false_type {};
 template <>
 struct IsOrder<ColumnMajor> : std::true_type {};
@@ -100,8 +100,8 @@ template <std::size_t... Positions>
 struct IsOrder<Order<Positions...>> : std::true_type {};
 
 // Plain integers as int32 or int64, at every leaf.
-template <class T>
-constexpr auto Normal(T t) {
+template <class Type>
+constexpr auto Normal(Type t) {
   return TransformLeaves(
       t, [](const auto& x) constexpr { return AsInteger(x); });
 }
@@ -125,31 +125,31 @@ constexpr auto MakeLayout(Shape shape, Stride stride) {
 // Static layouts as types: LayoutOf<Nest<Ints<4>, Ints<2, 3>>, Nest<Ints<2>, Ints<1, 8>>>.
 template <int... k>
 using Ints = decltype(MakeTuple(kInt<k>...));
-template <class... T>
-using Nest = decltype(MakeTuple(T()...));
+template <class... Types>
+using Nest = decltype(MakeTuple(Types()...));
 template <class Shape, class Stride>
 using LayoutOf = decltype(MakeLayout(Shape(), Stride()));
 
 // The layouts side by side, one mode each: MakeLayout(2:1, 3:5) is (2, 3):(1, 5).
-template <IsLayout A, IsLayout... More>
-constexpr auto MakeLayout(A a, More... more) {
+template <IsLayout LayoutA, IsLayout... More>
+constexpr auto MakeLayout(LayoutA a, More... more) {
   return MakeLayout(MakeTuple(a.shape(), more.shape()...), MakeTuple(a.stride(), more.stride()...));
 }
 
 // The number of coordinates.
-template <IsLayout L>
-constexpr auto Size(L layout) {
+template <IsLayout LayoutT>
+constexpr auto Size(LayoutT layout) {
   return Size(layout.shape());
 }
-template <std::size_t I, std::size_t... Js, IsLayout L>
-constexpr auto Size(L layout) {
-  return Size<I, Js...>(layout.shape());
+template <std::size_t kIndex, std::size_t... Js, IsLayout LayoutT>
+constexpr auto Size(LayoutT layout) {
+  return Size<kIndex, Js...>(layout.shape());
 }
 
 // How far the offsets reach: 1 + the sum over the leaves of (s_i - 1) * |d_i|, which is the largest
 // offset plus one where no stride is negative. For shapes of at least one element.
-template <IsLayout L>
-constexpr auto Cosize(L layout) {
+template <IsLayout LayoutT>
+constexpr auto Cosize(LayoutT layout) {
   const auto reach = Transform(
       FlattenToTuple(layout.shape()), FlattenToTuple(layout.stride()),
       [](const auto& s, const auto& d) constexpr { return (s - Int<1>{}) * Abs(d); });
@@ -157,54 +157,55 @@ constexpr auto Cosize(L layout) {
       reach, Int<1>{}, [](const auto& n, const auto& x) constexpr { return n + x; });
 }
 
-// Mode I as a layout; mode J of it, and so on.
-template <std::size_t I, std::size_t... Js, IsLayout L>
-constexpr auto Get(L layout) {
-  return MakeLayout(Get<I, Js...>(layout.shape()), Get<I, Js...>(layout.stride()));
+// Mode kIndex as a layout; mode J of it, and so on.
+template <std::size_t kIndex, std::size_t... Js, IsLayout LayoutT>
+constexpr auto Get(LayoutT layout) {
+  return MakeLayout(Get<kIndex, Js...>(layout.shape()), Get<kIndex, Js...>(layout.stride()));
 }
 
 // Modes i, j, ... as a layout.
-template <std::size_t... I, IsLayout L>
-constexpr auto Select(L layout) {
-  return MakeLayout(Select<I...>(layout.shape()), Select<I...>(layout.stride()));
+template <std::size_t... Is, IsLayout LayoutT>
+constexpr auto Select(LayoutT layout) {
+  return MakeLayout(Select<Is...>(layout.shape()), Select<Is...>(layout.stride()));
 }
 
-// Modes B to E-1 as a layout.
-template <std::size_t B, std::size_t E, IsLayout L>
-constexpr auto Take(L layout) {
-  return MakeLayout(Take<B, E>(layout.shape()), Take<B, E>(layout.stride()));
+// Modes kBegin to E-1 as a layout.
+template <std::size_t kBegin, std::size_t kEnd, IsLayout LayoutT>
+constexpr auto Take(LayoutT layout) {
+  return MakeLayout(Take<kBegin, kEnd>(layout.shape()), Take<kBegin, kEnd>(layout.stride()));
 }
 
-// Modes B to E-1 nested into one mode; the offsets stay.
-template <std::size_t B, std::size_t E, IsLayout L>
-constexpr auto Group(L layout) {
-  return MakeLayout(Group<B, E>(AsTuple(layout.shape())), Group<B, E>(AsTuple(layout.stride())));
+// Modes kBegin to E-1 nested into one mode; the offsets stay.
+template <std::size_t kBegin, std::size_t kEnd, IsLayout LayoutT>
+constexpr auto Group(LayoutT layout) {
+  return MakeLayout(Group<kBegin, kEnd>(AsTuple(layout.shape())),
+                    Group<kBegin, kEnd>(AsTuple(layout.stride())));
 }
 
-// layout with mode I replaced by x.
-template <std::size_t I, IsLayout L, IsLayout X>
-constexpr auto Replace(L layout, X x) {
-  return MakeLayout(Replace<I>(AsTuple(layout.shape()), x.shape()),
-                    Replace<I>(AsTuple(layout.stride()), x.stride()));
+// layout with mode kIndex replaced by x.
+template <std::size_t kIndex, IsLayout LayoutT, IsLayout OtherLayout>
+constexpr auto Replace(LayoutT layout, OtherLayout x) {
+  return MakeLayout(Replace<kIndex>(AsTuple(layout.shape()), x.shape()),
+                    Replace<kIndex>(AsTuple(layout.stride()), x.stride()));
 }
 
 // layout with x as one more mode.
-template <IsLayout L, IsLayout X>
-constexpr auto Append(L layout, X x) {
+template <IsLayout LayoutT, IsLayout OtherLayout>
+constexpr auto Append(LayoutT layout, OtherLayout x) {
   return MakeLayout(Append(layout.shape(), x.shape()), Append(layout.stride(), x.stride()));
 }
 
 // Depth 0 or 1, the same leaves.
-template <IsLayout L>
-constexpr auto Flatten(L layout) {
+template <IsLayout LayoutT>
+constexpr auto Flatten(LayoutT layout) {
   return MakeLayout(Flatten(layout.shape()), Flatten(layout.stride()));
 }
 
 // The modes at which coord has an underscore, in a row, and the offset at which they begin:
 // slice.layout(x) + slice.offset is layout at coord with x in the underscores' places.
-template <IsLayout L, class Coord>
-constexpr auto SliceAndOffset(L layout, Coord coord) {
-  static_assert(WeaklyCongruent<Coord, typename L::Shape>,
+template <IsLayout LayoutT, class Coord>
+constexpr auto SliceAndOffset(LayoutT layout, Coord coord) {
+  static_assert(WeaklyCongruent<Coord, typename LayoutT::Shape>,
                 "layouts: Slice: the coordinate needs one entry for each mode, each a number, an "
                 "underscore, or a tuple that fits the mode");
   const auto sliced = Slice(coord, layout);
@@ -214,9 +215,9 @@ constexpr auto SliceAndOffset(L layout, Coord coord) {
 }
 
 // The modes at which coord has an underscore as one layout, one mode each.
-template <class Coord, IsLayout L>
-constexpr auto Slice(Coord coord, L layout) {
-  static_assert(WeaklyCongruent<Coord, typename L::Shape>,
+template <class Coord, IsLayout LayoutT>
+constexpr auto Slice(Coord coord, LayoutT layout) {
+  static_assert(WeaklyCongruent<Coord, typename LayoutT::Shape>,
                 "layouts: Slice: the coordinate needs one entry for each mode, each a number, an "
                 "underscore, or a tuple that fits the mode");
   return MakeLayout(Slice(coord, layout.shape()), Slice(coord, layout.stride()));

@@ -11,15 +11,15 @@ namespace weft::layouts {
 
 // Element (i, j) lives at data[i * row_stride + j * col_stride]. Strides count elements and may be
 // negative or 0 (a broadcast). Row-major has col_stride 1, column-major row_stride 1.
-template <class T>
+template <class Type>
 struct Matrix {
-  T* data = nullptr;
+  Type* data = nullptr;
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 0;
 
-  constexpr T& operator()(std::int64_t i, std::int64_t j) const {
+  constexpr Type& operator()(std::int64_t i, std::int64_t j) const {
     return data[i * row_stride + j * col_stride];
   }
 
@@ -42,35 +42,36 @@ struct Matrix {
   constexpr bool is_column_major() const { return row_stride == 1; }
 
   // A view that cannot write.
-  template <class U>
-  requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator Matrix<U>() const {
+  template <class OtherType>
+  requires(!std::is_const_v<Type> && std::is_same_v<OtherType, const Type>) constexpr
+  operator Matrix<OtherType>() const {
     return {data, rows, cols, row_stride, col_stride};
   }
 };
 
 // A compact row-major matrix.
-template <class T>
-constexpr Matrix<T> MakeMatrix(T* data, std::int64_t rows, std::int64_t cols, RowMajor) {
+template <class Type>
+constexpr Matrix<Type> MakeMatrix(Type* data, std::int64_t rows, std::int64_t cols, RowMajor) {
   return {data, rows, cols, cols, 1};
 }
 
 // A row-major matrix whose rows begin `leading` elements apart.
-template <class T>
-constexpr Matrix<T> MakeMatrix(T* data, std::int64_t rows, std::int64_t cols, RowMajor,
-                               std::int64_t leading) {
+template <class Type>
+constexpr Matrix<Type> MakeMatrix(Type* data, std::int64_t rows, std::int64_t cols, RowMajor,
+                                  std::int64_t leading) {
   return {data, rows, cols, leading, 1};
 }
 
 // A compact column-major matrix.
-template <class T>
-constexpr Matrix<T> MakeMatrix(T* data, std::int64_t rows, std::int64_t cols, ColumnMajor) {
+template <class Type>
+constexpr Matrix<Type> MakeMatrix(Type* data, std::int64_t rows, std::int64_t cols, ColumnMajor) {
   return {data, rows, cols, 1, rows};
 }
 
 // A column-major matrix whose columns begin `leading` elements apart.
-template <class T>
-constexpr Matrix<T> MakeMatrix(T* data, std::int64_t rows, std::int64_t cols, ColumnMajor,
-                               std::int64_t leading) {
+template <class Type>
+constexpr Matrix<Type> MakeMatrix(Type* data, std::int64_t rows, std::int64_t cols, ColumnMajor,
+                                  std::int64_t leading) {
   return {data, rows, cols, 1, leading};
 }
 

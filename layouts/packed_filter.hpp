@@ -19,8 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/packing.hpp"
 
@@ -31,13 +30,13 @@ struct SharedFilter;  // prologues/prologues.hpp; here they only tell types apar
 struct Depthwise;
 }  // namespace prologues
 namespace conv {
-template <class P>
+template <class PrologueP>
 class CondConv;  // conv/condconv.hpp, whose kernels make packed filters of packed ones
-template <class P>
+template <class PrologueP>
 class Deconvolution;  // conv/deconvolution.hpp, whose filter is packed in parts
 }  // namespace conv
 
-template <FilterFormat Format, class T, class Prologue>
+template <FilterFormat Format, class Type, class Prologue>
 class PackedFilterBuffer;
 
 namespace internal {
@@ -48,24 +47,24 @@ inline constexpr bool kIsDepthwise = std::is_same_v<Prologue, prologues::Depthwi
 // A packed filter somewhere in memory, or a bank of them one after the other: a pointer that knows
 // its format, its prologue, the extents of one filter and how many there are. Does not own. A
 // default-constructed one refers to nothing and is refused by every operator.
-template <FilterFormat Format, class T = std::int8_t, class PrologueT = prologues::SharedFilter>
+template <FilterFormat Format, class Type = std::int8_t, class PrologueT = prologues::SharedFilter>
 class PackedFilter {
  public:
   using Prologue = PrologueT;
   PackedFilter() = default;
 
-  template <class U>
-  PackedFilter(const U*) {  // NOLINT(runtime/explicit): the sentence is the point
+  template <class OtherType>
+  PackedFilter(const OtherType*) {  // NOLINT(runtime/explicit): the sentence is the point
     static_assert(
-        sizeof(U) == 0,
+        sizeof(OtherType) == 0,
         "weft: this filter is not packed; call weft::PackFilter<Format>(extents, values), "
         "or weft::PackFilters<Prologue, Format>(extents, count, values) for a bank, and "
         "pass its view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
-  template <FilterFormat OtherFormat, class U, class OtherPrologue>
+  template <FilterFormat OtherFormat, class OtherType, class OtherPrologue>
   PackedFilter(  // NOLINT(runtime/explicit): likewise
-      const PackedFilter<OtherFormat, U, OtherPrologue>&) {
+      const PackedFilter<OtherFormat, OtherType, OtherPrologue>&) {
     constexpr bool kSamePrologue = std::is_same_v<Prologue, OtherPrologue>;
     constexpr bool kShared = std::is_same_v<OtherPrologue, prologues::SharedFilter>;
     constexpr bool kDepthwise = internal::kIsDepthwise<Prologue>;
@@ -79,26 +78,26 @@ class PackedFilter {
                   "weft: this bank of filters was packed for another prologue than the operator's; "
                   "pack it with weft::PackFilters<Prologue, Format>(extents, count, values), or "
                   "with weft::PackFilter for SharedFilter");
-    static_assert(!kSamePrologue || sizeof(U) == 0,
+    static_assert(!kSamePrologue || sizeof(OtherType) == 0,
                   "weft: this filter is packed for another format (or element type) than the "
                   "policy's FilterLayout; call weft::PackFilter<FilterLayout>(extents, values)");
   }
 
-  template <FilterFormat OtherFormat, class U, class OtherPrologue>
+  template <FilterFormat OtherFormat, class OtherType, class OtherPrologue>
   PackedFilter(  // NOLINT(runtime/explicit): likewise
-      const PackedFilterBuffer<OtherFormat, U, OtherPrologue>&) {
-    static_assert(sizeof(U) == 0,
+      const PackedFilterBuffer<OtherFormat, OtherType, OtherPrologue>&) {
+    static_assert(sizeof(OtherType) == 0,
                   "weft: args.filter is a PackedFilter, not the buffer that owns it; pass its "
                   "view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
-  // What holds the elements: T, or for PackedInt4 bytes of two.
-  using Stored = internal::Stored<Format, T>;
+  // What holds the elements: Type, or for PackedInt4 bytes of two.
+  using Stored = internal::Stored<Format, Type>;
   // The first filter; the others follow, each of Format::Size(extents()) elements.
   const Stored* data() const { return data_; }
   // Of all filters together.
   std::int64_t bytes() const {
-    return internal::BytesOf<Format, T>(count_ * Format::Size(extents_));
+    return internal::BytesOf<Format, Type>(count_ * Format::Size(extents_));
   }
   // Of one filter.
   const FilterExtents& extents() const { return extents_; }
@@ -106,10 +105,10 @@ class PackedFilter {
   std::int64_t count() const { return count_; }
 
  private:
-  friend class PackedFilterBuffer<Format, T, Prologue>;
-  template <class P>
+  friend class PackedFilterBuffer<Format, Type, Prologue>;
+  template <class PrologueP>
   friend class conv::CondConv;
-  template <class P>
+  template <class PrologueP>
   friend class conv::Deconvolution;
   PackedFilter(const FilterExtents& extents, std::int64_t count, const Stored* data)
       : extents_(extents), count_(count), data_(data) {}
@@ -120,39 +119,38 @@ class PackedFilter {
 };
 
 // Owns a packed filter or a bank of them in host memory, 64-byte aligned.
-template <FilterFormat Format, class T = std::int8_t, class Prologue = prologues::SharedFilter>
+template <FilterFormat Format, class Type = std::int8_t, class Prologue = prologues::SharedFilter>
 class PackedFilterBuffer {
  public:
-  using Stored = internal::Stored<Format, T>;
+  using Stored = internal::Stored<Format, Type>;
   // The packed elements, count() times Format::Size(extents()) of them; bytes() is what to copy to
   // a GPU.
   const Stored* data() const { return data_.get(); }
   std::int64_t size() const { return count_ * Format::Size(extents_); }
-  std::int64_t bytes() const { return internal::BytesOf<Format, T>(size()); }
+  std::int64_t bytes() const { return internal::BytesOf<Format, Type>(size()); }
   // Of one filter.
   const FilterExtents& extents() const { return extents_; }
   // Filters in the bank; 1 for SharedFilter.
   std::int64_t count() const { return count_; }
 
   // The value at (k, c, r, s) of filter i < count().
-  T Value(std::int64_t i, std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) const {
+  Type Value(std::int64_t i, std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) const {
     const std::int64_t offset = i * Format::Size(extents_) + Format::Offset(extents_, k, c, r, s);
-    return internal::GetElement<Format, T>(data(), offset);
+    return internal::GetElement<Format, Type>(data(), offset);
   }
 
   // The filters in host memory, for RunOnCpu. Valid as long as this buffer.
-  PackedFilter<Format, T, Prologue> view() const { return {extents_, count_, data_.get()}; }
+  PackedFilter<Format, Type, Prologue> view() const { return {extents_, count_, data_.get()}; }
 
   // The copy of these bytes that the caller made at `memory` (a GPU address, 16-byte aligned).
-  PackedFilter<Format, T, Prologue> At(const void* memory) const {
+  PackedFilter<Format, Type, Prologue> At(const void* memory) const {
     return {extents_, count_, static_cast<const Stored*>(memory)};
   }
 
  private:
-  template <class P, FilterFormat To, FilterFormat From, class U>
-  friend absl::StatusOr<PackedFilterBuffer<To, U, P>> PackFilters(const FilterExtents& extents,
-                                                                  std::int64_t count,
-                                                                  absl::Span<const U> values);
+  template <class PrologueP, FilterFormat To, FilterFormat From, class OtherType>
+  friend absl::StatusOr<PackedFilterBuffer<To, OtherType, PrologueP>> PackFilters(
+      const FilterExtents& extents, std::int64_t count, absl::Span<const OtherType> values);
   static constexpr std::size_t kAlignment = 64;
   struct Free {
     void operator()(Stored* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
@@ -161,8 +159,8 @@ class PackedFilterBuffer {
   // `size` zeros, or null if there is no memory for them.
   static Stored* Zeros(std::int64_t size) {
     std::int64_t bytes;
-    if (__builtin_mul_overflow(size, std::int64_t{sizeof(T)}, &bytes)) return nullptr;
-    bytes = internal::BytesOf<Format, T>(size);
+    if (__builtin_mul_overflow(size, std::int64_t{sizeof(Type)}, &bytes)) return nullptr;
+    bytes = internal::BytesOf<Format, Type>(size);
     void* memory = ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment},
                                    std::nothrow);
     if (memory != nullptr) std::memset(memory, 0, static_cast<std::size_t>(bytes));
@@ -187,19 +185,19 @@ class PackedFilterBuffer {
 // InvalidArgument as for ConvertFilter, and if count is not positive (for SharedFilter: not 1);
 // OutOfRange if To is a PackedInt4 and a value is below -8 or above 7; ResourceExhausted if there is
 // not enough memory.
-template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class T>
-absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExtents& extents,
-                                                                std::int64_t count,
-                                                                absl::Span<const T> values) {
+template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class Type>
+absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(const FilterExtents& extents,
+                                                                   std::int64_t count,
+                                                                   absl::Span<const Type> values) {
   constexpr bool kShared = std::is_same_v<Prologue, prologues::SharedFilter>;
   if (absl::Status s = internal::CheckBank(extents, count, kShared); !s.ok()) return s;
   const std::int64_t from = From::Size(extents), to = To::Size(extents);
   if (absl::Status s = internal::CheckSize(From::kName, count, from, values.size()); !s.ok()) {
     return s;
   }
-  PackedFilterBuffer<To, T, Prologue> packed(extents, count);
+  PackedFilterBuffer<To, Type, Prologue> packed(extents, count);
   if (packed.data() == nullptr)
-    return internal::NoMemory(To::kName, packed.size(), internal::kElementBits<To, T>);
+    return internal::NoMemory(To::kName, packed.size(), internal::kElementBits<To, Type>);
   for (std::int64_t i = 0; i < count; ++i) {
     absl::Status s = internal::ConvertFilterInto<From, To>(
         extents, values.data() + i * from,
@@ -209,41 +207,40 @@ absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExte
   return packed;
 }
 
-template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class T>
-absl::StatusOr<PackedFilterBuffer<To, T, Prologue>> PackFilters(const FilterExtents& extents,
-                                                                std::int64_t count,
-                                                                const std::vector<T>& values) {
-  return PackFilters<Prologue, To, From, T>(extents, count, absl::MakeConstSpan(values));
+template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class Type>
+absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(
+    const FilterExtents& extents, std::int64_t count, const std::vector<Type>& values) {
+  return PackFilters<Prologue, To, From, Type>(extents, count, absl::MakeConstSpan(values));
 }
 
 // The one filter of SharedFilter, packed into format To (KCRS -> CxRSKx<4> and so on). Errors as
 // above.
-template <FilterFormat To, FilterFormat From = KCRS, class T>
-absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extents,
-                                                     absl::Span<const T> values) {
-  return PackFilters<prologues::SharedFilter, To, From, T>(extents, 1, values);
+template <FilterFormat To, FilterFormat From = KCRS, class Type>
+absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& extents,
+                                                        absl::Span<const Type> values) {
+  return PackFilters<prologues::SharedFilter, To, From, Type>(extents, 1, values);
 }
 
-template <FilterFormat To, FilterFormat From = KCRS, class T>
-absl::StatusOr<PackedFilterBuffer<To, T>> PackFilter(const FilterExtents& extents,
-                                                     const std::vector<T>& values) {
-  return PackFilter<To, From, T>(extents, absl::MakeConstSpan(values));
+template <FilterFormat To, FilterFormat From = KCRS, class Type>
+absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& extents,
+                                                        const std::vector<Type>& values) {
+  return PackFilter<To, From, Type>(extents, absl::MakeConstSpan(values));
 }
 
 // The filter of a depthwise convolution: extents are {K, 1, R, S}, one filter of R x S for each of K
 // output channels, in PyTorch's order [K][1][R][S] unless said otherwise. Errors as above, and
 // InvalidArgument if extents.c is not 1.
-template <FilterFormat From = KCRS, class T>
-absl::StatusOr<PackedFilterBuffer<KRSx4x4, T, prologues::Depthwise>> PackDepthwiseFilter(
-    const FilterExtents& extents, absl::Span<const T> values) {
+template <FilterFormat From = KCRS, class Type>
+absl::StatusOr<PackedFilterBuffer<KRSx4x4, Type, prologues::Depthwise>> PackDepthwiseFilter(
+    const FilterExtents& extents, absl::Span<const Type> values) {
   if (absl::Status s = internal::CheckDepthwise(extents); !s.ok()) return s;
-  return PackFilters<prologues::Depthwise, KRSx4x4, From, T>(extents, 1, values);
+  return PackFilters<prologues::Depthwise, KRSx4x4, From, Type>(extents, 1, values);
 }
 
-template <FilterFormat From = KCRS, class T>
-absl::StatusOr<PackedFilterBuffer<KRSx4x4, T, prologues::Depthwise>> PackDepthwiseFilter(
-    const FilterExtents& extents, const std::vector<T>& values) {
-  return PackDepthwiseFilter<From, T>(extents, absl::MakeConstSpan(values));
+template <FilterFormat From = KCRS, class Type>
+absl::StatusOr<PackedFilterBuffer<KRSx4x4, Type, prologues::Depthwise>> PackDepthwiseFilter(
+    const FilterExtents& extents, const std::vector<Type>& values) {
+  return PackDepthwiseFilter<From, Type>(extents, absl::MakeConstSpan(values));
 }
 
 }  // namespace weft

@@ -39,20 +39,20 @@ struct Int4Pairs {
   static constexpr int Shift(std::int64_t offset) { return offset % 2 * 4; }
 };
 
-// Whether T (int8 or uint8) has `value` in four bits.
-template <class T>
-constexpr bool FitsInt4(T value) {
-  return std::is_signed_v<T> ? value >= -8 && value <= 7 : value <= 15;
+// Whether Type (int8 or uint8) has `value` in four bits.
+template <class Type>
+constexpr bool FitsInt4(Type value) {
+  return std::is_signed_v<Type> ? value >= -8 && value <= 7 : value <= 15;
 }
-template <class Format, class T>
-constexpr T GetInt4(const void* data, std::int64_t offset) {
+template <class Format, class Type>
+constexpr Type GetInt4(const void* data, std::int64_t offset) {
   const int bits =
       static_cast<const std::uint8_t*>(data)[Format::Byte(offset)] >> Format::Shift(offset) & 15;
-  return static_cast<T>(std::is_signed_v<T> ? (bits ^ 8) - 8 : bits);
+  return static_cast<Type>(std::is_signed_v<Type> ? (bits ^ 8) - 8 : bits);
 }
 // Where the element was 0.
-template <class Format, class T>
-constexpr void SetInt4(void* data, std::int64_t offset, T value) {
+template <class Format, class Type>
+constexpr void SetInt4(void* data, std::int64_t offset, Type value) {
   static_cast<std::uint8_t*>(data)[Format::Byte(offset)] |=
       static_cast<std::uint8_t>((value & 15) << Format::Shift(offset));
 }
@@ -141,14 +141,14 @@ constexpr std::uint32_t UpperInt4Times16(std::uint32_t bytes) {
   return bytes & 0xf0f0f0f0u;
 }
 
-// The lower 16 bits of `pairs`, two pairs as PairedInt4 has them: four values of T (int8 or uint8), a
+// The lower 16 bits of `pairs`, two pairs as PairedInt4 has them: four values of Type (int8 or uint8), a
 // byte each.
-template <class T>
+template <class Type>
 constexpr std::uint32_t UnpairInt4(std::uint32_t pairs) {
   std::uint32_t bytes = pairs & 0xffffu;
   bytes = (bytes | bytes << 8) & 0x00ff00ffu;
   bytes |= bytes << 4;
-  return std::is_signed_v<T> ? LowerInt4(bytes) : bytes & 0x0f0f0f0fu;
+  return std::is_signed_v<Type> ? LowerInt4(bytes) : bytes & 0x0f0f0f0fu;
 }
 
 // The lower four bits of four bytes, in pairs as PairedInt4 has them: 16 bits.
@@ -175,15 +175,15 @@ struct FormatTraits<PairedInt4<Format>> {
   using Plain = Format;
 };
 
-// What holds elements T of a format, one or two of them each.
-template <class Format, class T>
-using Stored = std::conditional_t<FormatTraits<Format>::kInt4, std::uint8_t, T>;
+// What holds elements Type of a format, one or two of them each.
+template <class Format, class Type>
+using Stored = std::conditional_t<FormatTraits<Format>::kInt4, std::uint8_t, Type>;
 template <class Format>
 inline constexpr std::int64_t kStoredElements = FormatTraits<Format>::kInt4 ? 2 : 1;
 
-template <class Format, class T>
+template <class Format, class Type>
 inline constexpr std::size_t kElementBits =
-    8 * sizeof(Stored<Format, T>) / std::size_t{kStoredElements<Format>};
+    8 * sizeof(Stored<Format, Type>) / std::size_t{kStoredElements<Format>};
 
 // Those that hold `size` elements.
 template <class Format>
@@ -191,19 +191,19 @@ constexpr std::int64_t StoredSize(std::int64_t size) {
   return (size + kStoredElements<Format> - 1) / kStoredElements<Format>;
 }
 
-// Of `size` elements T.
-template <class Format, class T>
+// Of `size` elements Type.
+template <class Format, class Type>
 constexpr std::int64_t BytesOf(std::int64_t size) {
-  return StoredSize<Format>(size) * static_cast<std::int64_t>(sizeof(Stored<Format, T>));
+  return StoredSize<Format>(size) * static_cast<std::int64_t>(sizeof(Stored<Format, Type>));
 }
 
-// Element `offset` of a tensor of elements T, of 4 bits or not.
-template <class Format, class T>
-constexpr T GetElement(const void* data, std::int64_t offset) {
+// Element `offset` of a tensor of elements Type, of 4 bits or not.
+template <class Format, class Type>
+constexpr Type GetElement(const void* data, std::int64_t offset) {
   if constexpr (FormatTraits<Format>::kInt4) {
-    return GetInt4<Format, T>(data, offset);
+    return GetInt4<Format, Type>(data, offset);
   } else {
-    return static_cast<const T*>(data)[offset];
+    return static_cast<const Type*>(data)[offset];
   }
 }
 

@@ -8,10 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
+#include "weft/layouts/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
@@ -41,27 +38,28 @@ absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element
 
 // `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
 // blocked format may be a thousand times as large as a planar one.
-template <class T>
-absl::StatusOr<std::vector<T>> Zeros(const char* format, std::int64_t size) {
+template <class Type>
+absl::StatusOr<std::vector<Type>> Zeros(const char* format, std::int64_t size) {
   try {
-    return std::vector<T>(size);
+    return std::vector<Type>(size);
   } catch (const std::exception&) {  // bad_alloc, or length_error
-    return NoMemory(format, size, 8 * sizeof(T));
+    return NoMemory(format, size, 8 * sizeof(Type));
   }
 }
 
 // The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.
 // OutOfRange where To has no such value.
-template <FilterFormat From, FilterFormat To, class T>
-absl::Status ConvertFilterInto(const FilterExtents& e, const T* source, Stored<To, T>* result) {
+template <FilterFormat From, FilterFormat To, class Type>
+absl::Status ConvertFilterInto(const FilterExtents& e, const Type* source,
+                               Stored<To, Type>* result) {
   static_assert(!kIsInt4<From>, "weft: packed filters of int4 are not converted further");
   for (std::int64_t k = 0; k < e.k; ++k) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t r = 0; r < e.r; ++r) {
         for (std::int64_t s = 0; s < e.s; ++s) {
-          const T value = source[From::Offset(e, k, c, r, s)];
+          const Type value = source[From::Offset(e, k, c, r, s)];
           if constexpr (kIsInt4<To>) {
-            static_assert(std::is_same_v<T, std::int8_t>,
+            static_assert(std::is_same_v<Type, std::int8_t>,
                           "weft: PackedInt4 packs values of std::int8_t, from -8 to 7");
             if (!FitsInt4(value)) return NoInt4(To::kName, value, "kcrs", {k, c, r, s});
             SetInt4<To>(result, To::Offset(e, k, c, r, s), value);
@@ -80,27 +78,28 @@ absl::Status ConvertFilterInto(const FilterExtents& e, const T* source, Stored<T
 // `source`, an activation of extents `e` in format From, rewritten in format To. Surplus channels
 // of To are zero; those of From are not read, whatever they hold. InvalidArgument if an extent is
 // not positive or source.size() is not From::Size(e); ResourceExhausted if there is no memory for
-// To. A vector or span of PairedInt4 has half as many elements, T is int8 or uint8 there, and a value
+// To. A vector or span of PairedInt4 has half as many elements, Type is int8 or uint8 there, and a value
 // that is none of 4 bits is OutOfRange.
-template <TensorFormat From, TensorFormat To, class T>
-absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<const T> source) {
+template <TensorFormat From, TensorFormat To, class Type>
+absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
+                                                absl::Span<const Type> source) {
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
-  static_assert((!kIsInt4<From> && !kIsInt4<To>) || sizeof(T) == 1,
+  static_assert((!kIsInt4<From> && !kIsInt4<To>) || sizeof(Type) == 1,
                 "weft: elements of PairedInt4 are std::int8_t or std::uint8_t");
   const std::int64_t size = internal::StoredSize<From>(From::Size(e));
   if (absl::Status s = internal::CheckSize(From::kName, 1, size, source.size()); !s.ok()) {
     return s;
   }
-  absl::StatusOr<std::vector<T>> zeros =
-      internal::Zeros<T>(To::kName, internal::StoredSize<To>(To::Size(e)));
+  absl::StatusOr<std::vector<Type>> zeros =
+      internal::Zeros<Type>(To::kName, internal::StoredSize<To>(To::Size(e)));
   if (!zeros.ok()) return zeros;
-  std::vector<T>& result = *zeros;
+  std::vector<Type>& result = *zeros;
   for (std::int64_t n = 0; n < e.n; ++n) {
     for (std::int64_t c = 0; c < e.c; ++c) {
       for (std::int64_t h = 0; h < e.h; ++h) {
         for (std::int64_t w = 0; w < e.w; ++w) {
           const std::int64_t from = From::Offset(e, n, c, h, w), to = To::Offset(e, n, c, h, w);
-          const T value = internal::GetElement<From, T>(source.data(), from);
+          const Type value = internal::GetElement<From, Type>(source.data(), from);
           if constexpr (kIsInt4<To>) {
             if (!internal::FitsInt4(value)) {
               return internal::NoInt4(To::kName, value, "nchw", {n, c, h, w});
@@ -117,28 +116,31 @@ absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, absl::Span<
 }
 
 // The same for a filter.
-template <FilterFormat From, FilterFormat To, class T>
-absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, absl::Span<const T> source) {
+template <FilterFormat From, FilterFormat To, class Type>
+absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
+                                                absl::Span<const Type> source) {
   static_assert(!kIsInt4<To>, "weft: filters of int4 are packed by weft::PackFilter<Format>");
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
     return s;
   }
-  absl::StatusOr<std::vector<T>> result = internal::Zeros<T>(To::kName, To::Size(e));
+  absl::StatusOr<std::vector<Type>> result = internal::Zeros<Type>(To::kName, To::Size(e));
   if (!result.ok()) return result;
   absl::Status s = internal::ConvertFilterInto<From, To>(e, source.data(), result->data());
   if (!s.ok()) return s;
   return result;
 }
 
-template <TensorFormat From, TensorFormat To, class T>
-absl::StatusOr<std::vector<T>> ConvertTensor(const TensorExtents& e, const std::vector<T>& source) {
-  return ConvertTensor<From, To, T>(e, absl::MakeConstSpan(source));
+template <TensorFormat From, TensorFormat To, class Type>
+absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
+                                                const std::vector<Type>& source) {
+  return ConvertTensor<From, To, Type>(e, absl::MakeConstSpan(source));
 }
 
-template <FilterFormat From, FilterFormat To, class T>
-absl::StatusOr<std::vector<T>> ConvertFilter(const FilterExtents& e, const std::vector<T>& source) {
-  return ConvertFilter<From, To, T>(e, absl::MakeConstSpan(source));
+template <FilterFormat From, FilterFormat To, class Type>
+absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
+                                                const std::vector<Type>& source) {
+  return ConvertFilter<From, To, Type>(e, absl::MakeConstSpan(source));
 }
 
 }  // namespace weft

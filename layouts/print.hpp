@@ -14,9 +14,9 @@ namespace weft::layouts {
 
 // Numbers known at compile time carry a leading underscore: (_4,8):(_1,_4) has a static stride and
 // a first extent of 4 that is part of the type, and a second extent of 8 that is not.
-template <Integer T>
-std::string ToString(T x) {
-  return (StaticInteger<T> ? "_" : "") + std::to_string(static_cast<std::int64_t>(x));
+template <Integer IntegerT>
+std::string ToString(IntegerT x) {
+  return (StaticInteger<IntegerT> ? "_" : "") + std::to_string(static_cast<std::int64_t>(x));
 }
 
 inline std::string ToString(Underscore) {
@@ -31,8 +31,8 @@ std::string ToString(const Tuple<Ts...>& tuple) {
 }
 
 // "(4,(2,3)):(2,(1,8))".
-template <IsLayout L>
-std::string ToString(const L& layout) {
+template <IsLayout LayoutT>
+std::string ToString(const LayoutT& layout) {
   return ToString(layout.shape()) + ":" + ToString(layout.stride());
 }
 
@@ -43,17 +43,17 @@ std::string ToString(Swizzle<kBits, kBase, kShift>) {
 }
 
 // "Swizzle<2,0,3> o _0 o (_8,_8):(_8,_1)": read from right to left, as functions compose.
-template <IsComposedLayout C>
-std::string ToString(const C& composed) {
-  return ToString(typename C::Swizzle{}) + " o " + ToString(composed.offset()) + " o " +
+template <IsComposedLayout Composed>
+std::string ToString(const Composed& composed) {
+  return ToString(typename Composed::Swizzle{}) + " o " + ToString(composed.offset()) + " o " +
          ToString(composed.layout());
 }
 
 namespace detail {
 
 // A layout seen as a matrix: mode 0 down, all other modes (colexicographically) across.
-template <class L>
-std::vector<std::vector<std::int64_t>> OffsetTable(const L& layout) {
+template <class LayoutT>
+std::vector<std::vector<std::int64_t>> OffsetTable(const LayoutT& layout) {
   const std::int64_t size = Size(layout);
   const std::int64_t rows = Size<0>(layout);
   const std::int64_t cols = rows == 0 ? 0 : size / rows;
@@ -79,15 +79,15 @@ inline std::string PadLeft(const std::string& text, std::size_t width) {
 //   1 |  2  3
 //   2 |  4  5
 //   3 |  6  7
-template <class L>
-requires IsLayout<L> || IsComposedLayout<L> std::string ToTable(const L& layout) {
+template <class LayoutT>
+requires IsLayout<LayoutT> || IsComposedLayout<LayoutT> std::string ToTable(const LayoutT& layout) {
   const auto table = detail::OffsetTable(layout);
   std::size_t width = 1;
   for (const auto& row : table) {
-    for (const std::int64_t offset : row) width = std::max(width, std::to_string(offset).size());
+    for (const std::int64_t offset : row) width = (std::max)(width, std::to_string(offset).size());
   }
   const std::size_t cols = table.empty() ? 0 : table[0].size();
-  width = std::max(width, std::to_string(cols).size()) + 2;
+  width = (std::max)(width, std::to_string(cols).size()) + 2;
   const std::size_t label = std::to_string(table.size()).size();
   std::string text = ToString(layout) + "\n" + std::string(label + 2, ' ');
   for (std::size_t j = 0; j < cols; ++j) text += detail::PadLeft(std::to_string(j), width);

@@ -11,57 +11,57 @@ namespace weft::layouts {
 
 // Elements that a thread holds: element c is value[layout(c)], 0 at the start. Registers have no
 // addresses, so loops over coordinates are to be unrolled.
-template <class T, IsLayout LayoutT>
+template <class Type, IsLayout LayoutT>
 struct RegisterTensor {
   static_assert(IsStatic<LayoutT>,
                 "layouts: RegisterTensor<T, Layout>: a thread's registers are numbered at compile "
                 "time, so all numbers of the layout are static: Int<4>, kInt<4>");
-  using Element = T;
+  using Element = Type;
   using Layout = LayoutT;
   static constexpr int kRegisters = static_cast<int>(Cosize(LayoutT()));
 
-  T value[kRegisters] = {};
+  Type value[kRegisters] = {};
 
   static constexpr LayoutT layout() { return {}; }
   static constexpr auto shape() { return LayoutT().shape(); }
 
   // As of a TensorView.
   template <class... Cs>
-  constexpr T& operator()(Cs... coord) {
+  constexpr Type& operator()(Cs... coord) {
     return value[LayoutT()(coord...)];
   }
   template <class... Cs>
-  constexpr const T& operator()(Cs... coord) const {
+  constexpr const Type& operator()(Cs... coord) const {
     return value[LayoutT()(coord...)];
   }
-  template <Integer N>
-  constexpr T& operator[](N index) {
+  template <Integer Index>
+  constexpr Type& operator[](Index index) {
     return value[LayoutT()(index)];
   }
-  template <Integer N>
-  constexpr const T& operator[](N index) const {
+  template <Integer Index>
+  constexpr const Type& operator[](Index index) const {
     return value[LayoutT()(index)];
   }
 
-  constexpr void Fill(T x) {
-    for (T& v : value) v = x;
+  constexpr void Fill(Type x) {
+    for (Type& v : value) v = x;
   }
 };
 
 namespace detail {
-template <class T>
+template <class Type>
 struct IsRegisterTensorTrait : std::false_type {};
-template <class T, class L>
-struct IsRegisterTensorTrait<RegisterTensor<T, L>> : std::true_type {};
+template <class Type, class LayoutT>
+struct IsRegisterTensorTrait<RegisterTensor<Type, LayoutT>> : std::true_type {};
 }  // namespace detail
 
-// T is a RegisterTensor.
-template <class T>
-concept IsRegisterTensor = detail::IsRegisterTensorTrait<std::remove_cvref_t<T>>::value;
+// Type is a RegisterTensor.
+template <class Type>
+concept IsRegisterTensor = detail::IsRegisterTensorTrait<std::remove_cvref_t<Type>>::value;
 
-template <class T, class L>
-constexpr auto Size(const RegisterTensor<T, L>&) {
-  return Size(L());
+template <class Type, class LayoutT>
+constexpr auto Size(const RegisterTensor<Type, LayoutT>&) {
+  return Size(LayoutT());
 }
 
 namespace detail {
@@ -70,8 +70,8 @@ namespace detail {
 template <int kRatio, class Shape, class Stride>
 constexpr bool HasAdjacent(Shape shape, Stride stride) {
   if constexpr (IsTuple<Shape>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return (HasAdjacent<kRatio>(Get<I>(shape), Get<I>(stride)) || ...);
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return (HasAdjacent<kRatio>(Get<Is>(shape), Get<Is>(stride)) || ...);
     }
     (std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (IsInt<Stride, 1>) {
@@ -89,8 +89,8 @@ constexpr bool HasAdjacent(Shape shape, Stride stride) {
 template <int kUp, int kDown, class Shape, class Stride>
 constexpr auto RecastMode(Shape shape, Stride stride) {
   if constexpr (IsTuple<Shape>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return MakeLayout(RecastMode<kUp, kDown>(Get<I>(shape), Get<I>(stride))...);
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return MakeLayout(RecastMode<kUp, kDown>(Get<Is>(shape), Get<Is>(stride))...);
     }
     (std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (IsInt<Stride, 1>) {
@@ -109,8 +109,8 @@ constexpr auto RecastMode(Shape shape, Stride stride) {
 
 // The layout of the same bytes as elements of To instead of From: the mode of neighbouring elements
 // (stride 1) gets shorter or longer, and the other strides with it. Run-time numbers must divide.
-template <class To, class From, IsLayout L>
-constexpr auto RecastLayout(L layout) {
+template <class To, class From, IsLayout LayoutT>
+constexpr auto RecastLayout(LayoutT layout) {
   constexpr int kUp = sizeof(To) > sizeof(From) ? sizeof(To) / sizeof(From) : 1;
   constexpr int kDown = sizeof(From) > sizeof(To) ? sizeof(From) / sizeof(To) : 1;
   static_assert(kUp * sizeof(From) == kDown * sizeof(To),
@@ -119,14 +119,14 @@ constexpr auto RecastLayout(L layout) {
     return layout;
   } else {
     static_assert(
-        detail::HasAdjacent<kUp>(typename L::Shape(), typename L::Stride()),
+        detail::HasAdjacent<kUp>(typename LayoutT::Shape(), typename LayoutT::Stride()),
         "layouts: Recast: a mode of the layout must have stride 1, known at compile time, "
         "and whole elements of the larger type");
     return detail::RecastMode<kUp, kDown>(layout.shape(), layout.stride());
   }
 }
-template <class To, class From, int kBits, int kBase, int kShift, class Offset, class L>
-constexpr auto RecastLayout(ComposedLayout<Swizzle<kBits, kBase, kShift>, Offset, L> c) {
+template <class To, class From, int kBits, int kBase, int kShift, class Offset, class LayoutT>
+constexpr auto RecastLayout(ComposedLayout<Swizzle<kBits, kBase, kShift>, Offset, LayoutT> c) {
   constexpr int kUp = sizeof(To) > sizeof(From) ? sizeof(To) / sizeof(From) : 1;
   constexpr int kDown = sizeof(From) > sizeof(To) ? sizeof(From) / sizeof(To) : 1;
   constexpr int kPlaces = [] {  // of the swizzle, to the left
@@ -144,16 +144,17 @@ constexpr auto RecastLayout(ComposedLayout<Swizzle<kBits, kBase, kShift>, Offset
 }
 
 // The view's bytes as elements of To. Its data must be aligned to To.
-template <class To, class From, class L>
-constexpr auto Recast(TensorView<From*, L> view) {
-  using T = std::conditional_t<std::is_const_v<From>, const To, To>;
-  return MakeTensorView(reinterpret_cast<T*>(view.data()), RecastLayout<To, From>(view.layout()));
+template <class To, class From, class LayoutT>
+constexpr auto Recast(TensorView<From*, LayoutT> view) {
+  using Type = std::conditional_t<std::is_const_v<From>, const To, To>;
+  return MakeTensorView(reinterpret_cast<Type*>(view.data()),
+                        RecastLayout<To, From>(view.layout()));
 }
 
 // The registers' bytes as elements of To, lowest first: a copy, which costs nothing.
-template <class To, class From, class L>
-constexpr auto Recast(const RegisterTensor<From, L>& tensor) {
-  RegisterTensor<To, decltype(RecastLayout<To, From>(L()))> result;
+template <class To, class From, class LayoutT>
+constexpr auto Recast(const RegisterTensor<From, LayoutT>& tensor) {
+  RegisterTensor<To, decltype(RecastLayout<To, From>(LayoutT()))> result;
   static_assert(sizeof(result.value) == sizeof(tensor.value),
                 "layouts: Recast of a RegisterTensor: its registers must be whole elements of the "
                 "larger type");

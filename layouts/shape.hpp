@@ -10,18 +10,18 @@
 
 namespace weft::layouts {
 namespace detail {
-template <class T>
+template <class Type>
 constexpr std::size_t RankOf() {
-  if constexpr (IsTuple<T>) {
-    return kTupleSize<T>;
+  if constexpr (IsTuple<Type>) {
+    return kTupleSize<Type>;
   } else {
     return 1;
   }
 }
 
-template <class T>
-constexpr std::size_t DepthOf(T t) {
-  if constexpr (IsTuple<T>) {
+template <class Type>
+constexpr std::size_t DepthOf(Type t) {
+  if constexpr (IsTuple<Type>) {
     return 1 + Fold(
                    t, std::size_t{0}, [](std::size_t deepest, const auto& x) constexpr {
                      const std::size_t depth = DepthOf(x);
@@ -31,15 +31,15 @@ constexpr std::size_t DepthOf(T t) {
     return 0;
   }
 }
-template <class T>
+template <class Type>
 struct RankAndDepth {
-  static constexpr std::size_t kRank = RankOf<T>();
-  static constexpr std::size_t kDepth = DepthOf(T{});
+  static constexpr std::size_t kRank = RankOf<Type>();
+  static constexpr std::size_t kDepth = DepthOf(Type{});
 };
 
-template <class T>
+template <class Type>
 struct AllStatic {
-  static constexpr bool kValue = StaticInteger<T>;
+  static constexpr bool kValue = StaticInteger<Type>;
 };
 template <class... Ts>
 struct AllStatic<Tuple<Ts...>> {
@@ -48,16 +48,16 @@ struct AllStatic<Tuple<Ts...>> {
 }  // namespace detail
 
 // The number of modes: 1 for an integer, the number of elements for a tuple. Layouts have it too.
-template <class T>
-inline constexpr std::size_t kRank = detail::RankAndDepth<std::remove_cvref_t<T>>::kRank;
+template <class Type>
+inline constexpr std::size_t kRank = detail::RankAndDepth<std::remove_cvref_t<Type>>::kRank;
 
 // How deep tuples nest: 0 for an integer, 1 for a flat tuple. Layouts have it too.
-template <class T>
-inline constexpr std::size_t kDepth = detail::RankAndDepth<std::remove_cvref_t<T>>::kDepth;
+template <class Type>
+inline constexpr std::size_t kDepth = detail::RankAndDepth<std::remove_cvref_t<Type>>::kDepth;
 
-// Every number in T is known at compile time.
-template <class T>
-concept IsStatic = detail::AllStatic<std::remove_cvref_t<T>>::kValue;
+// Every number in Type is known at compile time.
+template <class Type>
+concept IsStatic = detail::AllStatic<std::remove_cvref_t<Type>>::kValue;
 
 // The product of the leaves; 1 for ().
 template <class Shape>
@@ -71,40 +71,40 @@ constexpr auto Size(Shape shape) {
   }
 }
 
-// The size of mode I, or of mode J of mode I, and so on.
-template <std::size_t I, std::size_t... Js, class Shape>
+// The size of mode kIndex, or of mode J of mode kIndex, and so on.
+template <std::size_t kIndex, std::size_t... Js, class Shape>
 requires Integer<Shape> || IsTuple<Shape>
 constexpr auto Size(Shape shape) {
-  return Size(Get<I, Js...>(shape));
+  return Size(Get<kIndex, Js...>(shape));
 }
 
 namespace detail {
-template <class A, class B>
-constexpr bool SameNesting(A a, B b) {
-  if constexpr (IsTuple<A> && IsTuple<B>) {
-    if constexpr (kTupleSize<A> == kTupleSize<B>) {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-        return (SameNesting(Get<I>(a), Get<I>(b)) && ... && true);
+template <class TypeA, class TypeB>
+constexpr bool SameNesting(TypeA a, TypeB b) {
+  if constexpr (IsTuple<TypeA> && IsTuple<TypeB>) {
+    if constexpr (kTupleSize<TypeA> == kTupleSize<TypeB>) {
+      return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+        return (SameNesting(Get<Is>(a), Get<Is>(b)) && ... && true);
       }
-      (std::make_index_sequence<kTupleSize<A>>{});
+      (std::make_index_sequence<kTupleSize<TypeA>>{});
     } else {
       return false;
     }
   } else {
-    return !IsTuple<A> && !IsTuple<B>;
+    return !IsTuple<TypeA> && !IsTuple<TypeB>;
   }
 }
 
-template <class A, class B>
-constexpr bool CoarserNesting(A a, B b) {
-  if constexpr (!IsTuple<A>) {
+template <class TypeA, class TypeB>
+constexpr bool CoarserNesting(TypeA a, TypeB b) {
+  if constexpr (!IsTuple<TypeA>) {
     return true;
-  } else if constexpr (IsTuple<B>) {
-    if constexpr (kTupleSize<A> == kTupleSize<B>) {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-        return (CoarserNesting(Get<I>(a), Get<I>(b)) && ... && true);
+  } else if constexpr (IsTuple<TypeB>) {
+    if constexpr (kTupleSize<TypeA> == kTupleSize<TypeB>) {
+      return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+        return (CoarserNesting(Get<Is>(a), Get<Is>(b)) && ... && true);
       }
-      (std::make_index_sequence<kTupleSize<A>>{});
+      (std::make_index_sequence<kTupleSize<TypeA>>{});
     } else {
       return false;
     }
@@ -116,26 +116,26 @@ constexpr bool CoarserNesting(A a, B b) {
 
 // A and B nest alike: every tuple stands against a tuple of as many elements. A stride must be
 // congruent to its shape.
-template <class A, class B>
-concept Congruent = detail::SameNesting(std::remove_cvref_t<A>{}, std::remove_cvref_t<B>{});
+template <class TypeA, class TypeB>
+concept Congruent = detail::SameNesting(std::remove_cvref_t<TypeA>{}, std::remove_cvref_t<TypeB>{});
 
 // B nests like A or more deeply: where A has an integer, B may have a tuple. The coordinates that a
 // shape accepts are exactly those weakly congruent to it.
-template <class A, class B>
-concept WeaklyCongruent = detail::CoarserNesting(std::remove_cvref_t<A>{},
-                                                 std::remove_cvref_t<B>{});
+template <class TypeA, class TypeB>
+concept WeaklyCongruent = detail::CoarserNesting(std::remove_cvref_t<TypeA>{},
+                                                 std::remove_cvref_t<TypeB>{});
 
 // Every coordinate of a is a coordinate of b: a is weakly congruent to b and each integer of a is
 // the size of what stands there in b. 24 is compatible with (4, 6), which is with (4, (2, 3)).
-template <class A, class B>
-constexpr bool Compatible(A a, B b) {
-  if constexpr (!IsTuple<A>) {
+template <class TypeA, class TypeB>
+constexpr bool Compatible(TypeA a, TypeB b) {
+  if constexpr (!IsTuple<TypeA>) {
     return a == Size(b);
-  } else if constexpr (WeaklyCongruent<A, B>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return (Compatible(Get<I>(a), Get<I>(b)) && ... && true);
+  } else if constexpr (WeaklyCongruent<TypeA, TypeB>) {
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return (Compatible(Get<Is>(a), Get<Is>(b)) && ... && true);
     }
-    (std::make_index_sequence<kTupleSize<A>>{});
+    (std::make_index_sequence<kTupleSize<TypeA>>{});
   } else {
     return false;
   }

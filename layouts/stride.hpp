@@ -41,10 +41,10 @@ constexpr auto RowMajorStrides(Shape shape, Unit unit) {
   if constexpr (!IsTuple<Shape>) {
     return unit;
   } else {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       // Mode i's unit is the size of all modes after it.
       return MakeTuple(
-          RowMajorStrides(Get<I>(shape), unit * Size(Take<I + 1, kTupleSize<Shape>>(shape)))...);
+          RowMajorStrides(Get<Is>(shape), unit * Size(Take<Is + 1, kTupleSize<Shape>>(shape)))...);
     }
     (std::make_index_sequence<kTupleSize<Shape>>{});
   }
@@ -61,11 +61,11 @@ constexpr bool IsPermutation() {
   return true;
 }
 
-// Positions[I].
-template <std::size_t I, std::size_t... Positions>
+// Positions[kIndex].
+template <std::size_t kIndex, std::size_t... Positions>
 constexpr std::size_t PositionOf() {
   constexpr std::array<std::size_t, sizeof...(Positions)> position{Positions...};
-  return position[I];
+  return position[kIndex];
 }
 
 // The size of a mode at `Position` if that comes before `End` in the order, else 1.
@@ -81,8 +81,8 @@ constexpr auto FactorBefore(Extent extent) {
 // The size of all modes that come before position `End` in the order.
 template <std::size_t End, std::size_t... Positions, class Shape>
 constexpr auto OrderUnit(Shape shape) {
-  return [&]<std::size_t... J>(std::index_sequence<J...>) constexpr {
-    return (Int<1>{} * ... * FactorBefore<Positions, End>(Get<J>(shape)));
+  return [&]<std::size_t... Js>(std::index_sequence<Js...>) constexpr {
+    return (Int<1>{} * ... * FactorBefore<Positions, End>(Get<Js>(shape)));
   }
   (std::make_index_sequence<sizeof...(Positions)>{});
 }
@@ -110,10 +110,10 @@ constexpr auto CompactStrides(Shape shape, Order<Positions...>) {
                 "layouts: Order<...> needs one position for each mode of the shape");
   static_assert(detail::IsPermutation<Positions...>(),
                 "layouts: Order<...> needs each position 0 ... rank-1 exactly once");
-  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeTuple(detail::ColumnMajorStrides(
-        Get<I>(shape),
-        detail::OrderUnit<detail::PositionOf<I, Positions...>(), Positions...>(shape))...);
+        Get<Is>(shape),
+        detail::OrderUnit<detail::PositionOf<Is, Positions...>(), Positions...>(shape))...);
   }
   (std::make_index_sequence<sizeof...(Positions)>{});
 }

@@ -62,7 +62,7 @@ inline Color RampColor(double place) {
 // turns where there are many.
 inline Color DistinctColor(std::int64_t i, std::int64_t count) {
   const double lightness = count > 8 && i % 2 == 1 ? 0.68 : 0.84;
-  return FromHsl(static_cast<double>(i) / static_cast<double>(std::max<std::int64_t>(count, 1)),
+  return FromHsl(static_cast<double>(i) / static_cast<double>((std::max<std::int64_t>)(count, 1)),
                  0.70, lightness);
 }
 
@@ -94,7 +94,7 @@ class SvgGrid {
       : cell_(cell), left_(cell), top_(cell + 36) {
     // The title's letters are about 8 pixels wide.
     const std::int64_t title_width = static_cast<std::int64_t>(title.size()) * 8 + 24;
-    const std::int64_t width = std::max<std::int64_t>(left_ + cols * cell + 12, title_width);
+    const std::int64_t width = (std::max<std::int64_t>)(left_ + cols * cell + 12, title_width);
     const std::int64_t height = top_ + rows * cell + 12;
     body_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(width) +
             "\" height=\"" + std::to_string(height) +
@@ -118,12 +118,12 @@ class SvgGrid {
              "\" height=\"" + std::to_string(cell_) + "\" fill=\"" + Hex(color) +
              "\" stroke=\"#555555\" stroke-width=\"1\"/>\n";
     std::size_t longest = 1;
-    for (const std::string& line : lines) longest = std::max(longest, line.size());
+    for (const std::string& line : lines) longest = (std::max)(longest, line.size());
     // A letter is about 0.6 of its size wide; leave a margin.
     const double fits_width = (cell_ - 6) / (0.62 * static_cast<double>(longest));
     const double fits_height =
         lines.size() > 1 ? 0.72 * cell_ / static_cast<double>(lines.size()) : cell_ / 2.0 - 2;
-    const int size = std::max(6, static_cast<int>(std::min(fits_width, fits_height)));
+    const int size = (std::max)(6, static_cast<int>((std::min)(fits_width, fits_height)));
     const double step = size * 1.15;
     const double first = -step * (static_cast<double>(lines.size()) - 1) / 2;
     for (std::size_t k = 0; k < lines.size(); ++k) {
@@ -159,9 +159,9 @@ class SvgGrid {
 }  // namespace detail
 
 // The offsets of a layout in a grid coloured by offset: mode 0 down, all other modes across.
-template <class L>
-requires IsLayout<L> || IsComposedLayout<L> std::string ToSvg(const L& layout,
-                                                              const SvgOptions& options = {}) {
+template <class LayoutT>
+requires IsLayout<LayoutT> || IsComposedLayout<LayoutT> std::string ToSvg(
+    const LayoutT& layout, const SvgOptions& options = {}) {
   const auto table = detail::OffsetTable(layout);
   const std::int64_t rows = static_cast<std::int64_t>(table.size());
   const std::int64_t cols = table.empty() ? 0 : static_cast<std::int64_t>(table[0].size());
@@ -170,8 +170,8 @@ requires IsLayout<L> || IsComposedLayout<L> std::string ToSvg(const L& layout,
   std::int64_t low = 0, high = 0;
   for (const auto& row : table) {
     for (const std::int64_t offset : row) {
-      low = std::min(low, offset);
-      high = std::max(high, offset);
+      low = (std::min)(low, offset);
+      high = (std::max)(high, offset);
     }
   }
   for (std::int64_t i = 0; i < rows; ++i) {

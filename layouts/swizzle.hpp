@@ -34,19 +34,19 @@ struct Swizzle {
   static constexpr std::int32_t kRepeat =
       kBits == 0 ? 1 : std::int32_t{1} << (kBase + kBits + (kShift < 0 ? -kShift : kShift));
 
-  template <Integer T>
-  constexpr auto operator()(T offset) const {
-    if constexpr (StaticInteger<T>) {
-      return Int<Apply(std::int64_t{T::value})>{};
+  template <Integer IntegerT>
+  constexpr auto operator()(IntegerT offset) const {
+    if constexpr (StaticInteger<IntegerT>) {
+      return Int<Apply(std::int64_t{IntegerT::value})>{};
     } else {
       return Apply(AsInteger(offset));
     }
   }
 
  private:
-  template <class T>
-  static constexpr T Apply(T x) {
-    constexpr T kMask = ((T{1} << kBits) - 1) << kBase;
+  template <class Type>
+  static constexpr Type Apply(Type x) {
+    constexpr Type kMask = ((Type{1} << kBits) - 1) << kBase;
     if constexpr (kShift >= 0) {
       return x ^ ((x >> kShift) & kMask);
     } else {
@@ -76,45 +76,45 @@ struct ComposedLayout : detail::Leaf<0, Offset>, detail::Leaf<1, LayoutT> {
 };
 
 namespace detail {
-template <class T>
+template <class Type>
 struct IsComposedTrait : std::false_type {};
-template <class Sw, class Offset, class L>
-struct IsComposedTrait<ComposedLayout<Sw, Offset, L>> : std::true_type {};
+template <class Sw, class Offset, class LayoutT>
+struct IsComposedTrait<ComposedLayout<Sw, Offset, LayoutT>> : std::true_type {};
 
-template <class Sw, class Offset, class L>
-struct RankAndDepth<ComposedLayout<Sw, Offset, L>> : RankAndDepth<L> {};
-template <class Sw, class Offset, class L>
-struct AllStatic<ComposedLayout<Sw, Offset, L>> {
-  static constexpr bool kValue = AllStatic<Offset>::kValue && AllStatic<L>::kValue;
+template <class Sw, class Offset, class LayoutT>
+struct RankAndDepth<ComposedLayout<Sw, Offset, LayoutT>> : RankAndDepth<LayoutT> {};
+template <class Sw, class Offset, class LayoutT>
+struct AllStatic<ComposedLayout<Sw, Offset, LayoutT>> {
+  static constexpr bool kValue = AllStatic<Offset>::kValue && AllStatic<LayoutT>::kValue;
 };
 }  // namespace detail
 
-// T is a ComposedLayout.
-template <class T>
-concept IsComposedLayout = detail::IsComposedTrait<std::remove_cvref_t<T>>::value;
+// Type is a ComposedLayout.
+template <class Type>
+concept IsComposedLayout = detail::IsComposedTrait<std::remove_cvref_t<Type>>::value;
 
 // swizzle of (offset + layout).
-template <int kBits, int kBase, int kShift, Integer Offset, IsLayout L>
-constexpr auto MakeComposedLayout(Swizzle<kBits, kBase, kShift>, Offset offset, L layout) {
-  using O = decltype(AsInteger(offset));
-  return ComposedLayout<Swizzle<kBits, kBase, kShift>, O, L>(AsInteger(offset), layout);
+template <int kBits, int kBase, int kShift, Integer Offset, IsLayout LayoutT>
+constexpr auto MakeComposedLayout(Swizzle<kBits, kBase, kShift>, Offset offset, LayoutT layout) {
+  using OffsetT = decltype(AsInteger(offset));
+  return ComposedLayout<Swizzle<kBits, kBase, kShift>, OffsetT, LayoutT>(AsInteger(offset), layout);
 }
 
 // Composition(swizzle, layout): c -> swizzle(layout(c)).
-template <int kBits, int kBase, int kShift, IsLayout L>
-constexpr auto Composition(Swizzle<kBits, kBase, kShift> swizzle, L layout) {
+template <int kBits, int kBase, int kShift, IsLayout LayoutT>
+constexpr auto Composition(Swizzle<kBits, kBase, kShift> swizzle, LayoutT layout) {
   return MakeComposedLayout(swizzle, Int<0>{}, layout);
 }
 
 // The same swizzle and offset over f(layout): the algebra below acts on the inner layout.
-template <IsComposedLayout C, class F>
-constexpr auto TransformLayout(C c, F f) {
-  return MakeComposedLayout(typename C::Swizzle{}, c.offset(), f(c.layout()));
+template <IsComposedLayout Composed, class Function>
+constexpr auto TransformLayout(Composed c, Function f) {
+  return MakeComposedLayout(typename Composed::Swizzle{}, c.offset(), f(c.layout()));
 }
 
-template <class Sw, class Offset, IsLayout L>
+template <class Sw, class Offset, IsLayout LayoutT>
 template <class... Cs>
-constexpr auto ComposedLayout<Sw, Offset, L>::operator()(Cs... coord) const {
+constexpr auto ComposedLayout<Sw, Offset, LayoutT>::operator()(Cs... coord) const {
   if constexpr (sizeof...(Cs) != 1) {
     return (*this)(MakeTuple(coord...));
   } else if constexpr ((HasUnderscore<Cs> && ...)) {
@@ -124,58 +124,58 @@ constexpr auto ComposedLayout<Sw, Offset, L>::operator()(Cs... coord) const {
   }
 }
 
-template <IsComposedLayout C>
-constexpr auto Size(C c) {
+template <IsComposedLayout Composed>
+constexpr auto Size(Composed c) {
   return Size(c.layout());
 }
-template <std::size_t I, std::size_t... Js, IsComposedLayout C>
-constexpr auto Size(C c) {
-  return Size<I, Js...>(c.layout());
+template <std::size_t kIndex, std::size_t... Js, IsComposedLayout Composed>
+constexpr auto Size(Composed c) {
+  return Size<kIndex, Js...>(c.layout());
 }
 
 // No offset reaches this; not always the least such number.
-template <IsComposedLayout C>
-constexpr auto Cosize(C c) {
-  const Int<C::Swizzle::kPeriod> period{};
+template <IsComposedLayout Composed>
+constexpr auto Cosize(Composed c) {
+  const Int<Composed::Swizzle::kPeriod> period{};
   return CeilDiv(c.offset() + Cosize(c.layout()), period) * period;
 }
 
 // A slice keeps its beginning in the inner offset; the outer offset is 0.
-template <IsComposedLayout C, class Coord>
-constexpr auto SliceAndOffset(C c, Coord coord) {
+template <IsComposedLayout Composed, class Coord>
+constexpr auto SliceAndOffset(Composed c, Coord coord) {
   const auto slice = SliceAndOffset(c.layout(), coord);
   const auto layout =
-      MakeComposedLayout(typename C::Swizzle{}, c.offset() + slice.offset, slice.layout);
+      MakeComposedLayout(typename Composed::Swizzle{}, c.offset() + slice.offset, slice.layout);
   return LayoutAtOffset<std::remove_cvref_t<decltype(layout)>, Int<0>>{layout, {}};
 }
 
-template <std::size_t... I, IsComposedLayout C>
-constexpr auto Get(C c) {
+template <std::size_t... Is, IsComposedLayout Composed>
+constexpr auto Get(Composed c) {
   return TransformLayout(
-      c, [](auto l) constexpr { return Get<I...>(l); });
+      c, [](auto l) constexpr { return Get<Is...>(l); });
 }
-template <IsComposedLayout C, class Tiler>
-constexpr auto Composition(C c, Tiler tiler) {
+template <IsComposedLayout Composed, class Tiler>
+constexpr auto Composition(Composed c, Tiler tiler) {
   return TransformLayout(
       c, [&](auto l) constexpr { return Composition(l, tiler); });
 }
-template <IsComposedLayout C, class Tiler>
-constexpr auto LogicalDivide(C c, Tiler tiler) {
+template <IsComposedLayout Composed, class Tiler>
+constexpr auto LogicalDivide(Composed c, Tiler tiler) {
   return TransformLayout(
       c, [&](auto l) constexpr { return LogicalDivide(l, tiler); });
 }
-template <IsComposedLayout C, class Tiler>
-constexpr auto ZippedDivide(C c, Tiler tiler) {
+template <IsComposedLayout Composed, class Tiler>
+constexpr auto ZippedDivide(Composed c, Tiler tiler) {
   return TransformLayout(
       c, [&](auto l) constexpr { return ZippedDivide(l, tiler); });
 }
-template <IsComposedLayout C, class Tiler>
-constexpr auto TiledDivide(C c, Tiler tiler) {
+template <IsComposedLayout Composed, class Tiler>
+constexpr auto TiledDivide(Composed c, Tiler tiler) {
   return TransformLayout(
       c, [&](auto l) constexpr { return TiledDivide(l, tiler); });
 }
-template <IsComposedLayout C, class Tiler>
-constexpr auto FlatDivide(C c, Tiler tiler) {
+template <IsComposedLayout Composed, class Tiler>
+constexpr auto FlatDivide(Composed c, Tiler tiler) {
   return TransformLayout(
       c, [&](auto l) constexpr { return FlatDivide(l, tiler); });
 }

@@ -39,8 +39,8 @@ struct TensorView : detail::Leaf<0, Iterator>, detail::Leaf<1, LayoutT> {
   }
 
   // The element at a linear index, the first mode fastest.
-  template <Integer N>
-  constexpr decltype(auto) operator[](N index) const {
+  template <Integer Index>
+  constexpr decltype(auto) operator[](Index index) const {
     return data()[layout()(index)];
   }
 };
@@ -51,7 +51,7 @@ constexpr auto MakeTensorView(Iterator data, LayoutT layout) {
 }
 
 namespace detail {
-template <class T>
+template <class Type>
 struct IsTensorViewTrait : std::false_type {};
 template <class Iterator, class LayoutT>
 struct IsTensorViewTrait<TensorView<Iterator, LayoutT>> : std::true_type {};
@@ -59,36 +59,36 @@ template <class Iterator, class LayoutT>
 struct RankAndDepth<TensorView<Iterator, LayoutT>> : RankAndDepth<LayoutT> {};
 }  // namespace detail
 
-// T is a TensorView.
-template <class T>
-concept IsTensorView = detail::IsTensorViewTrait<std::remove_cvref_t<T>>::value;
+// Type is a TensorView.
+template <class Type>
+concept IsTensorView = detail::IsTensorViewTrait<std::remove_cvref_t<Type>>::value;
 
-template <IsTensorView V>
-constexpr auto Size(V view) {
+template <IsTensorView View>
+constexpr auto Size(View view) {
   return Size(view.layout());
 }
-template <std::size_t I, std::size_t... Js, IsTensorView V>
-constexpr auto Size(V view) {
-  return Size<I, Js...>(view.layout());
+template <std::size_t kIndex, std::size_t... Js, IsTensorView View>
+constexpr auto Size(View view) {
+  return Size<kIndex, Js...>(view.layout());
 }
 
 // The elements in the order that `tiler` gives them: the same data with Composition(layout, tiler).
-template <IsTensorView V, class Tiler>
-constexpr auto Composition(V view, Tiler tiler) {
+template <IsTensorView View, class Tiler>
+constexpr auto Composition(View view, Tiler tiler) {
   return MakeTensorView(view.data(), Composition(view.layout(), tiler));
 }
 
 // The view split into tiles, as for layouts (layouts/divide.hpp).
-template <IsTensorView V, class Tiler>
-constexpr auto LogicalDivide(V view, Tiler tiler) {
+template <IsTensorView View, class Tiler>
+constexpr auto LogicalDivide(View view, Tiler tiler) {
   return MakeTensorView(view.data(), LogicalDivide(view.layout(), tiler));
 }
-template <IsTensorView V, class Tiler>
-constexpr auto ZippedDivide(V view, Tiler tiler) {
+template <IsTensorView View, class Tiler>
+constexpr auto ZippedDivide(View view, Tiler tiler) {
   return MakeTensorView(view.data(), ZippedDivide(view.layout(), tiler));
 }
-template <IsTensorView V, class Tiler>
-constexpr auto TiledDivide(V view, Tiler tiler) {
+template <IsTensorView View, class Tiler>
+constexpr auto TiledDivide(View view, Tiler tiler) {
   return MakeTensorView(view.data(), TiledDivide(view.layout(), tiler));
 }
 

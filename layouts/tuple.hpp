@@ -17,31 +17,31 @@ namespace weft::layouts {
 namespace detail {
 
 // One element. Empty types are not stored; they are made again when asked for.
-template <std::size_t I, class T, bool kEmpty = std::is_empty_v<T>>
+template <std::size_t kIndex, class Type, bool kEmpty = std::is_empty_v<Type>>
 struct Leaf {
-  T value{};
+  Type value{};
   constexpr Leaf() = default;
-  constexpr Leaf(const T& v) : value(v) {}
+  constexpr Leaf(const Type& v) : value(v) {}
 };
-template <std::size_t I, class T>
-struct Leaf<I, T, true> {
+template <std::size_t kIndex, class Type>
+struct Leaf<kIndex, Type, true> {
   constexpr Leaf() = default;
-  constexpr Leaf(const T&) {}
+  constexpr Leaf(const Type&) {}
 };
 
-template <std::size_t I, class T>
-constexpr T LeafValue(const Leaf<I, T, false>& leaf) {
+template <std::size_t kIndex, class Type>
+constexpr Type LeafValue(const Leaf<kIndex, Type, false>& leaf) {
   return leaf.value;
 }
-template <std::size_t I, class T>
-constexpr T LeafValue(const Leaf<I, T, true>&) {
+template <std::size_t kIndex, class Type>
+constexpr Type LeafValue(const Leaf<kIndex, Type, true>&) {
   return {};
 }
 
 template <class Indices, class... Ts>
 struct TupleBase;
-template <std::size_t... I, class... Ts>
-struct TupleBase<std::index_sequence<I...>, Ts...> : Leaf<I, Ts>... {};
+template <std::size_t... Is, class... Ts>
+struct TupleBase<std::index_sequence<Is...>, Ts...> : Leaf<Is, Ts>... {};
 
 }  // namespace detail
 
@@ -50,7 +50,7 @@ template <class... Ts>
 struct Tuple : detail::TupleBase<std::index_sequence_for<Ts...>, Ts...> {};
 
 namespace detail {
-template <class T>
+template <class Type>
 struct TupleTraits {
   static constexpr bool kIsTuple = false;
 };
@@ -61,12 +61,12 @@ struct TupleTraits<Tuple<Ts...>> {
 };
 }  // namespace detail
 
-template <class T>
-concept IsTuple = detail::TupleTraits<std::remove_cvref_t<T>>::kIsTuple;
+template <class Type>
+concept IsTuple = detail::TupleTraits<std::remove_cvref_t<Type>>::kIsTuple;
 
-// The number of elements of tuple type T.
-template <IsTuple T>
-inline constexpr std::size_t kTupleSize = detail::TupleTraits<std::remove_cvref_t<T>>::kSize;
+// The number of elements of tuple type TupleT.
+template <IsTuple TupleT>
+inline constexpr std::size_t kTupleSize = detail::TupleTraits<std::remove_cvref_t<TupleT>>::kSize;
 
 // (elements...). Plain integers become int32 or int64.
 template <class... Ts>
@@ -81,22 +81,22 @@ constexpr auto MakeTuple(Ts... elements) {
   return Tuple<decltype(normal(elements))...>{{{normal(elements)}...}};
 }
 
-// Element I of a tuple. An integer is its own element 0.
-template <std::size_t I, class... Ts>
+// Element kIndex of a tuple. An integer is its own element 0.
+template <std::size_t kIndex, class... Ts>
 constexpr auto Get(const Tuple<Ts...>& tuple) {
-  static_assert(I < sizeof...(Ts), "layouts: Get<i>: the tuple has no element i");
-  return detail::LeafValue<I>(tuple);
+  static_assert(kIndex < sizeof...(Ts), "layouts: Get<i>: the tuple has no element i");
+  return detail::LeafValue<kIndex>(tuple);
 }
-template <std::size_t I, Integer T>
-constexpr auto Get(T x) {
-  static_assert(I == 0, "layouts: Get<i>: an integer has only element 0");
+template <std::size_t kIndex, Integer IntegerT>
+constexpr auto Get(IntegerT x) {
+  static_assert(kIndex == 0, "layouts: Get<i>: an integer has only element 0");
   return x;
 }
-// Get<I, J, ...>(t) is Get<J, ...>(Get<I>(t)).
-template <std::size_t I, std::size_t J, std::size_t... Ks, class T>
-requires Integer<T> || IsTuple<T>
-constexpr auto Get(T t) {
-  return Get<J, Ks...>(Get<I>(t));
+// Get<kIndex, kOther, ...>(t) is Get<kOther, ...>(Get<kIndex>(t)).
+template <std::size_t kIndex, std::size_t kOther, std::size_t... Ks, class Type>
+requires Integer<Type> || IsTuple<Type>
+constexpr auto Get(Type t) {
+  return Get<kOther, Ks...>(Get<kIndex>(t));
 }
 
 // Equal when every element is; tuples of different nesting are not equal.
@@ -105,7 +105,7 @@ constexpr bool operator==(const Tuple<Ts...>& a, const Tuple<Us...>& b) {
   if constexpr (sizeof...(Ts) != sizeof...(Us)) {
     return false;
   } else {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       constexpr auto same = [](const auto& x, const auto& y) constexpr {
         if constexpr (IsTuple<decltype(x)> == IsTuple<decltype(y)>) {
           return x == y;
@@ -113,7 +113,7 @@ constexpr bool operator==(const Tuple<Ts...>& a, const Tuple<Us...>& b) {
           return false;
         }
       };
-      return (same(Get<I>(a), Get<I>(b)) && ... && true);
+      return (same(Get<Is>(a), Get<Is>(b)) && ... && true);
     }
     (std::index_sequence_for<Ts...>{});
   }

@@ -9,59 +9,59 @@
 namespace weft::layouts {
 
 // f(t0, t1, ...) for the elements of t.
-template <IsTuple T, class F>
-constexpr auto Apply(T t, F f) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-    return f(Get<I>(t)...);
+template <IsTuple TupleT, class Function>
+constexpr auto Apply(TupleT t, Function f) {
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+    return f(Get<Is>(t)...);
   }
-  (std::make_index_sequence<kTupleSize<T>>{});
+  (std::make_index_sequence<kTupleSize<TupleT>>{});
 }
 
 // Calls f(t0), f(t1), ... in this order; f(t) for an integer.
-template <class T, class F>
-constexpr void ForEach(T t, F f) {
-  if constexpr (IsTuple<T>) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      (static_cast<void>(f(Get<I>(t))), ...);
+template <class Type, class Function>
+constexpr void ForEach(Type t, Function f) {
+  if constexpr (IsTuple<Type>) {
+    [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      (static_cast<void>(f(Get<Is>(t))), ...);
     }
-    (std::make_index_sequence<kTupleSize<T>>{});
+    (std::make_index_sequence<kTupleSize<Type>>{});
   } else {
     static_cast<void>(f(t));
   }
 }
 
 // (f(t0), f(t1), ...); f(t) for an integer. The order of the calls is not specified.
-template <class T, class F>
-constexpr auto Transform(T t, F f) {
-  if constexpr (IsTuple<T>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return MakeTuple(f(Get<I>(t))...);
+template <class Type, class Function>
+constexpr auto Transform(Type t, Function f) {
+  if constexpr (IsTuple<Type>) {
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return MakeTuple(f(Get<Is>(t))...);
     }
-    (std::make_index_sequence<kTupleSize<T>>{});
+    (std::make_index_sequence<kTupleSize<Type>>{});
   } else {
     return f(t);
   }
 }
 
 // (f(t0, u0), f(t1, u1), ...); t and u have the same number of elements.
-template <class T, class U, class F>
-constexpr auto Transform(T t, U u, F f) {
-  if constexpr (IsTuple<T>) {
-    static_assert(kTupleSize<T> == kTupleSize<U>,
+template <class Type, class OtherType, class Function>
+constexpr auto Transform(Type t, OtherType u, Function f) {
+  if constexpr (IsTuple<Type>) {
+    static_assert(kTupleSize<Type> == kTupleSize<OtherType>,
                   "layouts: Transform(t, u, f): t and u have different numbers of elements");
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      return MakeTuple(f(Get<I>(t), Get<I>(u))...);
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      return MakeTuple(f(Get<Is>(t), Get<Is>(u))...);
     }
-    (std::make_index_sequence<kTupleSize<T>>{});
+    (std::make_index_sequence<kTupleSize<Type>>{});
   } else {
     return f(t, u);
   }
 }
 
 // f at every leaf, whatever the depth; the nesting stays.
-template <class T, class F>
-constexpr auto TransformLeaves(T t, F f) {
-  if constexpr (IsTuple<T>) {
+template <class Type, class Function>
+constexpr auto TransformLeaves(Type t, Function f) {
+  if constexpr (IsTuple<Type>) {
     return Transform(
         t, [&](const auto& x) constexpr { return TransformLeaves(x, f); });
   } else {
@@ -70,20 +70,20 @@ constexpr auto TransformLeaves(T t, F f) {
 }
 
 namespace detail {
-template <std::size_t I, class T, class V, class F>
-constexpr auto FoldFrom(T t, V v, F f) {
-  if constexpr (I == kTupleSize<T>) {
+template <std::size_t kIndex, class Type, class Start, class Function>
+constexpr auto FoldFrom(Type t, Start v, Function f) {
+  if constexpr (kIndex == kTupleSize<Type>) {
     return v;
   } else {
-    return FoldFrom<I + 1>(t, f(v, Get<I>(t)), f);
+    return FoldFrom<kIndex + 1>(t, f(v, Get<kIndex>(t)), f);
   }
 }
 }  // namespace detail
 
 // f(... f(f(init, t0), t1) ..., tn); the type of the value may change at each step.
-template <class T, class V, class F>
-constexpr auto Fold(T t, V init, F f) {
-  if constexpr (IsTuple<T>) {
+template <class Type, class Start, class Function>
+constexpr auto Fold(Type t, Start init, Function f) {
+  if constexpr (IsTuple<Type>) {
     return detail::FoldFrom<0>(t, init, f);
   } else {
     return f(init, t);
@@ -91,9 +91,9 @@ constexpr auto Fold(T t, V init, F f) {
 }
 
 // x itself if it is a tuple, else (x).
-template <class T>
-constexpr auto AsTuple(T x) {
-  if constexpr (IsTuple<T>) {
+template <class Type>
+constexpr auto AsTuple(Type x) {
+  if constexpr (IsTuple<Type>) {
     return x;
   } else {
     return MakeTuple(x);
@@ -104,70 +104,72 @@ constexpr auto AsTuple(T x) {
 constexpr Tuple<> Concat() {
   return {};
 }
-template <IsTuple A>
-constexpr A Concat(A a) {
+template <IsTuple TupleA>
+constexpr TupleA Concat(TupleA a) {
   return a;
 }
-template <IsTuple A, IsTuple B, IsTuple... Rest>
-constexpr auto Concat(A a, B b, Rest... rest) {
-  auto ab = [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>,
-                                                    std::index_sequence<J...>) constexpr {
-    return MakeTuple(Get<I>(a)..., Get<J>(b)...);
+template <IsTuple TupleA, IsTuple TupleB, IsTuple... Rest>
+constexpr auto Concat(TupleA a, TupleB b, Rest... rest) {
+  auto ab = [&]<std::size_t... Is, std::size_t... Js>(std::index_sequence<Is...>,
+                                                      std::index_sequence<Js...>) constexpr {
+    return MakeTuple(Get<Is>(a)..., Get<Js>(b)...);
   }
-  (std::make_index_sequence<kTupleSize<A>>{}, std::make_index_sequence<kTupleSize<B>>{});
+  (std::make_index_sequence<kTupleSize<TupleA>>{}, std::make_index_sequence<kTupleSize<TupleB>>{});
   return Concat(ab, rest...);
 }
 
 // (t0, ..., tn, x).
-template <class T, class X>
-constexpr auto Append(T t, X x) {
+template <class Type, class Item>
+constexpr auto Append(Type t, Item x) {
   return Concat(AsTuple(t), MakeTuple(x));
 }
 
 // (t_i, t_j, ...) for the indices given.
-template <std::size_t... I, class T>
-requires Integer<T> || IsTuple<T>
-constexpr auto Select(T t) {
-  return MakeTuple(Get<I>(t)...);
+template <std::size_t... Is, class Type>
+requires Integer<Type> || IsTuple<Type>
+constexpr auto Select(Type t) {
+  return MakeTuple(Get<Is>(t)...);
 }
 
 // (t_B, ..., t_{E-1}).
-template <std::size_t B, std::size_t E, class T>
-constexpr auto Take(T t) {
-  static_assert(B <= E, "layouts: Take<b, e>: b must not be past e");
-  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-    return MakeTuple(Get<B + I>(t)...);
+template <std::size_t kBegin, std::size_t kEnd, class Type>
+constexpr auto Take(Type t) {
+  static_assert(kBegin <= kEnd, "layouts: Take<b, e>: b must not be past e");
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+    return MakeTuple(Get<kBegin + Is>(t)...);
   }
-  (std::make_index_sequence<E - B>{});
+  (std::make_index_sequence<kEnd - kBegin>{});
 }
 
 // (t0, ..., (t_B, ..., t_{E-1}), t_E, ...): elements B to E become one nested element.
-template <std::size_t B, std::size_t E, IsTuple T>
-constexpr auto Group(T t) {
-  static_assert(B <= E && E <= kTupleSize<T>, "layouts: Group<b, e>: needs b <= e <= rank");
-  return Concat(Take<0, B>(t), MakeTuple(Take<B, E>(t)), Take<E, kTupleSize<T>>(t));
+template <std::size_t kBegin, std::size_t kEnd, IsTuple TupleT>
+constexpr auto Group(TupleT t) {
+  static_assert(kBegin <= kEnd && kEnd <= kTupleSize<TupleT>,
+                "layouts: Group<b, e>: needs b <= e <= rank");
+  return Concat(Take<0, kBegin>(t), MakeTuple(Take<kBegin, kEnd>(t)),
+                Take<kEnd, kTupleSize<TupleT>>(t));
 }
 
-// t with element I replaced by x.
-template <std::size_t I, IsTuple T, class X>
-constexpr auto Replace(T t, X x) {
-  static_assert(I < kTupleSize<T>, "layouts: Replace<i>: the tuple has no element i");
-  return Concat(Take<0, I>(t), MakeTuple(x), Take<I + 1, kTupleSize<T>>(t));
+// t with element kIndex replaced by x.
+template <std::size_t kIndex, IsTuple TupleT, class Item>
+constexpr auto Replace(TupleT t, Item x) {
+  static_assert(kIndex < kTupleSize<TupleT>, "layouts: Replace<i>: the tuple has no element i");
+  return Concat(Take<0, kIndex>(t), MakeTuple(x), Take<kIndex + 1, kTupleSize<TupleT>>(t));
 }
 
 // n copies of x.
-template <std::size_t N, class X>
-constexpr auto Repeat(X x) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-    return MakeTuple((static_cast<void>(I), x)...);
+template <std::size_t kCount, class Item>
+constexpr auto Repeat(Item x) {
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+    return MakeTuple((static_cast<void>(Is), x)...);
   }
-  (std::make_index_sequence<N>{});
+  (std::make_index_sequence<kCount>{});
 }
 
 // The leaves of t from left to right as one flat tuple, also for an integer.
-template <class T>
-constexpr auto FlattenToTuple(T t) {
-  if constexpr (IsTuple<T>) {
+template <class Type>
+constexpr auto FlattenToTuple(Type t) {
+  if constexpr (IsTuple<Type>) {
     return Apply(
         t, [](const auto&... x) constexpr { return Concat(FlattenToTuple(x)...); });
   } else {
@@ -176,18 +178,18 @@ constexpr auto FlattenToTuple(T t) {
 }
 
 // The leaves of t from left to right as one flat tuple; an integer stays as it is.
-template <class T>
-constexpr auto Flatten(T t) {
-  if constexpr (IsTuple<T>) {
+template <class Type>
+constexpr auto Flatten(Type t) {
+  if constexpr (IsTuple<Type>) {
     return FlattenToTuple(t);
   } else {
     return t;
   }
 }
 
-// The number of leaves of T.
-template <class T>
-inline constexpr std::size_t kLeaves = kTupleSize<decltype(FlattenToTuple(std::declval<T>()))>;
+// The number of leaves of Type.
+template <class Type>
+inline constexpr std::size_t kLeaves = kTupleSize<decltype(FlattenToTuple(std::declval<Type>()))>;
 
 namespace detail {
 template <std::size_t First, class Flat, class Profile>
@@ -196,12 +198,12 @@ constexpr auto UnflattenFrom(Flat flat, Profile profile) {
     return Get<First>(flat);
   } else {
     // The running count of leaves says where each element's leaves begin.
-    return [&]<std::size_t... I>(std::index_sequence<I...>) constexpr {
-      constexpr auto begin = []<std::size_t K>() constexpr {
-        return kLeaves<decltype(Take<0, K>(std::declval<Profile>()))>;
+    return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
+      constexpr auto begin = []<std::size_t kMode>() constexpr {
+        return kLeaves<decltype(Take<0, kMode>(std::declval<Profile>()))>;
       };
       return MakeTuple(
-          UnflattenFrom<First + begin.template operator()<I>()>(flat, Get<I>(profile))...);
+          UnflattenFrom<First + begin.template operator()<Is>()>(flat, Get<Is>(profile))...);
     }
     (std::make_index_sequence<kTupleSize<Profile>>{});
   }

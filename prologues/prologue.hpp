@@ -59,13 +59,13 @@ struct BatchCoord {
 
 // The batches of a convolution with n images, P x Q output pixels and `groups` channel groups. The
 // last block of a row or column may be cut off by the image's edge.
-constexpr BatchExtents BatchOf(const Depends& depends, std::int64_t n, std::int64_t P,
-                               std::int64_t Q, std::int64_t groups) {
+constexpr BatchExtents BatchOf(const Depends& depends, std::int64_t n, std::int64_t out_h,
+                               std::int64_t out_w, std::int64_t groups) {
   BatchExtents e;
   if (depends.image) e.n = n;
   if (depends.OnPixel()) {
-    e.p = (P + depends.block_h - 1) / depends.block_h;
-    e.q = (Q + depends.block_w - 1) / depends.block_w;
+    e.p = (out_h + depends.block_h - 1) / depends.block_h;
+    e.q = (out_w + depends.block_w - 1) / depends.block_w;
   }
   if (depends.group) e.g = groups;
   return e;
@@ -73,24 +73,24 @@ constexpr BatchExtents BatchOf(const Depends& depends, std::int64_t n, std::int6
 
 namespace internal {
 
-template <class T>
-concept HasPrologueMembers = requires(const T& prologue, const BatchCoord& at,
+template <class Type>
+concept HasPrologueMembers = requires(const Type& prologue, const BatchCoord& at,
                                       const BatchExtents& extents) {
-  requires std::same_as<decltype(T::kDepends), const Depends>;
-  requires std::convertible_to<decltype(T::kName), const char*>;
+  requires std::same_as<decltype(Type::kDepends), const Depends>;
+  requires std::convertible_to<decltype(Type::kName), const char*>;
   { prologue.Filter(at) } -> std::integral;
-  { T::Filters(extents) } -> std::integral;
+  { Type::Filters(extents) } -> std::integral;
 };
 
 // A constant only if the functions are constexpr. A prologue with members may read memory that
 // there is only at run time, so only one without members can be tried.
-template <class T>
+template <class Type>
 concept ConstantFilters = requires {
-  typename std::integral_constant<std::int64_t, T::Filters(BatchExtents{})>;
+  typename std::integral_constant<std::int64_t, Type::Filters(BatchExtents{})>;
 };
-template <class T>
-concept ConstantFilter = !std::is_empty_v<T> || requires {
-  typename std::integral_constant<std::int64_t, T{}.Filter(BatchCoord{})>;
+template <class Type>
+concept ConstantFilter = !std::is_empty_v<Type> || requires {
+  typename std::integral_constant<std::int64_t, Type{}.Filter(BatchCoord{})>;
 };
 
 }  // namespace internal
@@ -100,14 +100,14 @@ concept ConstantFilter = !std::is_empty_v<T> || requires {
 // will do because the user's own indices say which are used. Members that are not static are
 // run-time values: an operator takes them as args.prologue and the kernel gets a copy, so pointers
 // among them are GPU addresses for Run.
-template <class T>
-concept Prologue = internal::HasPrologueMembers<T> && std::is_trivially_copyable_v<T> &&
-    std::default_initializable<T>;
+template <class Type>
+concept Prologue = internal::HasPrologueMembers<Type> && std::is_trivially_copyable_v<Type> &&
+    std::default_initializable<Type>;
 
 // Instantiating this type checks a prologue; each failure is one sentence.
-template <class T>
+template <class Type>
 struct CheckedPrologue {
-  static_assert(internal::HasPrologueMembers<T>,
+  static_assert(internal::HasPrologueMembers<Type>,
                 "weft: a prologue needs `static constexpr weft::prologues::Depends kDepends`, "
                 "`static constexpr const char* kName`, `constexpr std::int64_t Filter(const "
                 "BatchCoord&) const` and `static constexpr std::int64_t Filters(const "
@@ -115,18 +115,18 @@ struct CheckedPrologue {
   static constexpr bool kValid = true;
 };
 
-template <class T>
-requires(internal::HasPrologueMembers<T>) struct CheckedPrologue<T> {
-  static_assert(T::kDepends.IsValid(),
+template <class Type>
+requires(internal::HasPrologueMembers<Type>) struct CheckedPrologue<Type> {
+  static_assert(Type::kDepends.IsValid(),
                 "weft: kDepends.block_h and block_w of a prologue are both positive, or both 0 if "
                 "the filter does not depend on the pixel");
-  static_assert(std::is_trivially_copyable_v<T> && std::default_initializable<T>,
+  static_assert(std::is_trivially_copyable_v<Type> && std::default_initializable<Type>,
                 "weft: a prologue is copied to the GPU as bytes, so its members are numbers and "
                 "pointers with defaults: it must be trivially copyable and default-constructible");
   static_assert(
-      internal::ConstantFilters<T>,
+      internal::ConstantFilters<Type>,
       "weft: Filters of a prologue must be constexpr, and defined for every BatchExtents");
-  static_assert(internal::ConstantFilter<T>,
+  static_assert(internal::ConstantFilter<Type>,
                 "weft: Filter of a prologue must be constexpr, or nvcc would compile it for the "
                 "CPU only");
   static constexpr bool kValid = true;

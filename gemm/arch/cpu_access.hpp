@@ -53,28 +53,28 @@ struct LaneAccess {
     }
   }
 
-  template <class T>
-  void CheckSharedAccess(const T* p, bool is_store, Location at) const {
-    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
+  template <class Value>
+  void CheckSharedAccess(const Value* p, bool is_store, Location at) const {
+    static_assert(std::is_trivially_copyable_v<Value> && IsAccessSize(sizeof(Value)));
     if (self->preemptive) cpu::Preempt(self);
-    const uint32_t offset = OffsetInShared(p, sizeof(T), at);
-    if (offset % sizeof(T) != 0) {
+    const uint32_t offset = OffsetInShared(p, sizeof(Value), at);
+    if (offset % sizeof(Value) != 0) {
       cpu::Fail(self, at, "shared memory: access not aligned to its size");
     }
     if (self->access_log != nullptr) {
-      cpu::LogSharedAccess(self, offset + cpu::kSharedWindow, sizeof(T), is_store, at);
+      cpu::LogSharedAccess(self, offset + cpu::kSharedWindow, sizeof(Value), is_store, at);
     }
-    if (is_store) NoteWrite(offset, sizeof(T));
+    if (is_store) NoteWrite(offset, sizeof(Value));
   }
 
-  template <class T>
-  void CheckGlobalAccess(const T* p, bool is_store, Location at) const {
-    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
-    if (reinterpret_cast<uintptr_t>(p) % sizeof(T) != 0) {
+  template <class Value>
+  void CheckGlobalAccess(const Value* p, bool is_store, Location at) const {
+    static_assert(std::is_trivially_copyable_v<Value> && IsAccessSize(sizeof(Value)));
+    if (reinterpret_cast<uintptr_t>(p) % sizeof(Value) != 0) {
       cpu::Fail(self, at, "global memory: access not aligned to its size");
     }
-    CheckDependency(p, sizeof(T), is_store, at);
-    CountGlobal(p, sizeof(T), is_store, at);
+    CheckDependency(p, sizeof(Value), is_store, at);
+    CountGlobal(p, sizeof(Value), is_store, at);
   }
 
   void CountGlobal(const void* p, int bytes, bool is_store, Location at) const {

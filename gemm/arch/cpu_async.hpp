@@ -74,11 +74,11 @@ class Engine {
 
   // Calls f(), which must not fail nor switch to a lane. `name` is shown in reports; %d in it is
   // the number.
-  template <class F>
-  void Run(const char* name, int number, F f) {
+  template <class Functor>
+  void Run(const char* name, int number, Functor f) {
     if (UnderTsan()) {
       RunOnOwnStack(
-          name, number, [](void* p) { (*static_cast<F*>(p))(); }, &f);
+          name, number, [](void* p) { (*static_cast<Functor*>(p))(); }, &f);
     } else {
       f();
     }

@@ -31,25 +31,26 @@ struct ClusterThread : LaneAccess {
     OffsetInWindow(addr, 1, at);
     return addr | static_cast<uint32_t>(rank + 1) << cpu::kClusterRankShift;
   }
-  template <class T>
-  T LoadRemote(uint32_t addr, Location at = Location::current()) const {
-    return *reinterpret_cast<const T*>(RemotePointer<T>(addr, at));
+  template <class Value>
+  Value LoadRemote(uint32_t addr, Location at = Location::current()) const {
+    return *reinterpret_cast<const Value*>(RemotePointer<Value>(addr, at));
   }
-  template <class T>
-  void StoreRemote(uint32_t addr, T v, Location at = Location::current()) const {
-    *reinterpret_cast<T*>(RemotePointer<T>(addr, at)) = v;
+  template <class Value>
+  void StoreRemote(uint32_t addr, Value v, Location at = Location::current()) const {
+    *reinterpret_cast<Value*>(RemotePointer<Value>(addr, at)) = v;
   }
-  template <class T>
-  void StoreRemoteAsync(uint32_t addr, T v, uint32_t bar, Location at = Location::current()) const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == 16);
+  template <class Value>
+  void StoreRemoteAsync(uint32_t addr, Value v, uint32_t bar,
+                        Location at = Location::current()) const {
+    static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) == 16);
     RequireEngines(at);
-    if (addr % sizeof(T) != 0) {
+    if (addr % sizeof(Value) != 0) {
       cpu::Fail(self, at, "StoreRemoteAsync: the address is not a multiple of 16");
     }
     cpu::CopyWork work{};
     work.is_value = true;
-    work.bytes = sizeof(T);
-    std::memcpy(work.coordinate, &v, sizeof(T));
+    work.bytes = sizeof(Value);
+    std::memcpy(work.coordinate, &v, sizeof(Value));
     IssueRemote(work, addr, bar, at);
   }
 
@@ -79,14 +80,14 @@ struct ClusterThread : LaneAccess {
   }
 
  private:
-  template <class T>
+  template <class Value>
   char* RemotePointer(uint32_t addr, Location at) const {
-    static_assert(std::is_trivially_copyable_v<T> && IsAccessSize(sizeof(T)));
+    static_assert(std::is_trivially_copyable_v<Value> && IsAccessSize(sizeof(Value)));
     if (self->preemptive) cpu::Preempt(self);
-    if (addr % sizeof(T) != 0) {
+    if (addr % sizeof(Value) != 0) {
       cpu::Fail(self, at, "shared memory: access not aligned to its size");
     }
-    const cpu::Peer peer = cpu::FindPeer(self, addr, sizeof(T), at);
+    const cpu::Peer peer = cpu::FindPeer(self, addr, sizeof(Value), at);
     return peer.generic + peer.offset;
   }
 };

@@ -130,78 +130,78 @@ struct HopperThread : ClusterThread {
 
   // --- Warpgroup products ----------------------------------------------------------------------
 
-  template <int N>
-  void WgmmaS8(int32_t (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaS8(int32_t (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kS8, a, b, false, false, accumulate, at);
+    Product<kN>(d, WgmmaType::kS8, a, b, false, false, accumulate, at);
   }
-  template <int N>
-  void WgmmaS8U8(int32_t (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaS8U8(int32_t (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kS8U8, a, b, false, false, accumulate, at);
+    Product<kN>(d, WgmmaType::kS8U8, a, b, false, false, accumulate, at);
   }
-  template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
-  void WgmmaF16(float (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN, bool kAMnMajor = false, bool kBMnMajor = false>
+  void WgmmaF16(float (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                 Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kF16, a, b, kAMnMajor, kBMnMajor, accumulate, at);
+    Product<kN>(d, WgmmaType::kF16, a, b, kAMnMajor, kBMnMajor, accumulate, at);
   }
-  template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
-  void WgmmaBf16(float (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN, bool kAMnMajor = false, bool kBMnMajor = false>
+  void WgmmaBf16(float (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kBf16, a, b, kAMnMajor, kBMnMajor, accumulate, at);
+    Product<kN>(d, WgmmaType::kBf16, a, b, kAMnMajor, kBMnMajor, accumulate, at);
   }
-  template <int N>
-  void WgmmaTf32(float (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaTf32(float (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kTf32, a, b, false, false, accumulate, at);
+    Product<kN>(d, WgmmaType::kTf32, a, b, false, false, accumulate, at);
   }
-  template <int N>
-  void WgmmaE4m3(float (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaE4m3(float (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kE4m3, a, b, false, false, accumulate, at);
+    Product<kN>(d, WgmmaType::kE4m3, a, b, false, false, accumulate, at);
   }
-  template <int N>
-  void WgmmaE5m2(float (&d)[N / 2], uint64_t a, uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaE5m2(float (&d)[kN / 2], uint64_t a, uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kE5m2, a, b, false, false, accumulate, at);
+    Product<kN>(d, WgmmaType::kE5m2, a, b, false, false, accumulate, at);
   }
 
-  template <int N>
-  void WgmmaS8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaS8(int32_t (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
                Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kS8, 0, b, false, false, accumulate, at, a);
+    Product<kN>(d, WgmmaType::kS8, 0, b, false, false, accumulate, at, a);
   }
-  template <int N>
-  void WgmmaS8U8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaS8U8(int32_t (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kS8U8, 0, b, false, false, accumulate, at, a);
+    Product<kN>(d, WgmmaType::kS8U8, 0, b, false, false, accumulate, at, a);
   }
-  template <int N>
-  void WgmmaTf32(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+  template <int kN>
+  void WgmmaTf32(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kTf32, 0, b, false, false, accumulate, at, a);
+    Product<kN>(d, WgmmaType::kTf32, 0, b, false, false, accumulate, at, a);
   }
-  template <int N, bool kBMnMajor = false>
-  void WgmmaF16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+  template <int kN, bool kBMnMajor = false>
+  void WgmmaF16(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
                 Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kF16, 0, b, false, kBMnMajor, accumulate, at, a);
+    Product<kN>(d, WgmmaType::kF16, 0, b, false, kBMnMajor, accumulate, at, a);
   }
-  template <int N, bool kBMnMajor = false>
-  void WgmmaBf16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
+  template <int kN, bool kBMnMajor = false>
+  void WgmmaBf16(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b, bool accumulate = true,
                  Location at = Location::current()) const {
-    Product<N>(d, WgmmaType::kBf16, 0, b, false, kBMnMajor, accumulate, at, a);
+    Product<kN>(d, WgmmaType::kBf16, 0, b, false, kBMnMajor, accumulate, at, a);
   }
 
   void WgmmaFence(Location at = Location::current()) const { cpu::WgmmaFence(self, at); }
   void WgmmaCommit(Location at = Location::current()) const { cpu::WgmmaCommit(self, at); }
-  template <int N>
+  template <int kN>
   void WgmmaWait(Location at = Location::current()) const {
-    static_assert(N >= 0 && N <= 7);
-    cpu::WgmmaWait(self, N, at);
+    static_assert(kN >= 0 && kN <= 7);
+    cpu::WgmmaWait(self, kN, at);
   }
   // For the compiler of the other back end.
-  template <class T, int kCount>
-  static void KeepInPlace(T (&)[kCount]) {}
+  template <class Value, int kCount>
+  static void KeepInPlace(Value (&)[kCount]) {}
 
   template <int kRegisters>
   void SetMaxRegInc(Location at = Location::current()) const {
@@ -322,19 +322,19 @@ struct HopperThread : ClusterThread {
   struct alignas(16) Bytes16 {
     uint32_t words[4];
   };
-  template <class T>
+  template <class Value>
   static void CopyWord(const char* from, char* to) {
-    *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+    *reinterpret_cast<Value*>(to) = *reinterpret_cast<const Value*>(from);
   }
 
-  template <int N>
+  template <int kN>
   void Product(void* d, WgmmaType type, uint64_t a, uint64_t b, bool a_mn_major, bool b_mn_major,
                bool accumulate, Location at, const uint32_t* held = nullptr) const {
-    static_assert(IsWgmmaN(N), "wgmma: N is 8, 16, 24, 32 or a multiple of 16 up to 256");
+    static_assert(IsWgmmaN(kN), "wgmma: N is 8, 16, 24, 32 or a multiple of 16 up to 256");
     RequireEngines(at);
     cpu::Wgmma(self, d,
                {.type = type,
-                .n = N,
+                .n = kN,
                 .a = a,
                 .b = b,
                 .held = held,

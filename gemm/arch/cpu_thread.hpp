@@ -51,15 +51,15 @@ struct Thread : HopperThread {
 
   // --- Warp exchange (not memory fences) -------------------------------------------------------
 
-  template <class T>
-  T Shfl(T v, int src_lane, uint32_t mask = ~0u, Location at = Location::current()) const {
-    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  template <class Value>
+  Value Shfl(Value v, int src_lane, uint32_t mask = ~0u, Location at = Location::current()) const {
+    static_assert(std::is_arithmetic_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8));
+    using Bits = std::conditional_t<sizeof(Value) == 4, uint32_t, uint64_t>;
     const uint64_t bits = cpu::Shuffle(self, mask, std::bit_cast<Bits>(v), src_lane & 31, at);
-    return std::bit_cast<T>(static_cast<Bits>(bits));
+    return std::bit_cast<Value>(static_cast<Bits>(bits));
   }
-  template <class T>
-  T ShflXor(T v, int x, uint32_t mask = ~0u, Location at = Location::current()) const {
+  template <class Value>
+  Value ShflXor(Value v, int x, uint32_t mask = ~0u, Location at = Location::current()) const {
     return Shfl(v, self->lane ^ x, mask, at);
   }
   uint32_t Ballot(bool pred, uint32_t mask = ~0u, Location at = Location::current()) const {
@@ -73,59 +73,59 @@ struct Thread : HopperThread {
     return OffsetInShared(p, 0, at) + cpu::kSharedWindow;
   }
 
-  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T).
-  template <class T>
-  T LoadShared(const T* p, Location at = Location::current()) const {
-    CheckSharedAccess<T>(p, /*is_store=*/false, at);
+  // One access of sizeof(Value) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(Value).
+  template <class Value>
+  Value LoadShared(const Value* p, Location at = Location::current()) const {
+    CheckSharedAccess<Value>(p, /*is_store=*/false, at);
     return *p;
   }
-  template <class T>
-  void StoreShared(T* p, T v, Location at = Location::current()) const {
-    CheckSharedAccess<T>(p, /*is_store=*/true, at);
+  template <class Value>
+  void StoreShared(Value* p, Value v, Location at = Location::current()) const {
+    CheckSharedAccess<Value>(p, /*is_store=*/true, at);
     *p = v;
   }
 
   // LoadShared and StoreShared at a 32-bit address; 2, 4, 8 or 16 bytes.
-  template <class T>
-  T LoadSharedAt(uint32_t addr, Location at = Location::current()) const {
-    static_assert(sizeof(T) >= 2);
-    return LoadShared(reinterpret_cast<const T*>(SharedPointer(addr, sizeof(T), at)), at);
+  template <class Value>
+  Value LoadSharedAt(uint32_t addr, Location at = Location::current()) const {
+    static_assert(sizeof(Value) >= 2);
+    return LoadShared(reinterpret_cast<const Value*>(SharedPointer(addr, sizeof(Value), at)), at);
   }
-  template <class T>
-  void StoreSharedAt(uint32_t addr, T v, Location at = Location::current()) const {
-    static_assert(sizeof(T) >= 2);
-    StoreShared(reinterpret_cast<T*>(SharedPointer(addr, sizeof(T), at)), v, at);
+  template <class Value>
+  void StoreSharedAt(uint32_t addr, Value v, Location at = Location::current()) const {
+    static_assert(sizeof(Value) >= 2);
+    StoreShared(reinterpret_cast<Value*>(SharedPointer(addr, sizeof(Value), at)), v, at);
   }
 
   // --- Global memory ---------------------------------------------------------------------------
 
-  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T). Loads take the
+  // One access of sizeof(Value) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(Value). Loads take the
   // read-only path: the kernel that loads a location this way must not write it.
-  template <class T>
-  T LoadGlobal(const T* p, Location at = Location::current()) const {
-    CheckGlobalAccess<T>(p, /*is_store=*/false, at);
-    if (self->dependent) cpu::CheckReadOnlyLoad(self, p, sizeof(T), at);
+  template <class Value>
+  Value LoadGlobal(const Value* p, Location at = Location::current()) const {
+    CheckGlobalAccess<Value>(p, /*is_store=*/false, at);
+    if (self->dependent) cpu::CheckReadOnlyLoad(self, p, sizeof(Value), at);
     return *p;
   }
 
   // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
   // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
-  template <class T>
-  T LoadGlobalCoherent(const T* p, Location at = Location::current()) const {
-    CheckGlobalAccess<T>(p, /*is_store=*/false, at);
+  template <class Value>
+  Value LoadGlobalCoherent(const Value* p, Location at = Location::current()) const {
+    CheckGlobalAccess<Value>(p, /*is_store=*/false, at);
     return *p;
   }
 
   // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
-  template <class T>
-  T LoadGlobalOr0(const T* p, bool ok, Location at = Location::current()) const {
-    return ok ? LoadGlobal(p, at) : Zeros<T>();
+  template <class Value>
+  Value LoadGlobalOr0(const Value* p, bool ok, Location at = Location::current()) const {
+    return ok ? LoadGlobal(p, at) : Zeros<Value>();
   }
 
   // If `ok`, as StoreGlobal, and by an instruction with a predicate, no branch: 4 or 8 bytes.
-  template <class T>
-  void StoreGlobalIf(T* p, T v, bool ok, Location at = Location::current()) const {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  template <class Value>
+  void StoreGlobalIf(Value* p, Value v, bool ok, Location at = Location::current()) const {
+    static_assert(sizeof(Value) == 4 || sizeof(Value) == 8);
     if (ok) StoreGlobal(p, v, at);
   }
 
@@ -134,14 +134,14 @@ struct Thread : HopperThread {
   static void PrefetchL2(const void* p) { (void)*static_cast<const volatile char*>(p); }
 
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
-  template <class T>
-  T LoadGlobalCoherentOr0(const T* p, bool ok, Location at = Location::current()) const {
-    return ok ? LoadGlobalCoherent(p, at) : Zeros<T>();
+  template <class Value>
+  Value LoadGlobalCoherentOr0(const Value* p, bool ok, Location at = Location::current()) const {
+    return ok ? LoadGlobalCoherent(p, at) : Zeros<Value>();
   }
 
-  template <class T>
-  void StoreGlobal(T* p, T v, Location at = Location::current()) const {
-    CheckGlobalAccess<T>(p, /*is_store=*/true, at);
+  template <class Value>
+  void StoreGlobal(Value* p, Value v, Location at = Location::current()) const {
+    CheckGlobalAccess<Value>(p, /*is_store=*/true, at);
     *p = v;
   }
 
@@ -203,12 +203,12 @@ struct Thread : HopperThread {
   }
   void CpAsyncCommit() const { self->copies.Commit(); }
 
-  // Waits until at most N of this thread's committed groups are still in flight.
-  template <int N>
+  // Waits until at most kN of this thread's committed groups are still in flight.
+  template <int kN>
   void CpAsyncWait() const {
-    static_assert(N >= 0);
+    static_assert(kN >= 0);
     // Written now, whatever the lane has fenced since it began the copies.
-    self->copies.Wait(N, [this](char* to, int bytes) {
+    self->copies.Wait(kN, [this](char* to, int bytes) {
       NoteWrite(static_cast<uint32_t>(to - self->shared_base), static_cast<size_t>(bytes));
     });
     if (self->preemptive) cpu::Preempt(self);
@@ -314,11 +314,11 @@ struct Thread : HopperThread {
 
   // --- Dot products of four bytes ---------------------------------------------------------------
 
-  // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
-  // to T's range, NaN as 0.
-  template <class T>
+  // Four floats as bytes of type Value (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
+  // to Value's range, NaN as 0.
+  template <class Value>
   static uint32_t PackSaturated(const float (&v)[4]) {
-    constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(0);
+    constexpr bool kSigned = static_cast<Value>(-1) < static_cast<Value>(0);
     constexpr float kLow = kSigned ? -128.0f : 0.0f, kHigh = kSigned ? 127.0f : 255.0f;
     constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: floats there are one apart
     uint32_t word = 0;
@@ -342,16 +342,16 @@ struct Thread : HopperThread {
   }
 
   // acc[i][j] += a[i] . b[j]; kUnsignedA: of Dp4aU8S8.
-  template <bool kUnsignedA = false, int M, int N>
-  static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M], const uint32_t (&b)[N]) {
-    cpu::Dp4aOuter(kUnsignedA, &acc[0][0], a, b, M, N);
+  template <bool kUnsignedA = false, int kM, int kN>
+  static void Dp4aOuter(int32_t (&acc)[kM][kN], const uint32_t (&a)[kM], const uint32_t (&b)[kN]) {
+    cpu::Dp4aOuter(kUnsignedA, &acc[0][0], a, b, kM, kN);
   }
 
-  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double, or
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. Value is float or double, or
   // Complex of them: weft::MulAdd.
-  template <class T, int M, int N>
-  static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
-    cpu::FmaOuter(&acc[0][0], a, b, M, N);
+  template <class Value, int kM, int kN>
+  static void FmaOuter(Value (&acc)[kM][kN], const Value (&a)[kM], const Value (&b)[kN]) {
+    cpu::FmaOuter(&acc[0][0], a, b, kM, kN);
   }
 
   // The bytes of a, then those of b, numbered 0 to 7: byte i of the result is the one that the low
@@ -365,24 +365,24 @@ struct Thread : HopperThread {
     return result;
   }
 
-  // a - b of two Ts side by side, Half or Bfloat16, each rounded to a T.
-  template <class T>
+  // a - b of two Values side by side, Half or Bfloat16, each rounded to a Value.
+  template <class Value>
   static uint32_t SubPairs(uint32_t a, uint32_t b) {
     const auto sub = [&](int shift) {
-      const T x{static_cast<uint16_t>(a >> shift)}, y{static_cast<uint16_t>(b >> shift)};
-      return uint32_t{T::FromFloat(x.ToFloat() - y.ToFloat()).bits} << shift;
+      const Value x{static_cast<uint16_t>(a >> shift)}, y{static_cast<uint16_t>(b >> shift)};
+      return uint32_t{Value::FromFloat(x.ToFloat() - y.ToFloat()).bits} << shift;
     };
     return sub(0) | sub(16);
   }
 
  private:
-  template <class T>
-  static T Zeros() {
-    static_assert(std::is_trivially_copyable_v<T>);
+  template <class Value>
+  static Value Zeros() {
+    static_assert(std::is_trivially_copyable_v<Value>);
     struct Bytes {
-      unsigned char bytes[sizeof(T)];
+      unsigned char bytes[sizeof(Value)];
     };
-    return std::bit_cast<T>(Bytes{});
+    return std::bit_cast<Value>(Bytes{});
   }
 
   template <bool kUnsignedA, int kA, int kB, int kC>

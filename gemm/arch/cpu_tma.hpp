@@ -47,7 +47,7 @@ struct CopyEngine {
           chunk = *reinterpret_cast<const Chunk*>(source + i);
         } else {
           auto* bytes = reinterpret_cast<unsigned char*>(chunk.words);
-          for (int64_t k = std::max(begin, i); k < std::min(end, i + 16); ++k) {
+          for (int64_t k = (std::max)(begin, i); k < (std::min)(end, i + 16); ++k) {
             bytes[k - i] = static_cast<unsigned char>(source[k]);
           }
         }

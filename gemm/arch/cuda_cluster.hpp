@@ -48,40 +48,40 @@ struct ClusterThread {
     return mapped;
   }
   // 4, 8 or 16 bytes.
-  template <class T>
-  WEFT_DEVICE static T LoadRemote(uint32_t addr) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    uint32_t w[sizeof(T) / 4];
-    if constexpr (sizeof(T) == 4) {
+  template <class Value>
+  WEFT_DEVICE static Value LoadRemote(uint32_t addr) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    uint32_t w[sizeof(Value) / 4];
+    if constexpr (sizeof(Value) == 4) {
       asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(w[0]) : "r"(addr) : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm volatile("ld.shared::cluster.v2.u32 {%0, %1}, [%2];"
                    : "=r"(w[0]), "=r"(w[1])
                    : "r"(addr)
                    : "memory");
     } else {
-      static_assert(sizeof(T) == 16);
+      static_assert(sizeof(Value) == 16);
       asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
                    : "r"(addr)
                    : "memory");
     }
-    T v;
-    __builtin_memcpy(&v, w, sizeof(T));
+    Value v;
+    __builtin_memcpy(&v, w, sizeof(Value));
     return v;
   }
-  template <class T>
-  WEFT_DEVICE static void StoreRemote(uint32_t addr, T v) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    uint32_t w[sizeof(T) / 4];
-    __builtin_memcpy(w, &v, sizeof(T));
-    if constexpr (sizeof(T) == 4) {
+  template <class Value>
+  WEFT_DEVICE static void StoreRemote(uint32_t addr, Value v) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    uint32_t w[sizeof(Value) / 4];
+    __builtin_memcpy(w, &v, sizeof(Value));
+    if constexpr (sizeof(Value) == 4) {
       asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(addr), "r"(w[0]) : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm volatile("st.shared::cluster.v2.u32 [%0], {%1, %2};" ::"r"(addr), "r"(w[0]), "r"(w[1])
                    : "memory");
     } else {
-      static_assert(sizeof(T) == 16);
+      static_assert(sizeof(Value) == 16);
       asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(w[0]),
                    "r"(w[1]), "r"(w[2]), "r"(w[3])
                    : "memory");
@@ -92,11 +92,11 @@ struct ClusterThread {
   // the block that receives, has ended, which expects them. The sender may return before. MbarWait
   // acquires for the block, not for the cluster; that differs in what it does to cached global
   // memory only.
-  template <class T>
-  WEFT_DEVICE static void StoreRemoteAsync(uint32_t addr, T v, uint32_t bar) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) == 16);
+  template <class Value>
+  WEFT_DEVICE static void StoreRemoteAsync(uint32_t addr, Value v, uint32_t bar) {
+    static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) == 16);
     uint32_t w[4];
-    __builtin_memcpy(w, &v, sizeof(T));
+    __builtin_memcpy(w, &v, sizeof(Value));
     asm volatile(
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
         "[%5];" ::"r"(addr),

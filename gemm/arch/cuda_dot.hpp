@@ -15,12 +15,12 @@ namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
 struct DotThread {
-  // Four floats as bytes of type T (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
-  // to T's range, NaN as 0.
-  template <class T>
+  // Four floats as bytes of type Value (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
+  // to Value's range, NaN as 0.
+  template <class Value>
   WEFT_DEVICE static uint32_t PackSaturated(const float (&v)[4]) {
     uint32_t high, word;
-    if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    if constexpr (static_cast<Value>(-1) < static_cast<Value>(0)) {
       asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
           : "=r"(high)
           : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
@@ -53,13 +53,13 @@ struct DotThread {
   }
 
   // acc[i][j] += a[i] . b[j]; kUnsignedA: of Dp4aU8S8.
-  template <bool kUnsignedA = false, int M, int N>
-  WEFT_DEVICE static void Dp4aOuter(int32_t (&acc)[M][N], const uint32_t (&a)[M],
-                                    const uint32_t (&b)[N]) {
+  template <bool kUnsignedA = false, int kM, int kN>
+  WEFT_DEVICE static void Dp4aOuter(int32_t (&acc)[kM][kN], const uint32_t (&a)[kM],
+                                    const uint32_t (&b)[kN]) {
     WEFT_UNROLL
-    for (int i = 0; i < M; ++i) {
+    for (int i = 0; i < kM; ++i) {
       WEFT_UNROLL
-      for (int j = 0; j < N; ++j) {
+      for (int j = 0; j < kN; ++j) {
         if constexpr (kUnsignedA) {
           acc[i][j] = Dp4aU8S8(a[i], b[j], acc[i][j]);
         } else {
@@ -69,20 +69,21 @@ struct DotThread {
     }
   }
 
-  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. T is float or double, or
+  // acc[i][j] = fma(a[i], b[j], acc[i][j]), one rounding. Value is float or double, or
   // Complex of them: weft::MulAdd.
   //
   // Wide products go along the rows, forth and back: ptxas keeps to that order, and a product that
   // finds an operand in the cache of the previous one's needs fewer ports of the register file.
-  template <class T, int M, int N>
-  WEFT_DEVICE static void FmaOuter(T (&acc)[M][N], const T (&a)[M], const T (&b)[N]) {
+  template <class Value, int kM, int kN>
+  WEFT_DEVICE static void FmaOuter(Value (&acc)[kM][kN], const Value (&a)[kM],
+                                   const Value (&b)[kN]) {
     WEFT_UNROLL
-    for (int n = 0; n < M * N; ++n) {
-      const int i = n / N;
-      const int j = N > M && i % 2 == 1 ? N - 1 - n % N : n % N;
-      if constexpr (std::is_same_v<T, float>) {
+    for (int n = 0; n < kM * kN; ++n) {
+      const int i = n / kN;
+      const int j = kN > kM && i % 2 == 1 ? kN - 1 - n % kN : n % kN;
+      if constexpr (std::is_same_v<Value, float>) {
         acc[i][j] = __fmaf_rn(a[i], b[j], acc[i][j]);
-      } else if constexpr (kIsComplex<T>) {
+      } else if constexpr (kIsComplex<Value>) {
         acc[i][j] = MulAdd(a[i], b[j], acc[i][j]);
       } else {
         acc[i][j] = __fma_rn(a[i], b[j], acc[i][j]);
@@ -96,14 +97,14 @@ struct DotThread {
     return __byte_perm(a, b, selector);
   }
 
-  // a - b of two Ts side by side, Half or Bfloat16 (from sm_90 on), each rounded to a T.
-  template <class T>
+  // a - b of two Values side by side, Half or Bfloat16 (from sm_90 on), each rounded to a Value.
+  template <class Value>
   WEFT_DEVICE static uint32_t SubPairs(uint32_t a, uint32_t b) {
     uint32_t d;
-    if constexpr (std::is_same_v<T, Half>) {
+    if constexpr (std::is_same_v<Value, Half>) {
       asm("sub.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
     } else {
-      static_assert(std::is_same_v<T, Bfloat16>);
+      static_assert(std::is_same_v<Value, Bfloat16>);
       asm("sub.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
     }
     return d;

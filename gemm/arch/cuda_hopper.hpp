@@ -225,74 +225,75 @@ struct HopperThread : ClusterThread {
   // touch it, and it stays where it is. The operands must stay in shared memory as long.
 
   // d += a * b for signed bytes, k = 32; with accumulate = false d = a * b.
-  template <int N>
-  WEFT_DEVICE static void WgmmaS8(int32_t (&d)[N / 2], uint64_t a, uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaS8(int32_t (&d)[kN / 2], uint64_t a, uint64_t b,
                                   bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kS8, N>::Issue(d, a, b, accumulate);
+    WgmmaInstruction<WgmmaType::kS8, kN>::Issue(d, a, b, accumulate);
   }
   // The same with unsigned bytes of b.
-  template <int N>
-  WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[N / 2], uint64_t a, uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[kN / 2], uint64_t a, uint64_t b,
                                     bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kS8U8, N>::Issue(d, a, b, accumulate);
+    WgmmaInstruction<WgmmaType::kS8U8, kN>::Issue(d, a, b, accumulate);
   }
   // 16-bit floats, k = 16; each operand may be MN-major.
-  template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
-  WEFT_DEVICE static void WgmmaF16(float (&d)[N / 2], uint64_t a, uint64_t b,
+  template <int kN, bool kAMnMajor = false, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaF16(float (&d)[kN / 2], uint64_t a, uint64_t b,
                                    bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kF16, N>::template Issue<kAMnMajor, kBMnMajor>(d, a, b, accumulate);
-  }
-  template <int N, bool kAMnMajor = false, bool kBMnMajor = false>
-  WEFT_DEVICE static void WgmmaBf16(float (&d)[N / 2], uint64_t a, uint64_t b,
-                                    bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kBf16, N>::template Issue<kAMnMajor, kBMnMajor>(d, a, b,
+    WgmmaInstruction<WgmmaType::kF16, kN>::template Issue<kAMnMajor, kBMnMajor>(d, a, b,
                                                                                 accumulate);
   }
-  // k = 8.
-  template <int N>
-  WEFT_DEVICE static void WgmmaTf32(float (&d)[N / 2], uint64_t a, uint64_t b,
+  template <int kN, bool kAMnMajor = false, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaBf16(float (&d)[kN / 2], uint64_t a, uint64_t b,
                                     bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kTf32, N>::Issue(d, a, b, accumulate);
+    WgmmaInstruction<WgmmaType::kBf16, kN>::template Issue<kAMnMajor, kBMnMajor>(d, a, b,
+                                                                                 accumulate);
+  }
+  // k = 8.
+  template <int kN>
+  WEFT_DEVICE static void WgmmaTf32(float (&d)[kN / 2], uint64_t a, uint64_t b,
+                                    bool accumulate = true) {
+    WgmmaInstruction<WgmmaType::kTf32, kN>::Issue(d, a, b, accumulate);
   }
   // 8-bit floats, k = 32.
-  template <int N>
-  WEFT_DEVICE static void WgmmaE4m3(float (&d)[N / 2], uint64_t a, uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaE4m3(float (&d)[kN / 2], uint64_t a, uint64_t b,
                                     bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kE4m3, N>::Issue(d, a, b, accumulate);
+    WgmmaInstruction<WgmmaType::kE4m3, kN>::Issue(d, a, b, accumulate);
   }
-  template <int N>
-  WEFT_DEVICE static void WgmmaE5m2(float (&d)[N / 2], uint64_t a, uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaE5m2(float (&d)[kN / 2], uint64_t a, uint64_t b,
                                     bool accumulate = true) {
-    WgmmaInstruction<WgmmaType::kE5m2, N>::Issue(d, a, b, accumulate);
+    WgmmaInstruction<WgmmaType::kE5m2, kN>::Issue(d, a, b, accumulate);
   }
 
   // The same with the 64 x K of a in registers: of each warp its 16 rows, as mma has them
   // (fragments.hpp). The program leaves a as it is until WgmmaWait, and after a change of it comes a
   // WgmmaFence, too.
-  template <int N>
-  WEFT_DEVICE static void WgmmaS8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaS8(int32_t (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                   bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kS8, N>::Issue(d, a, b, accumulate);
+    WgmmaHeldInstruction<WgmmaType::kS8, kN>::Issue(d, a, b, accumulate);
   }
-  template <int N>
-  WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                     bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kS8U8, N>::Issue(d, a, b, accumulate);
+    WgmmaHeldInstruction<WgmmaType::kS8U8, kN>::Issue(d, a, b, accumulate);
   }
-  template <int N>
-  WEFT_DEVICE static void WgmmaTf32(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+  template <int kN>
+  WEFT_DEVICE static void WgmmaTf32(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                     bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kTf32, N>::Issue(d, a, b, accumulate);
+    WgmmaHeldInstruction<WgmmaType::kTf32, kN>::Issue(d, a, b, accumulate);
   }
-  template <int N, bool kBMnMajor = false>
-  WEFT_DEVICE static void WgmmaF16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+  template <int kN, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaF16(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                    bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kF16, N>::template Issue<kBMnMajor>(d, a, b, accumulate);
+    WgmmaHeldInstruction<WgmmaType::kF16, kN>::template Issue<kBMnMajor>(d, a, b, accumulate);
   }
-  template <int N, bool kBMnMajor = false>
-  WEFT_DEVICE static void WgmmaBf16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+  template <int kN, bool kBMnMajor = false>
+  WEFT_DEVICE static void WgmmaBf16(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                     bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kBf16, N>::template Issue<kBMnMajor>(d, a, b, accumulate);
+    WgmmaHeldInstruction<WgmmaType::kBf16, kN>::template Issue<kBMnMajor>(d, a, b, accumulate);
   }
 
   // Before the first product onto sums that the program has touched.
@@ -301,22 +302,22 @@ struct HopperThread : ClusterThread {
   WEFT_DEVICE static void WgmmaCommit() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   }
-  // Until at most N (0 to 7) groups are in flight.
-  template <int N>
+  // Until at most kN (0 to 7) groups are in flight.
+  template <int kN>
   WEFT_DEVICE static void WgmmaWait() {
-    static_assert(N >= 0 && N <= 7);
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+    static_assert(kN >= 0 && kN <= 7);
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kN) : "memory");
   }
   // For the compiler, which does not know that products write late: sums are not read before this.
   // After WgmmaWait, and before the first product. Of constants, operand a's registers: they are made
   // before this, and stay until it.
-  template <class T, int kCount>
-  WEFT_DEVICE static void KeepInPlace(T (&d)[kCount]) {
+  template <class Value, int kCount>
+  WEFT_DEVICE static void KeepInPlace(Value (&d)[kCount]) {
     WEFT_UNROLL
     for (int i = 0; i < kCount; ++i) {
-      if constexpr (std::is_const_v<T>) {
+      if constexpr (std::is_const_v<Value>) {
         asm volatile("" ::"r"(d[i]) : "memory");
-      } else if constexpr (std::is_same_v<T, float>) {
+      } else if constexpr (std::is_same_v<Value, float>) {
         asm volatile("" : "+f"(d[i])::"memory");
       } else {
         asm volatile("" : "+r"(d[i])::"memory");

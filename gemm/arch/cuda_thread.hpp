@@ -52,14 +52,14 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
 
   // --- Warp exchange (not memory fences) -------------------------------------------------------
 
-  template <class T>
-  WEFT_DEVICE static T Shfl(T v, int src_lane, uint32_t mask = ~0u) {
-    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+  template <class Value>
+  WEFT_DEVICE static Value Shfl(Value v, int src_lane, uint32_t mask = ~0u) {
+    static_assert(std::is_arithmetic_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8));
     return __shfl_sync(mask, v, src_lane);
   }
-  template <class T>
-  WEFT_DEVICE static T ShflXor(T v, int x, uint32_t mask = ~0u) {
-    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+  template <class Value>
+  WEFT_DEVICE static Value ShflXor(Value v, int x, uint32_t mask = ~0u) {
+    static_assert(std::is_arithmetic_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8));
     return __shfl_xor_sync(mask, v, x);
   }
   WEFT_DEVICE static uint32_t Ballot(bool pred, uint32_t mask = ~0u) {
@@ -73,49 +73,49 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
     return static_cast<uint32_t>(__cvta_generic_to_shared(p));
   }
 
-  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T).
-  template <class T>
-  WEFT_DEVICE static T LoadShared(const T* p) {
-    return FromWord<T>(*reinterpret_cast<const Word<sizeof(T)>*>(p));
+  // One access of sizeof(Value) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(Value).
+  template <class Value>
+  WEFT_DEVICE static Value LoadShared(const Value* p) {
+    return FromWord<Value>(*reinterpret_cast<const Word<sizeof(Value)>*>(p));
   }
-  template <class T>
-  WEFT_DEVICE static void StoreShared(T* p, T v) {
-    *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
+  template <class Value>
+  WEFT_DEVICE static void StoreShared(Value* p, Value v) {
+    *reinterpret_cast<Word<sizeof(Value)>*>(p) = ToWord(v);
   }
 
   // LoadShared and StoreShared at a 32-bit address; 2, 4, 8 or 16 bytes.
-  template <class T>
-  WEFT_DEVICE static T LoadSharedAt(uint32_t addr) {
-    Word<sizeof(T)> w;
-    if constexpr (sizeof(T) == 2) {
+  template <class Value>
+  WEFT_DEVICE static Value LoadSharedAt(uint32_t addr) {
+    Word<sizeof(Value)> w;
+    if constexpr (sizeof(Value) == 2) {
       asm volatile("ld.shared.u16 %0, [%1];" : "=h"(w) : "r"(addr) : "memory");
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(Value) == 4) {
       asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
                    : "=r"(w.x), "=r"(w.y)
                    : "r"(addr)
                    : "memory");
     } else {
-      static_assert(sizeof(T) == 16);
+      static_assert(sizeof(Value) == 16);
       asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
                    : "r"(addr)
                    : "memory");
     }
-    return FromWord<T>(w);
+    return FromWord<Value>(w);
   }
-  template <class T>
-  WEFT_DEVICE static void StoreSharedAt(uint32_t addr, T v) {
-    const Word<sizeof(T)> w = ToWord(v);
-    if constexpr (sizeof(T) == 2) {
+  template <class Value>
+  WEFT_DEVICE static void StoreSharedAt(uint32_t addr, Value v) {
+    const Word<sizeof(Value)> w = ToWord(v);
+    if constexpr (sizeof(Value) == 2) {
       asm volatile("st.shared.u16 [%0], %1;" ::"r"(addr), "h"(w) : "memory");
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(Value) == 4) {
       asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(w) : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(addr), "r"(w.x), "r"(w.y) : "memory");
     } else {
-      static_assert(sizeof(T) == 16);
+      static_assert(sizeof(Value) == 16);
       asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(w.x), "r"(w.y),
                    "r"(w.z), "r"(w.w)
                    : "memory");
@@ -124,43 +124,43 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
 
   // --- Global memory ---------------------------------------------------------------------------
 
-  // One access of sizeof(T) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(T). Loads take the
+  // One access of sizeof(Value) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(Value). Loads take the
   // read-only path: the kernel that loads a location this way must not write it.
-  template <class T>
-  WEFT_DEVICE static T LoadGlobal(const T* p) {
-    Word<sizeof(T)> w;
-    if constexpr (sizeof(T) == 1) {
+  template <class Value>
+  WEFT_DEVICE static Value LoadGlobal(const Value* p) {
+    Word<sizeof(Value)> w;
+    if constexpr (sizeof(Value) == 1) {
       uint16_t byte;
       asm("ld.global.nc.u8 %0, [%1];" : "=h"(byte) : "l"(p));
       w = static_cast<uint8_t>(byte);
-    } else if constexpr (sizeof(T) == 2) {
+    } else if constexpr (sizeof(Value) == 2) {
       asm("ld.global.nc.u16 %0, [%1];" : "=h"(w) : "l"(p));
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(Value) == 4) {
       asm("ld.global.nc.u32 %0, [%1];" : "=r"(w) : "l"(p));
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p));
     } else {
       asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
           : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
           : "l"(p));
     }
-    return FromWord<T>(w);
+    return FromWord<Value>(w);
   }
 
   // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
   // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
-  template <class T>
-  WEFT_DEVICE static T LoadGlobalCoherent(const T* p) {
-    Word<sizeof(T)> w;
-    if constexpr (sizeof(T) == 1) {
+  template <class Value>
+  WEFT_DEVICE static Value LoadGlobalCoherent(const Value* p) {
+    Word<sizeof(Value)> w;
+    if constexpr (sizeof(Value) == 1) {
       uint16_t byte;
       asm volatile("ld.global.u8 %0, [%1];" : "=h"(byte) : "l"(p) : "memory");
       w = static_cast<uint8_t>(byte);
-    } else if constexpr (sizeof(T) == 2) {
+    } else if constexpr (sizeof(Value) == 2) {
       asm volatile("ld.global.u16 %0, [%1];" : "=h"(w) : "l"(p) : "memory");
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(Value) == 4) {
       asm volatile("ld.global.u32 %0, [%1];" : "=r"(w) : "l"(p) : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p) : "memory");
     } else {
       asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -168,29 +168,29 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
                    : "l"(p)
                    : "memory");
     }
-    return FromWord<T>(w);
+    return FromWord<Value>(w);
   }
 
   // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
-  template <class T>
-  WEFT_DEVICE static T LoadGlobalOr0(const T* p, bool ok) {
-    Word<sizeof(T)> w{};
+  template <class Value>
+  WEFT_DEVICE static Value LoadGlobalOr0(const Value* p, bool ok) {
+    Word<sizeof(Value)> w{};
     const int pred = ok;
-    if constexpr (sizeof(T) == 1) {
+    if constexpr (sizeof(Value) == 1) {
       uint16_t byte = 0;
       asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u8 %0, [%1]; }"
           : "+h"(byte)
           : "l"(p), "r"(pred));
       w = static_cast<uint8_t>(byte);
-    } else if constexpr (sizeof(T) == 2) {
+    } else if constexpr (sizeof(Value) == 2) {
       asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u16 %0, [%1]; }"
           : "+h"(w)
           : "l"(p), "r"(pred));
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(Value) == 4) {
       asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u32 %0, [%1]; }"
           : "+r"(w)
           : "l"(p), "r"(pred));
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.nc.v2.u32 {%0, %1}, [%2]; }"
           : "+r"(w.x), "+r"(w.y)
           : "l"(p), "r"(pred));
@@ -199,16 +199,16 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
           : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w)
           : "l"(p), "r"(pred));
     }
-    return FromWord<T>(w);
+    return FromWord<Value>(w);
   }
 
   // If `ok`, as StoreGlobal, and by an instruction with a predicate, no branch: 4 or 8 bytes.
-  template <class T>
-  WEFT_DEVICE static void StoreGlobalIf(T* p, T v, bool ok) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  template <class Value>
+  WEFT_DEVICE static void StoreGlobalIf(Value* p, Value v, bool ok) {
+    static_assert(sizeof(Value) == 4 || sizeof(Value) == 8);
     const auto w = ToWord(v);
     const int pred = ok;
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(Value) == 4) {
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(p),
                    "r"(w), "r"(pred)
                    : "memory");
@@ -227,17 +227,17 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   }
 
   // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
-  template <class T>
-  WEFT_DEVICE static T LoadGlobalCoherentOr0(const T* p, bool ok) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
-    Word<sizeof(T)> w{};
+  template <class Value>
+  WEFT_DEVICE static Value LoadGlobalCoherentOr0(const Value* p, bool ok) {
+    static_assert(sizeof(Value) == 4 || sizeof(Value) == 8 || sizeof(Value) == 16);
+    Word<sizeof(Value)> w{};
     const int pred = ok;
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(Value) == 4) {
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"
                    : "+r"(w)
                    : "l"(p), "r"(pred)
                    : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    } else if constexpr (sizeof(Value) == 8) {
       asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
                    : "+r"(w.x), "+r"(w.y)
                    : "l"(p), "r"(pred)
@@ -249,12 +249,12 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
           : "l"(p), "r"(pred)
           : "memory");
     }
-    return FromWord<T>(w);
+    return FromWord<Value>(w);
   }
 
-  template <class T>
-  WEFT_DEVICE static void StoreGlobal(T* p, T v) {
-    *reinterpret_cast<Word<sizeof(T)>*>(p) = ToWord(v);
+  template <class Value>
+  WEFT_DEVICE static void StoreGlobal(Value* p, Value v) {
+    *reinterpret_cast<Word<sizeof(Value)>*>(p) = ToWord(v);
   }
 
   // --- Asynchronous copies, global to shared (sm_80) -------------------------------------------
@@ -276,10 +276,10 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   }
   WEFT_DEVICE static void CpAsyncCommit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-  // Waits until at most N of this thread's committed groups are still in flight.
-  template <int N>
+  // Waits until at most kN of this thread's committed groups are still in flight.
+  template <int kN>
   WEFT_DEVICE static void CpAsyncWait() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(kN) : "memory");
   }
 
   // --- Matrix loads: lane 8i + j gives the address of row j of matrix i (16-byte aligned) --------
@@ -332,18 +332,18 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   template <int Bytes>
   using Word = typename WordOf<Bytes>::Type;
 
-  template <class T>
-  WEFT_DEVICE static T FromWord(Word<sizeof(T)> w) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    T v;
-    __builtin_memcpy(&v, &w, sizeof(T));
+  template <class Value>
+  WEFT_DEVICE static Value FromWord(Word<sizeof(Value)> w) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    Value v;
+    __builtin_memcpy(&v, &w, sizeof(Value));
     return v;
   }
-  template <class T>
-  WEFT_DEVICE static Word<sizeof(T)> ToWord(T v) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    Word<sizeof(T)> w;
-    __builtin_memcpy(&w, &v, sizeof(T));
+  template <class Value>
+  WEFT_DEVICE static Word<sizeof(Value)> ToWord(Value v) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    Word<sizeof(Value)> w;
+    __builtin_memcpy(&w, &v, sizeof(Value));
     return w;
   }
 };

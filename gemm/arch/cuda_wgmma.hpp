@@ -13,10 +13,10 @@ namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
 // Issue(d, descriptor of a, descriptor of b, whether to add to d): see Thread::WgmmaS8 and so on.
-template <WgmmaType kType, int N>
+template <WgmmaType kType, int kN>
 struct WgmmaInstruction;
 // The same with a in registers.
-template <WgmmaType kType, int N>
+template <WgmmaType kType, int kN>
 struct WgmmaHeldInstruction;
 
 // clang-format off

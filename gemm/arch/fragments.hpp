@@ -63,10 +63,10 @@ using LdMatrixLayout = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, i
 // mma.m8n8k16, s8 x s8 -> s32. In layouts of C a lane's registers are (columns, rows).
 struct MmaM8N8 {
   static constexpr int kM = 8, kN = 8, kWords = 4;
-  using A = LdMatrixLayout;
-  using B = LdMatrixLayout;
-  using C = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 1>>,
-                               internal::Nest<internal::Ints<16, 1>, internal::Ints<8, 0>>>;
+  using LayoutA = LdMatrixLayout;
+  using LayoutB = LdMatrixLayout;
+  using LayoutC = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 1>>,
+                                     internal::Nest<internal::Ints<16, 1>, internal::Ints<8, 0>>>;
 };
 
 // mma.m16n8k32, s8 x s8 -> s32: registers 0 and 1 of A are the upper and lower eight rows of the
@@ -76,20 +76,20 @@ struct MmaM8N8 {
 // mma.m16n8k8, f64 x f64 -> f64: the same places, but a register and a word are a double.
 struct MmaM16N8 {
   static constexpr int kM = 16, kN = 8, kWords = 8;
-  using A = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
-                               internal::Nest<internal::Ints<16, 1>, internal::Ints<8, 64>>>;
-  using B = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
-                               internal::Nest<internal::Ints<8, 1>, internal::Ints<32>>>;
-  using C = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
-                               internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8>>>;
+  using LayoutA = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
+                                     internal::Nest<internal::Ints<16, 1>, internal::Ints<8, 64>>>;
+  using LayoutB = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
+                                     internal::Nest<internal::Ints<8, 1>, internal::Ints<32>>>;
+  using LayoutC = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2>>,
+                                     internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8>>>;
 };
 
 // mma.m16n8k8, f16 x f16 -> f32: the first half of that.
 struct MmaM16N8Short : MmaM16N8 {
   static constexpr int kWords = 4;
-  using A = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
-                               internal::Nest<internal::Ints<16, 1>, internal::Ints<8>>>;
-  using B = LdMatrixLayout;
+  using LayoutA = internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2>>,
+                                     internal::Nest<internal::Ints<16, 1>, internal::Ints<8>>>;
+  using LayoutB = LdMatrixLayout;
 };
 
 // mma.m16n8k16, f16 x f16 -> f16: the same A and B; a word of C is two halves, adjacent columns.
@@ -100,19 +100,19 @@ struct MmaM16N8Halves : MmaM16N8 {
 
 inline constexpr auto kLdMatrixFragment = internal::FragmentOf<8, 4, LdMatrixLayout>();
 
-inline constexpr auto kMmaM8N8K16S8A = internal::FragmentOf<8, 4, MmaM8N8::A>();
-inline constexpr auto kMmaM8N8K16S8B = internal::FragmentOf<8, 4, MmaM8N8::B>();
-inline constexpr auto kMmaM8N8K16S8C = internal::FragmentOf<8, 8, MmaM8N8::C>();
+inline constexpr auto kMmaM8N8K16S8A = internal::FragmentOf<8, 4, MmaM8N8::LayoutA>();
+inline constexpr auto kMmaM8N8K16S8B = internal::FragmentOf<8, 4, MmaM8N8::LayoutB>();
+inline constexpr auto kMmaM8N8K16S8C = internal::FragmentOf<8, 8, MmaM8N8::LayoutC>();
 
-inline constexpr auto kMmaM16N8K32S8A = internal::FragmentOf<16, 8, MmaM16N8::A>();
-inline constexpr auto kMmaM16N8K32S8B = internal::FragmentOf<8, 8, MmaM16N8::B>();
-inline constexpr auto kMmaM16N8K32S8C = internal::FragmentOf<16, 8, MmaM16N8::C>();
+inline constexpr auto kMmaM16N8K32S8A = internal::FragmentOf<16, 8, MmaM16N8::LayoutA>();
+inline constexpr auto kMmaM16N8K32S8B = internal::FragmentOf<8, 8, MmaM16N8::LayoutB>();
+inline constexpr auto kMmaM16N8K32S8C = internal::FragmentOf<16, 8, MmaM16N8::LayoutC>();
 
 inline constexpr Fragment<16, 8> kMmaM16N8K16A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K16B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K16C = kMmaM16N8K32S8C;
-inline constexpr auto kMmaM16N8K8F16A = internal::FragmentOf<16, 4, MmaM16N8Short::A>();
-inline constexpr auto kMmaM16N8K8F16B = internal::FragmentOf<8, 4, MmaM16N8Short::B>();
+inline constexpr auto kMmaM16N8K8F16A = internal::FragmentOf<16, 4, MmaM16N8Short::LayoutA>();
+inline constexpr auto kMmaM16N8K8F16B = internal::FragmentOf<8, 4, MmaM16N8Short::LayoutB>();
 inline constexpr Fragment<16, 8> kMmaM16N8K8F64A = kMmaM16N8K32S8A;
 inline constexpr Fragment<8, 8> kMmaM16N8K8F64B = kMmaM16N8K32S8B;
 inline constexpr Fragment<16, 8> kMmaM16N8K8F64C = kMmaM16N8K32S8C;

@@ -104,10 +104,10 @@ constexpr std::uint32_t WgmmaMnMajorAddress(std::uint32_t start, WgmmaLayout lay
 
 // The sums that one warp of the warpgroup holds: rows 16 * (warp % 4) to + 15, as a fragment of N /
 // 2 registers. Register 4j + 2h + e of lane l is row 8h + l / 4, column 8j + 2 * (l % 4) + e.
-template <int N>
+template <int kN>
 inline constexpr auto kWgmmaAccumulator = internal::FragmentOf<
-    16, N,
-    internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2, N / 8>>,
+    16, kN,
+    internal::LayoutOf<internal::Nest<internal::Ints<4, 8>, internal::Ints<2, 2, kN / 8>>,
                        internal::Nest<internal::Ints<32, 1>, internal::Ints<16, 8, 128>>>>();
 
 }  // namespace weft::arch
