@@ -14,7 +14,7 @@
 
 namespace weft::conv {
 
-// Whether policy P's source goes through a ConvertedOperand.
+// Whether policy PolicyT's source goes through a ConvertedOperand.
 template <class PolicyT>
 inline constexpr bool kChangesSource =
     kConvertsSource<PolicyT> || CheckedPolicy<PolicyT>::kExpandsSource;

@@ -123,7 +123,7 @@ template <>
 struct WithPadding<true> {
   PaddingParams padding;
 };
-// Whether it is part of P's kernels.
+// Whether it is part of PolicyT's kernels.
 template <class PolicyT>
 inline constexpr bool kFillsPadding = PolicyT::Epilogue::kSourceZeroPoint;
 

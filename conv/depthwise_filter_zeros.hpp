@@ -28,7 +28,7 @@ WEFT_DEVICE Type LoadDepthwise(arch::Thread t, const Type* at, bool inside) {
   }
 }
 
-// sum += four pixels of a channel, of policy P's Element, times their taps.
+// sum += four pixels of a channel, of policy PolicyT's Element, times their taps.
 template <class PolicyT>
 WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std::uint32_t taps,
                                       std::int32_t sum) {

@@ -1,5 +1,8 @@
-# GPU code of the ready-made operators, part of weft::weft.
-weft_add_operators(weft "weft/conv/ready_made.hpp"
+# weft::ready_made: GPU code of ready-made operators with one tile each, for who links it. As part of a project it is
+# built only then.
+weft_add_library(weft_ready_made)
+target_link_libraries(weft_ready_made INTERFACE weft)
+weft_add_operators(weft_ready_made "weft/conv/ready_made.hpp"
   "weft::conv::S8Conv4<weft::epilogues::BiasIdentity<>>"
   "weft::conv::S8Conv4<weft::epilogues::BiasRelu<>>"
   "weft::conv::S8Conv4<weft::epilogues::BiasHSwish<>>"
@@ -18,6 +21,10 @@ weft_add_operators(weft "weft/conv/ready_made.hpp"
   "weft::conv::S8Depthwise32<>"
   "weft::conv::S8Depthwise32<weft::epilogues::BiasHSwish<>>"
   "weft::conv::S8DepthwiseNhwc<>")
+
+if(TARGET weft_ready_made_operators AND NOT WEFT_INSTALL)
+  set_target_properties(weft_ready_made_operators PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 
 # The mixing pass of every conv::CondConv.
 weft_add_instances(weft_add_operators weft "weft/conv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS

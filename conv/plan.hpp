@@ -130,7 +130,7 @@ void FillParams(const Geometry& g, const typename PolicyT::Prologue& prologue, P
   if constexpr (kPerPhase<Prologue>) params.output.rows.phase = prologue;
 }
 
-// The parameters of policy P's kernel `kind` for this geometry.
+// The parameters of policy PolicyT's kernel `kind` for this geometry.
 template <class PolicyT, SourceKind kind>
 KernelParams<PolicyT, kind> MakeParams(const Geometry& g,
                                        const typename PolicyT::Prologue& prologue) {

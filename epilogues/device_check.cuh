@@ -29,7 +29,7 @@ __device__ void CheckChainOnDevice(const Chain<Stages...>*) {
   (CheckStageOnDevice<Stages>(nullptr), ...);
 }
 
-// For an explicit instantiation beside that of policy P's kernel.
+// For an explicit instantiation beside that of policy PolicyT's kernel.
 template <class PolicyT>
 __device__ void CheckEpilogueOnDevice() {
   CheckChainOnDevice(static_cast<const typename PolicyT::Epilogue*>(nullptr));

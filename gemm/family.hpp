@@ -100,7 +100,7 @@ template <class... Firsts, class... Seconds, class... Others>
 struct Joined<Family<Firsts...>, Family<Seconds...>, Others...>
     : Joined<Family<Firsts..., Seconds...>, Others...> {};
 
-// Whether blocks share P's tiles, or warpgroups take them in turn.
+// Whether blocks share PolicyT's tiles, or warpgroups take them in turn.
 template <class PolicyT>
 inline constexpr bool kDividesTiles = [] {
   if constexpr (requires { PolicyT::config.split; }) {

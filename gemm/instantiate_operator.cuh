@@ -36,8 +36,8 @@ __device__ void CheckFunctorsOnDevice() {
   }
 }
 
-// In P's place where a file is compiled without sm_90a (WEFT_NO_SM90A, which weft_add_operators
-// sets) and P's kernels could only trap: the program then holds no GPU code for P, and
+// In PolicyT's place where a file is compiled without sm_90a (WEFT_NO_SM90A, which weft_add_operators
+// sets) and PolicyT's kernels could only trap: the program then holds no GPU code for P, and
 // conv::Dispatch chooses among the others.
 template <class PolicyT>
 struct NotCompiled {};

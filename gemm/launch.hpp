@@ -78,7 +78,7 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
   if (!HasGpuCode<PolicyT>()) {
     return absl::FailedPreconditionError(absl::StrCat(
         who, ": this program holds no GPU code for the policy; put ",
-        "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call ", "weft_add_operators() in CMake",
+        "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call weft_add_operators() in CMake",
         facts.hardware.exact ? ", with 90a-real among CUDA_ARCHITECTURES" : "",
         ", or use RunOnCpu"));
   }

@@ -11,7 +11,7 @@
 
 namespace weft::gemm {
 
-// Whether the copies of P's epilogue go through shared memory (staged_halves.hpp): those of 16 bits beside
+// Whether the copies of PolicyT's epilogue go through shared memory (staged_halves.hpp): those of 16 bits beside
 // bytes, which lie as the output does, unless the columns are such that a thread's two channels are neighbours.
 template <class PolicyT, ColumnOrder kOrder>
 inline constexpr bool kStagesCopy = [] {
