@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The best variant of every peer on every layer of result files, as weft_perf's --cache takes them.
 
-    perf/choices.py >carry/choices                  # from perf/results/h200
+    perf/choices.py >choices                  # from all of perf/results
     perf/choices.py --results=FOLDER --cudnn=9.19.0
 
 Plans of cuDNN and algorithms of cuBLASLt are named for one version of the library, and mean nothing or something
@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results" / "h200"
+RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def version(environment, library):
@@ -25,9 +25,9 @@ def version(environment, library):
     return ""
 
 
-def read_files(folder):
-    """weft_perf's files, oldest first."""
-    files = [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
+def read_files(folders):
+    """weft_perf's files below them, oldest first."""
+    files = [json.loads(path.read_text()) for folder in folders for path in sorted(Path(folder).rglob("*.json"))]
     files = [f for f in files if isinstance(f, dict) and f.get("environment", {}).get("program") == "weft_perf"]
     return sorted(files, key=lambda f: f["environment"]["date"])
 
@@ -47,9 +47,9 @@ def choices_of(file):
     return found
 
 
-def collect(folder, wanted):
-    """wanted: library -> version or None. Returns the choices and the versions that they are of."""
-    files = read_files(folder)
+def collect(folders, wanted):
+    """Of the files below folders. wanted: library -> version or None. Returns the choices and the versions that they are of."""
+    files = read_files(folders)
     for library in wanted:
         if not wanted[library]:
             wanted[library] = next((v for f in reversed(files) if (v := version(f["environment"], library))), "")
@@ -62,17 +62,21 @@ def collect(folder, wanted):
     return choices, wanted
 
 
+def text(choices):
+    """As weft_perf reads them."""
+    return "".join(sorted(f"{layer}\t{batch}\t{peer}\t{variant}\n" for (layer, batch, peer), variant in choices.items()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", default=RESULTS)
     parser.add_argument("--cudnn", help="version, such as 9.19.0")
     parser.add_argument("--cublaslt")
     args = parser.parse_args()
-    choices, versions = collect(args.results, {"cuDNN": args.cudnn, "cuBLASLt": args.cublaslt})
+    choices, versions = collect([args.results], {"cuDNN": args.cudnn, "cuBLASLt": args.cublaslt})
     if not choices:
         sys.exit(f"choices.py: {args.results} has no results of weft_perf with {versions}")
-    for line in sorted(f"{layer}\t{batch}\t{peer}\t{variant}" for (layer, batch, peer), variant in choices.items()):
-        print(line)
+    print(text(choices), end="")
     print(f"{len(choices)} choices, " + ", ".join(f"{k} {v}" for k, v in versions.items()), file=sys.stderr)
 
 

@@ -26,6 +26,8 @@ ABSL_FLAG(Names, peer, {"all"}, "peers (perf/peers/README.md), all or none");
 ABSL_FLAG(std::string, tensors, "",
           "nc32, nc4 or nhwc: the format of the user's tensors; measures what reformats cost");
 ABSL_FLAG(std::string, tile, "", "only tiles whose name contains this");
+ABSL_FLAG(bool, family, false,
+          "only tiles of the ready-made families, which Dispatch chooses from");
 ABSL_FLAG(int, repetitions, 15, "samples of each contestant");
 ABSL_FLAG(bool, hot, false, "one set of buffers, which stays in the L2");
 ABSL_FLAG(bool, once, false,
@@ -34,6 +36,9 @@ ABSL_FLAG(bool, once, false,
 ABSL_FLAG(int, threads, 1, "threads with which peers compile; 1 again after a crash");
 ABSL_FLAG(double, stop_after_s, 500, "start no further row after so many seconds");
 ABSL_FLAG(std::string, json, "", "folder for <list>-n<batch>.json or <network>-network.json");
+ABSL_FLAG(bool, resume, false,
+          "keep the rows that the files of --json have, if these are of the same --commit and were "
+          "measured with the same flags; measure what is missing or failed");
 ABSL_FLAG(std::string, name, "", "name of the result files, instead of the list's");
 ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON files");
 ABSL_FLAG(std::string, cache, "",
@@ -93,6 +98,8 @@ absl::StatusOr<Options> MakeOptions() {
     return absl::InvalidArgumentError("--tensors=nc4: our tensors of a network are nc32 or nhwc");
   }
   o.only_tile = absl::GetFlag(FLAGS_tile);
+  o.family = absl::GetFlag(FLAGS_family);
+  o.resume = absl::GetFlag(FLAGS_resume);
   o.rounds = absl::GetFlag(FLAGS_repetitions);
   o.hot = absl::GetFlag(FLAGS_hot);
   o.threads = absl::GetFlag(FLAGS_threads);

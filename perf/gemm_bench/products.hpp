@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "perf/support/json.hpp"
+#include "perf/support/status.hpp"
 
 namespace weft::perf {
 
@@ -26,21 +26,11 @@ class Products {
   // Takes over what an earlier file has of the planned products, but for those that were not run or
   // failed. InvalidArgument for a file of another commit or GPU: one table is of one commit.
   absl::Status Resume(const std::string& text, const Json& environment) {
-    const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!file.is_object() || !file.contains("environment") || !file.contains("rows")) {
-      return absl::InvalidArgumentError("the file to resume is no result file");
-    }
-    for (const char* field : {"commit", "device", "tiles"}) {
-      const std::string then = file["environment"].value(field, ""),
-                        now = environment.value(field, "");
-      if (then != now) {
-        return absl::InvalidArgumentError(absl::StrCat("the file to resume is of ", field, " '",
-                                                       then, "', this run of '", now, "'"));
-      }
-    }
+    WEFT_LET(const std::vector<Json> earlier,
+             RowsToKeep(text, environment, {"commit", "device", "tiles"}));
     for (Product& product : products_) {
       std::vector<Json> rows;
-      for (const Json& row : file["rows"]) {
+      for (const Json& row : earlier) {
         if (row.value("family", "") == product.family && row.value("layer", "") == product.layer) {
           rows.push_back(row);
         }

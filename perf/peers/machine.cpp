@@ -55,6 +55,15 @@ absl::Status Machine::Init(const Json& environment, bool want_ceilings) {
     }
   }
   if (!environment.empty()) {
+    for (const auto& [field, here] :
+         {std::pair<const char*, std::string>("device", arch::DeviceName()),
+          std::pair<const char*, std::string>("driver", driver)}) {
+      if (environment.value(field, here) != here) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            "the rows to go on from are of ", field, " '", environment.value(field, ""),
+            "', here is '", here, "'; give another folder"));
+      }
+    }
     environment_ = environment;
     return absl::OkStatus();
   }

@@ -15,8 +15,9 @@ namespace weft::perf {
 
 class Machine {
  public:
-  // Describes the GPU in `environment`, and measures its ceilings unless an earlier process did, or
-  // nobody asks. Unavailable if there is no GPU.
+  // Describes the GPU, and measures its ceilings unless nobody asks. `environment`, if it is not
+  // empty, is what an earlier process found, and stays. Unavailable if there is no GPU;
+  // FailedPrecondition if `environment` is of another GPU or driver than this one.
   absl::Status Init(const Json& environment, bool want_ceilings);
 
   const Stopwatch& watch() const { return watch_; }

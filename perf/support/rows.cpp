@@ -42,7 +42,7 @@ int RowRun::Work(const Send& send) {
     if (Seconds() > stop_after_s) {
       send({{"row", row},
             {"alive", true},
-            {"result", failed(row, "not run: --stop_after_s was reached")}});
+            {"result", failed(row, absl::StrCat(kNotRun, ": --stop_after_s was reached"))}});
       continue;
     }
     const auto about = [&](const std::string& what) { send({{"about", what}}); };
@@ -111,7 +111,8 @@ std::string RowRun::Child() {
 }
 
 absl::StatusOr<std::vector<Json>> RowRun::Run() {
-  results_.assign(count, nullptr);
+  results_ = kept;
+  results_.resize(count);
   skips_.assign(count, {});
   if (!isolated) {
     (void)Work([this](const Json& line) { Take(line); });

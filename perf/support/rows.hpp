@@ -17,6 +17,9 @@
 
 namespace weft::perf {
 
+// How the reason begins for which `failed` is called where there was no time to measure.
+inline constexpr char kNotRun[] = "not run";
+
 class RowRun {
  public:
   // A child's end of the pipe.
@@ -24,6 +27,7 @@ class RowRun {
   using About = std::function<void(const std::string& what)>;
 
   int count = 0;
+  std::vector<Json> kept;  // results of an earlier run, null where there is none; or empty
   // In a child, before its first row: sets up the GPU. If it fails, the run ends.
   std::function<absl::Status()> start = [] { return absl::OkStatus(); };
   // In a child: measures a row, leaving out the steps `skip`, and tells `about` before anything

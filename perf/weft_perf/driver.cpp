@@ -2,7 +2,9 @@
 
 #if WEFT_HAVE_CUDA
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 
 #include "absl/strings/match.h"
@@ -36,12 +38,13 @@ class Runner {
 
   using Measure = std::function<Json(int row, const std::set<std::string>& skip,
                                      const RowRun::About& about, const RowRun::Send& send)>;
-  // `identity` begins a row that was given up. CUDA is touched in children only.
-  absl::StatusOr<std::vector<Json>> Rows(int count, bool ceilings, const Measure& measure,
-                                         const std::function<Json(int)>& identity,
-                                         const std::function<void(const Json&)>& print) {
+  // Measures rows that are null, one after the other. `identity` begins a row that was given up;
+  // `done` sees each when it is there. CUDA is touched in children only.
+  absl::Status Rows(bool ceilings, const Measure& measure, const std::function<Json(int)>& identity,
+                    const std::function<void(const Json&)>& done, std::vector<Json>* rows) {
     RowRun run;
-    run.count = count;
+    run.count = static_cast<int>(rows->size());
+    run.kept = *rows;
     run.isolated = options_.time;  // without timing no peer runs, and checkers want one process
     run.stop_after_s = options_.stop_after_s;
     run.start = [&] {
@@ -62,7 +65,10 @@ class Runner {
       const absl::StatusOr<Layer> layer = ParseLayer(line["choice"][0]);
       if (layer.ok()) choices_.Put(layer->problem, line["choice"][1], line["choice"][2]);
     };
-    run.done = [&](int, const Json& row) { print(row); };
+    run.done = [&](int row, const Json& result) {
+      (*rows)[row] = result;
+      done(result);
+    };
     run.may_skip = [&](const std::string& step) {
       if (absl::StartsWith(step, "network cudnn")) return true;
       for (const std::string& peer : options_.peers) {
@@ -76,14 +82,41 @@ class Runner {
       failed["status"] = "failed: " + why;
       return failed;
     };
-    return run.Run();
+    return run.Run().status();
   }
 
-  // A file's environment, with `before` and `after` the machine's fields.
+  // With --resume, the rows of an earlier run in <name>.json of --json's folder; and what they say
+  // of the machine, which later rows share. None if the file is of another commit or of other flags.
+  std::vector<Json> Kept(const std::string& name) {
+    if (!options_.resume || options_.json.empty()) return {};
+    const absl::StatusOr<std::string> text = ReadFile(Path(name));
+    if (absl::IsNotFound(text.status())) return {};
+    const absl::StatusOr<std::vector<Json>> rows =
+        !text.ok() ? absl::StatusOr<std::vector<Json>>(text.status())
+                   : RowsToKeep(*text, Environment({}, {}), {"commit", "settings"});
+    if (!rows.ok()) {
+      Print(absl::StrCat(name, ": measuring all: ", std::string(rows.status().message()), "\n"));
+      return {};
+    }
+    if (environment_.empty()) environment_ = Json::parse(*text)["environment"];
+    return *rows;
+  }
+
+  // A file's environment: `before`, the machine's fields and `after`.
   Json Environment(Json before, const Json& after) const {
-    before.update(environment_);
+    before["program"] = "weft_perf";
+    before["commit"] = options_.commit;
+    before["date"] = Today();
+    before["settings"] = options_.Settings();
+    for (const auto& [field, value] : environment_.items()) {
+      if (!before.contains(field)) before[field] = value;
+    }
     before.update(after);
     return before;
+  }
+
+  std::string Path(const std::string& name) const {
+    return absl::StrCat(options_.json, "/", name, ".json");
   }
 
   void PrintEnvironment() const {
@@ -125,7 +158,13 @@ class Runner {
 };
 
 bool Ok(const Json& row) {
-  return absl::StartsWith(row["status"].get<std::string>(), "ok");
+  return absl::StartsWith(row.value("status", ""), "ok");
+}
+
+// Not what there was no time for, which no file has: a later run may still measure it.
+bool Measured(const Json& row) {
+  return !row.is_null() &&
+         !absl::StartsWith(row["status"].get<std::string>(), absl::StrCat("failed: ", kNotRun));
 }
 
 std::string OperatorText(Epilogue epilogue) {
@@ -162,11 +201,60 @@ absl::Status WriteTuning(const Options& options, const Runner& runner,
 
 }  // namespace
 
+std::string Options::Settings() const {
+  const std::string format =
+      !tensors.has_value() ? "" : absl::StrCat(", between tensors in ", FormatText(*tensors));
+  return absl::StrCat(EpilogueNames()[static_cast<int>(epilogue)], ", ",
+                      all_layouts ? "all layouts" : absl::StrJoin(layouts, " and "), ", ",
+                      family ? "tiles of the ready-made families" : "all tiles",
+                      only_tile.empty() ? "" : absl::StrCat(" with ", only_tile), format,
+                      hot ? ", one set of buffers" : "", ", against ",
+                      peers.empty() ? "nothing" : absl::StrJoin(peers, ", "));
+}
+
 absl::StatusOr<bool> RunLayers(const Options& options) {
   Runner runner(options);
   WEFT_TRY(runner.Open());
   const std::vector<conv::Problem>& problems = options.jobs.problems;
-  bool first = true;
+  std::vector<Json> rows(problems.size());
+  for (const Jobs::File& file : options.jobs.files) {
+    for (const Json& kept : runner.Kept(file.name())) {
+      for (const Jobs::File::Row& row : file.rows) {
+        const bool same = kept.value("layer", "") == LayerName(problems[row.problem]) &&
+                          kept.value("batch", 0) == problems[row.problem].n;
+        if (same && Ok(kept)) rows[row.problem] = kept;
+      }
+    }
+  }
+  bool first = true, written = true;
+  // The files, with the rows that there are.
+  const auto write = [&] {
+    if (options.json.empty() || !runner.environment().contains("device")) return;
+    for (const Jobs::File& file : options.jobs.files) {
+      std::vector<Json> some;
+      for (const Jobs::File::Row& row : file.rows) {
+        if (!Measured(rows[row.problem])) continue;
+        some.push_back(rows[row.problem]);
+        some.back()["count"] = row.count;
+      }
+      Json after = {{"floor_operations", options.dp4a_floor ? "dp4a" : "tensor cores"},
+                    {"epilogue", EpilogueNames()[static_cast<int>(options.epilogue)]},
+                    {"operator", OperatorText(options.epilogue)},
+                    {"method", absl::StrCat("random data; ",
+                                            options.hot ? "one set of buffers"
+                                                        : "buffers rotated past the L2",
+                                            "; CUDA graphs; ours and the peers interleaved; "
+                                            "medians; noise: how far the median of every other "
+                                            "sample is from that of the rest")},
+                    {"not_run", file.rows.size() - some.size()}};
+      const Json environment =
+          runner.Environment({{"list", file.list}, {"batch", file.batch}}, after);
+      if (some.empty()) continue;
+      written =
+          runner.Write(runner.Path(file.name()), ResultText(environment, Summarized(some), some)) &&
+          written;
+    }
+  };
   const auto measure = [&](int row, const auto& skip, const auto& about, const auto& send) {
     return MeasureLayer(problems[row], options, runner.choices(), skip, about, send,
                         runner.machine());
@@ -176,12 +264,12 @@ absl::StatusOr<bool> RunLayers(const Options& options) {
     empty.problem = problems[row];
     return empty.ToJson();
   };
-  const auto print = [&](const Json& row) {
+  const auto done = [&](const Json& row) {
     Print((first ? TableHeader() : "") + TableLine(row));
     first = false;
+    if (Measured(row)) write();
   };
-  WEFT_LET(const std::vector<Json> rows,
-           runner.Rows(static_cast<int>(problems.size()), options.time, measure, identity, print));
+  WEFT_TRY(runner.Rows(options.time, measure, identity, done, &rows));
   bool fine = true;
   for (const Json& row : rows) fine = fine && Ok(row);
   if (!options.sweep.empty()) {
@@ -191,32 +279,11 @@ absl::StatusOr<bool> RunLayers(const Options& options) {
   }
   for (const Jobs::File& file : options.jobs.files) {
     std::vector<Json> some;
-    for (const Jobs::File::Row& row : file.rows) {
-      some.push_back(rows[row.problem]);
-      some.back()["count"] = row.count;
-    }
-    const Json summary = Summarized(some);
-    Print(absl::StrCat(file.name(), ": ", Line(summary), "\n"));
-    if (options.json.empty()) continue;
-    const Json environment = runner.Environment(
-        {{"program", "weft_perf"},
-         {"list", file.list},
-         {"batch", file.batch},
-         {"commit", options.commit},
-         {"date", Today()}},
-        {{"floor_operations", options.dp4a_floor ? "dp4a" : "tensor cores"},
-         {"epilogue", EpilogueNames()[static_cast<int>(options.epilogue)]},
-         {"operator", OperatorText(options.epilogue)},
-         {"method", absl::StrCat("random data; ",
-                                 options.hot ? "one set of buffers" : "buffers rotated past the L2",
-                                 "; CUDA graphs; ours and the peers interleaved; medians; noise: "
-                                 "how far the median of every other sample is from that of the "
-                                 "rest")}});
-    fine = runner.Write(absl::StrCat(options.json, "/", file.name(), ".json"),
-                        ResultText(environment, summary, some)) &&
-           fine;
+    for (const Jobs::File::Row& row : file.rows) some.push_back(rows[row.problem]);
+    Print(absl::StrCat(file.name(), ": ", Line(Summarized(some)), "\n"));
   }
-  fine = runner.WriteChoices() && fine;
+  write();
+  fine = runner.WriteChoices() && fine && written;
   runner.PrintEnvironment();
   return fine;
 }
@@ -236,24 +303,31 @@ absl::StatusOr<bool> RunNetwork(const Options& options) {
   const auto identity = [&](int row) -> Json {
     return {{"batch", options.batches[row]}, {"layers", Json::array()}};
   };
-  const auto print = [](const Json& row) { Print(NetworkLine(row)); };
-  WEFT_LET(const std::vector<Json> rows,
-           runner.Rows(static_cast<int>(networks.size()), false, measure, identity, print));
+  const bool nhwc = NetworkFormat(options) == TensorFormatName::kNhwc;
+  const std::string name = absl::StrCat(options.network, nhwc ? "-nhwc" : "", "-network");
+  std::vector<Json> rows(networks.size());
+  for (const Json& kept : runner.Kept(name)) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (kept.value("batch", 0) == options.batches[i] && Ok(kept)) rows[i] = kept;
+    }
+  }
+  bool written = true;
+  const auto done = [&](const Json& row) {
+    Print(NetworkLine(row));
+    if (options.json.empty() || !Measured(row)) return;
+    std::vector<Json> some;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(some), Measured);
+    const Json environment =
+        runner.Environment({{"network", options.network}},
+                           {{"method", NetworkMethod()}, {"not_run", rows.size() - some.size()}});
+    written =
+        runner.Write(runner.Path(name), ResultText(environment, Json::object(), some)) && written;
+  };
+  WEFT_TRY(runner.Rows(false, measure, identity, done, &rows));
   bool fine = true;
   for (const Json& row : rows) fine = fine && Ok(row);
   runner.PrintEnvironment();
-  fine = runner.WriteChoices() && fine;
-  if (options.json.empty()) return fine;
-  const Json environment = runner.Environment({{"program", "weft_perf"},
-                                               {"network", options.network},
-                                               {"commit", options.commit},
-                                               {"date", Today()}},
-                                              {{"method", NetworkMethod()}});
-  const bool nhwc = NetworkFormat(options) == TensorFormatName::kNhwc;
-  return runner.Write(
-             absl::StrCat(options.json, "/", options.network, nhwc ? "-nhwc" : "", "-network.json"),
-             ResultText(environment, Json::object(), rows)) &&
-         fine;
+  return runner.WriteChoices() && fine && written;
 }
 
 }  // namespace weft::perf

@@ -50,11 +50,15 @@ absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& sear
   const bool ours = search.tiles != nullptr;
   c->offered = static_cast<int>(peer.variants().size());
   if (ours) c->tile_us.assign(c->offered, 0.0);
+  const auto in_family = [](const Tile& tile) { return tile.in_family; };
+  const bool family =
+      ours && search.family && std::any_of(search.tiles->begin(), search.tiles->end(), in_family);
   std::string why = "no variant ran";
   for (int i = 0; i < c->offered; ++i) {
     const std::string name = peer.variants()[i].name;
     if (ours) c->tiles.push_back(name);
     if (!options.Wants(name) || !absl::StrContains(name, search.only)) continue;
+    if (family && !in_family((*search.tiles)[i])) continue;
     options.about_to(name);
     Differences found;
     const absl::StatusOr<double> us = Try(peer, i, search, c, &found);

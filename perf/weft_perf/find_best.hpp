@@ -25,6 +25,7 @@ struct Search {
   bool time = true;                          // else each variant runs once
   const std::vector<Tile>* tiles = nullptr;  // ours: then any difference is a mismatch
   std::string only;                          // a part of the variant's name; empty: all
+  bool family = false;                       // ours: only tiles of the ready-made family, if any
   // Runs a variant and compares.
   std::function<absl::StatusOr<Differences>(int variant)> check;
 };

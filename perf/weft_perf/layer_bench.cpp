@@ -108,6 +108,7 @@ class Bench {
     if (e->ours) {
       search.tiles = &OurTiles(e->peer->name(), options_.epilogue);
       search.only = options_.only_tile;
+      search.family = options_.family;
     }
     const absl::Status status = FindBest(*e->peer, peer_options, search, &c);
     if (e->ours && options_.time) {

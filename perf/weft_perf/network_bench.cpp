@@ -171,6 +171,7 @@ class Bench {
     search.sample_us = kShortSample;
     search.tiles = tiles;
     if (tiles != nullptr) search.only = options_.only_tile;
+    search.family = options_.family;
     search.check = check;
     WEFT_TRY(FindBest(*peer, options, search, c));
     const double before = (facts_[kind[0]].*member).short_us;

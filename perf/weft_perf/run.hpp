@@ -31,9 +31,15 @@ struct Options {
   int rounds = 15;          // samples of each contestant
   bool hot = false;         // one buffer set: data stays in the L2
   bool time = true;         // false: each variant of ours runs once, for profilers and checkers
+  bool family = false;      // only tiles of the ready-made families
+  bool resume = false;      // rows that the files of `json` have are kept
   int threads = 1;          // on which peers compile
   double stop_after_s = 500.0;
   std::string cache, sweep, json, commit;
+
+  // What decides a row's numbers besides layer and batch, for its file: rows of other settings are
+  // not mixed with these.
+  std::string Settings() const;
 
   // A peer as `choices` names it.
   std::string ChoiceName(const std::string& peer) const {

@@ -48,6 +48,18 @@ TEST(Rows, AreMeasuredInOrder) {
   }
 }
 
+TEST(Rows, KeptRowsAreNotMeasured) {
+  Fixture f(3);
+  f.run.kept = {{{"row", 0}, {"earlier", true}}, nullptr};
+  const auto rows = f.run.Run();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE((*rows)[0].contains("earlier"));
+  EXPECT_EQ(f.done, std::vector<Json>({(*rows)[1], (*rows)[2]}));
+  f.run.kept = *rows;  // nothing is open: no child is started
+  f.run.start = [] { return absl::UnavailableError("no GPU"); };
+  EXPECT_EQ(*f.run.Run(), *rows);
+}
+
 TEST(Rows, AVariantThatCrashesIsLeftOut) {
   Fixture f(3, [](int row, const auto& skip, const auto& about) {
     about("peer/plan 7");
