@@ -304,7 +304,9 @@ class Bench {
 
   Json Environment() const {
     Json environment = machine_.environment();
+    environment["program"] = "gemm_bench";
     environment["commit"] = absl::GetFlag(FLAGS_commit);
+    environment["date"] = Today();
     const double near = absl::GetFlag(FLAGS_near);
     environment["tiles"] =
         near == 0 ? "all"

@@ -11,8 +11,8 @@ p, li { max-width: 60em; } .small { color: #5a6475; font-size: .88em; }
 svg { display: block; max-width: 100%; height: auto; margin: .6em 0; }
 table { border-collapse: collapse; font-size: .8em; }
 td, th { padding: .2em .4em; border-bottom: 1px solid #dfe3ea; text-align: right; white-space: nowrap; }
-td.text, th.text { text-align: left; } th, td.wrap { white-space: normal; overflow-wrap: anywhere; }
-td.wrap { text-align: left; min-width: 5em; }
+td.text, th.text { text-align: left; } th { white-space: normal; }
+td.wrap { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 12em; }
 .wide { overflow-x: auto; }
 """
 TEXT_STYLE = "text { font: 11px system-ui, sans-serif; fill: #1c2330; } .mute { fill: #5a6475; }"
@@ -54,6 +54,11 @@ def numbers(rows):
     return Numbers(f"{exact(rows)} of {len(rows)}", f"{geomean(ratios):.2f}",
                    f"{sum(r >= 1 for r in ratios)} of {len(ratios)}",
                    f"{min(ratios, default=0):.2f} to {max(ratios, default=0):.2f}", f"{geomean(over):.2f}")
+
+
+def libraries(environment):
+    """Names and versions, without the folders of the machine that measured."""
+    return [text.split(" (")[0] for text in environment.get("libraries", [])]
 
 
 def escape(text):
@@ -216,11 +221,11 @@ def page(results):
         f"{escape(e['list'])}</h1>\n<p>{escape(e['operator'])}. The ratio is the time of the fastest answer of cuDNN and "
         "cuBLASLt over ours, measured in turns in one run: above 1 we are faster. "
         f"Method: {escape(e['method'])}.</p>\n<p class=small>{escape(e['device'])}, driver {escape(e['driver'])}, CUDA "
-        f"{escape(e['cuda'])}; {escape('; '.join(e.get('libraries', [])))}; {e.get('last_clock_mhz', '-')} MHz under load, "
+        f"{escape(e['cuda'])}; {escape('; '.join(libraries(e)))}; {e.get('last_clock_mhz', '-')} MHz under load, "
         f"throttling {escape(e.get('throttle_reasons', '-'))}; ceilings of the run: copy {e['copy_tb_s']} TB/s, int8 tensor "
         f"cores {e.get('tensor_tops', '-')} TOPS ({escape(e.get('tensor_tops_source', 'a constant'))}); commit "
         f"{escape(e['commit'])}, {escape(e['date'])}. "
-        "ours + ref., peer + ref.: between tensors in the user's format. docs/performance.md says how to read this page.</p>\n",
+        "ours + ref., peer + ref.: between tensors in the user's format. docs/measuring.md says how to read this page.</p>\n",
         summary(results),
         "<h2>Roofline</h2><p class=small>A dot is a layer: how many operations it has for each byte that must move, and "
         "how many it does a second. The line is what the GPU can do at most.</p>", roofline(results),
