@@ -20,7 +20,7 @@ mapfile -t all < <(apt-cache depends --recurse --no-recommends --no-suggests --n
 )
 
 measured=(conv gemm layouts epilogues prologues perf cmake CMakeLists.txt tests/reference
-          ':!perf/results' ':!*.md' ':!*.py' ':!*.sh')
+          ':!perf/results' ':!*.md' ':!*.md.in' ':!*.py' ':!*.sh')
 commit=$(git log -1 --abbrev=10 --format=%h -- "${measured[@]}")
 [ -z "$(git status --porcelain -- "${measured[@]}")" ] || commit=$commit-dirty
 echo "$commit" >.carry/commit
