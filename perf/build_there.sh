@@ -22,7 +22,8 @@ if [ ! -f $build/build.ninja ]; then
   cmake -G Ninja -S . -B $build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
     -DCMAKE_CUDA_FLAGS=--compress-mode=size -DCMAKE_PREFIX_PATH="$packages/usr" -DCMAKE_INCLUDE_PATH="$headers" \
     -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DWEFT_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real -DWEFT_GPU_TESTS=ON \
-    -DWEFT_PERF_ALL_TILES=ON -DWEFT_WERROR=OFF >$build/configure.log 2>&1 || { cat $build/configure.log; exit 1; }
+    -DWEFT_PERF_ALL_TILES=ON -DWEFT_WERROR=OFF -DWEFT_STRICT_KERNELS=OFF \
+    >$build/configure.log 2>&1 || { cat $build/configure.log; exit 1; }
   if grep -E '^WEFT_(CUDNN|CUBLASLT)_INCLUDE:.*NOTFOUND' $build/CMakeCache.txt; then
     echo "build_there.sh: without these headers there is nobody to compare with; configure $build by hand if that is wanted"
     rm $build/build.ninja

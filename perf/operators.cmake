@@ -19,9 +19,9 @@ foreach(line IN LISTS lines)
   list(APPEND policies "weft::perf::${tile}")
   if(kind STREQUAL "BASIC" OR kind STREQUAL "NETWORK")
     list(APPEND policies "weft::perf::WithNothing<weft::perf::${tile}>")
-    # Threads with 128 sums have no registers left for a residual before Hopper. A tile without GPU code
-    # is passed over.
-    if(NOT tile MATCHES ", 64, 64, [0-9]+>$" OR CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
+    # Threads with 128 sums have no registers left for a residual before Hopper, nor over NHWC. A tile
+    # without GPU code is passed over.
+    if(NOT tile MATCHES ", 64, 64, [0-9]+>$" OR (CMAKE_CUDA_ARCHITECTURES MATCHES "90a" AND NOT tile MATCHES "^Nhwc"))
       list(APPEND policies "weft::perf::WithResidual<weft::perf::${tile}>")
     endif()
     list(APPEND policies "weft::perf::WithHSwish<weft::perf::${tile}>")
