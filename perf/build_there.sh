@@ -1,11 +1,17 @@
 #!/bin/bash
 # build_there.sh TARGET...: builds programs for sm_90a with every tile in build/there, with all processors, on a
 # machine with nvcc, CMake and Ninja; the packages that it lacks are those of .carry/debs (perf/carry.sh). What is
-# built already is not built again. WEFT_BUILD_S seconds (480) are the limit. Without targets it unpacks the packages.
+# built already is not built again, unless .carry/commit is another. WEFT_BUILD_S seconds (480) are the limit. Without
+# targets it unpacks the packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/there
 packages=$PWD/$build/packages
+if [ -f .carry/commit ] && ! cmp -s .carry/commit $build/commit; then
+  rm -rf $build
+  mkdir -p $build
+  cp .carry/commit $build
+fi
 mkdir -p "$packages"
 for deb in .carry/debs/*.deb; do
   name=$(basename "$deb")

@@ -33,6 +33,7 @@ RESULTS = ROOT / "perf" / "results"
 KEPT = RESULTS  # where earlier rows are
 OUTPUT = ROOT / "build" / "measure"
 PROGRAMS = ROOT / "build" / "there" / "bin"
+BUILD = ROOT / "perf" / "build_there.sh"
 CARRY = ROOT / ".carry"
 BATCHES = (1, 16, 64)
 PIECE = 15 << 20      # bytes of a file that comes back
@@ -175,16 +176,15 @@ class Run:
 
     def program(self, name):
         """Its path, built if need be; None if there is no time, or it cannot be built."""
+        subprocess.run([BUILD], check=True)  # forgets programs of other commits, and unpacks libraries
         carried = CARRY / "programs" / self.commit / name
         if carried.exists() and not (PROGRAMS / name).exists():
             PROGRAMS.mkdir(parents=True, exist_ok=True)
             shutil.copy2(carried, PROGRAMS)
         if (PROGRAMS / name).exists():
-            # Its packages' libraries, if it was built elsewhere.
-            subprocess.run([ROOT / "perf/build_there.sh"], check=True)
             return PROGRAMS / name
         print(f"building {name}", flush=True)
-        built = subprocess.run([ROOT / "perf/build_there.sh", name], check=False,
+        built = subprocess.run([BUILD, name], check=False,
                                env={**os.environ, "WEFT_BUILD_S": str(max(int(self.left()), 1))})
         self.built |= built.returncode == 0
         return PROGRAMS / name if built.returncode == 0 else None

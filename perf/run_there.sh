@@ -28,6 +28,7 @@ ncu_cases=${WEFT_NCU:-c64h56w56k64r3s1:64:simt_128x64x32_64x32x32_8x8 c256h14w14
 # The cuDNN and cuBLASLt of PyTorch's wheels, for every program: the system's are older.
 mapfile -t wheel < <(python3 perf/libraries.py)
 export LD_LIBRARY_PATH=${wheel[0]:+${wheel[0]}:}$PWD/$there/packages/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+[ -n "${WEFT_THERE:-}" ] || perf/build_there.sh || exit 2  # forgets programs of other commits
 echo "cuDNN ${wheel[1]:-of the system}, $(cat .carry/commit 2>/dev/null || echo unknown commit)"
 
 # bounded <seconds> <command>...: no longer than that, nor than is left of all the time.

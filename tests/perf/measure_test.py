@@ -33,12 +33,13 @@ class MeasureTest(unittest.TestCase):
         (self.carry / "commit").write_text("abc\n")
         self.script(programs / "one_bench", PROGRAM)
         self.script(programs / "two_bench", PROGRAM)
+        self.script(programs / "build", "#!/bin/bash\n[ $# = 0 ]\n")
         self.script(programs / "nvidia-smi", "#!/bin/bash\necho NVIDIA H200, 580.1\n")
         self.said, self.rows = root / "said", root / "rows"
         self.rows.write_text("2")
         steps = (measure.Step("one", "one_bench", [], {"one": 2}, 1), measure.Step("two", "two_bench", ["--x"], {"two": 2}, 1))
         for name, value in (("RESULTS", self.results), ("KEPT", self.results), ("OUTPUT", root / "measure"), ("CARRY", self.carry),
-                            ("PROGRAMS", programs), ("STEPS", steps)):
+                            ("PROGRAMS", programs), ("BUILD", programs / "build"), ("STEPS", steps)):
             patch = mock.patch.object(measure, name, value)
             patch.start()
             self.addCleanup(patch.stop)
