@@ -66,7 +66,7 @@ struct DepthwiseKernel {
 
   // Whether threads ask the L2 for their rows, before they wait for earlier kernels: 8 side by side have 32
   // channels. Any shape has no Ahead. Of stride 2, and of 7x7, only blocks that start at once:
-  // later ones, which load as soon as they ask, took longer (docs/performance.md).
+  // later ones, which load as soon as they ask, took longer (docs/log/operators.md).
   static constexpr bool kAsks = config.lanes == 8 && kShape > 0;
   static constexpr bool kAllAsk =
       kDepthwiseShapes[kShape].stride == 1 && kDepthwiseShapes[kShape].r <= 5;

@@ -193,7 +193,7 @@ struct WgmmaGemmParts {
     static constexpr bool kRowsAcross = !kLinesOfA<PolicyT> && !kTurned<PolicyT>;
     static constexpr bool kColumnsAcross = !kLinesOfB<PolicyT> && !kTurned<PolicyT> && !kWidensB;
     static constexpr bool kFills = kTurned<PolicyT> || kWidensA;
-    // Three warps turned bytes more slowly than two, of which each has more on its way (docs/performance.md).
+    // Three warps turned bytes more slowly than two, of which each has more on its way (docs/log/mixed_products.md).
     static constexpr int kFillWarps = kWidensA ? 3 : kFills ? 2 : 1;
     static constexpr int kFillRegisters = sizeof(typename PolicyT::Element) == 4           ? 40
                                           : kWidensA || PolicyT::config.blocks_per_sm == 2 ? 56

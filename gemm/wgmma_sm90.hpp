@@ -281,7 +281,7 @@ class WgmmaSm90Mainloop {
   //
   // In groups of four steps, and of one for what is left, each committed where its last product is: if a
   // group ends elsewhere, behind a loop say, ptxas ends it by a product of its own and closes one with every
-  // round of the loop, and the wait for the slice before becomes one for this slice (docs/performance.md).
+  // round of the loop, and the wait for the slice before becomes one for this slice (docs/log/wgmma.md).
   template <class Started>
   WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice,
                             const SliceRange& slices, Accumulators& acc,
@@ -433,7 +433,7 @@ class WgmmaSm90Mainloop {
 
   // Starts lie in a descriptor's lower half, and no sum of them leaves it. Only halves are added, and
   // the plan has rows and columns apart: with sums of 64 bits and pairs it was ptxas's luck whether two
-  // instructions or nine came between products (docs/performance.md).
+  // instructions or nine came between products (docs/log/wgmma.md).
   WEFT_DEVICE static std::uint32_t Low(std::uint64_t descriptor) {
     return static_cast<std::uint32_t>(descriptor);
   }

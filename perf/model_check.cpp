@@ -1,7 +1,7 @@
 // model_check: what the tile model's choices cost, from the times of every tile in result files of
 // weft_perf; needs no GPU.
 //
-//     build/cpu/bin/model_check perf/results/h200/*.json
+//     build/cpu/bin/model_check perf/results/h200/*.json perf/results/earlier/*/*.json
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

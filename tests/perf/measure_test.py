@@ -33,7 +33,7 @@ class MeasureTest(unittest.TestCase):
         (self.carry / "commit").write_text("abc\n")
         self.script(programs / "one_bench", PROGRAM)
         self.script(programs / "two_bench", PROGRAM)
-        self.script(programs / "build", "#!/bin/bash\n[ $# = 0 ]\n")
+        self.script(programs / "build", f"#!/bin/bash\n[ $# = 0 ] || cp {programs}/one_bench {programs}/$1\n")
         self.script(programs / "nvidia-smi", "#!/bin/bash\necho NVIDIA H200, 580.1\n")
         self.said, self.rows = root / "said", root / "rows"
         self.rows.write_text("2")
@@ -87,6 +87,19 @@ class MeasureTest(unittest.TestCase):
         self.take()
         commits = {json.loads(p.read_text())["environment"]["commit"] for p in (self.results / "h200").iterdir()}
         self.assertEqual(commits, {"def"})
+
+    def test_programs_come_back_and_are_not_built_again(self):
+        (measure.PROGRAMS / "two_bench").unlink()
+        with mock.patch.object(measure, "PIECE", 300):
+            self.assertEqual(self.measure()[0], 0)
+        self.assertGreater(len(list(self.out.glob("programs-*"))), 2)
+        self.take()
+        self.script(measure.BUILD, "#!/bin/bash\n[ $# = 0 ]\n")
+        (measure.PROGRAMS / "two_bench").unlink()
+        (measure.OUTPUT / "h200" / "two.json").unlink()
+        (self.results / "h200" / "two.json").unlink()
+        status, said = self.measure()
+        self.assertEqual((status, len(said)), (0, 1))
 
     def test_without_time_nothing_starts(self):
         self.assertEqual(self.measure(limit=60), (1, []))
