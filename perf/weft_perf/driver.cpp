@@ -93,7 +93,8 @@ class Runner {
     if (absl::IsNotFound(text.status())) return {};
     const absl::StatusOr<std::vector<Json>> rows =
         !text.ok() ? absl::StatusOr<std::vector<Json>>(text.status())
-                   : RowsToKeep(*text, Environment({}, {}), {"commit", "settings"});
+                   : RowsToKeep(*text, Environment(Json::object(), Json::object()),
+                                {"commit", "settings"});
     if (!rows.ok()) {
       Print(absl::StrCat(name, ": measuring all: ", std::string(rows.status().message()), "\n"));
       return {};
