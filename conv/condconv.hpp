@@ -66,6 +66,7 @@ class CondConv {
     const float* channel_alpha = nullptr;
     float beta = 1.0f;
     float gamma = 1.0f;
+    float output_scale = 0.0f;
     float zero_point = 0.0f;
     // No earlier kernel of the stream, unless it ended before the last launch, writes the experts:
     // they are then fetched while earlier kernels still run.
@@ -206,7 +207,7 @@ class CondConv {
     typename Op::Arguments rest;
     rest.src = args.src;
     rest.filter = Mixed(args.workspace);
-    gemm::FillOutput(args, args.dst, &rest);
+    gemm::PassOutput(args, args.dst, &rest);
     return rest;
   }
 

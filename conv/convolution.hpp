@@ -42,6 +42,7 @@ struct ConvolutionArguments {
   const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
   float beta = 1.0f;                     // scale of the bias
   float gamma = 1.0f;                    // scale of the residual
+  float output_scale = 0.0f;             // with an OutputScale stage: the real value of a step of dst
   float zero_point = 0.0f;               // added before the conversion to an 8-bit type
   SourceCorrection source_correction{};  // with a SourceZeroPoint stage: MakeSourceCorrection's
   // With a FilterZeroPoint stage: problem.k values, one per output channel; and, unless it is

@@ -63,6 +63,7 @@ class Deconvolution {
     const float* channel_alpha = nullptr;
     float beta = 1.0f;
     float gamma = 1.0f;
+    float output_scale = 0.0f;
     float zero_point = 0.0f;
     // With a SourceZeroPoint stage: MakeSourceCorrection's; with a FilterZeroPoint stage as
     // ConvolutionArguments has them, of the problem's p and q.
@@ -190,7 +191,7 @@ class Deconvolution {
     of.filter_zero_point = args.filter_zero_point;
     of.window_sums = args.window_sums;
     of.filter_is_constant = args.filter_is_constant;
-    gemm::FillOutput(args, args.dst, &of);
+    gemm::PassOutput(args, args.dst, &of);
     return of;
   }
 

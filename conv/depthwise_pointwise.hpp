@@ -37,6 +37,7 @@ struct DepthwiseHalfArguments {
   float alpha = 1.0f;
   const float* channel_alpha = nullptr;
   float beta = 1.0f;
+  float output_scale = 0.0f;
   float zero_point = 0.0f;
   SourceCorrection source_correction{};             // MakeSourceCorrection's, of problem.depthwise
   const std::int32_t* filter_zero_point = nullptr;  // problem.depthwise.k values, with the stage
@@ -61,6 +62,7 @@ struct DepthwisePointwiseArguments {
   const float* channel_alpha = nullptr;
   float beta = 1.0f;
   float gamma = 1.0f;
+  float output_scale = 0.0f;
   float zero_point = 0.0f;
   Epilogue epilogue{};
 };

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "weft/epilogues/numerics.hpp"
@@ -28,6 +29,11 @@ struct OutputCoord {
   std::int32_t p = 0;
   std::int32_t q = 0;
 };
+
+// A base of activations that mean what they say of real values only: in a Chain that ends in bytes an
+// OutputScale follows them, which the compiler checks. Relu, LeakyRelu and PRelu do the same to steps, and
+// the limits of a ClampRange are in whatever its x is in. Your own may have it as a base, too.
+struct OfRealValues {};
 
 struct Identity {
   constexpr float operator()(float x) const { return x; }
@@ -53,9 +59,8 @@ struct PRelu {
   constexpr const float* ChannelValues() const { return slope; }
 };
 
-// min(max(x, 0), 6), for real x; a quantised layer takes ClampRange{0, 6 / scale}. NaN and -0 give
-// +0.
-struct Relu6 {
+// min(max(x, 0), 6). NaN and -0 give +0.
+struct Relu6 : OfRealValues {
   constexpr float operator()(float x) const { return Clamp(x, 0.0f, 6.0f); }
 };
 
@@ -73,8 +78,8 @@ struct RoundFirst {
   }
 };
 
-// x limited to [low, high]; the limits are run-time values. NaN gives low, a zero is +0, and a limit
-// that is NaN is none.
+// x limited to [low, high]; the limits are run-time values, real ones before an OutputScale. NaN gives low, a
+// zero is +0, and a limit that is NaN is none.
 struct ClampRange {
   float low = 0.0f;
   float high = 6.0f;
@@ -83,31 +88,39 @@ struct ClampRange {
 
 // min(max(x + 3, 0), 6) / 6, as x times the float nearest to 1/6 plus 1/2, rounded once and limited to 0 and
 // 1: within 4.5e-8. NaN gives 0.
-struct HSigmoid {
+struct HSigmoid : OfRealValues {
   constexpr float operator()(float x) const { return FmaSaturated(x, 1.0f / 6.0f, 0.5f); }
 };
 
 // x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for MobileNetV3", 2019), as x * HSigmoid(x), rounded
 // once more: within 1.6e-7.
-struct HSwish {
+struct HSwish : OfRealValues {
   constexpr float operator()(float x) const { return Mul(x, HSigmoid{}(x)); }
 };
 
-// activation(x * scale) * inverse_scale: an activation of real arguments in a chain of quantised
-// values. scale is the step of x, inverse_scale the reciprocal of the output's step. Where alpha,
-// beta and gamma already bring the sum to real numbers, scale stays 1.
-template <class Activation>
-struct Requant {
-  static constexpr bool kTakesNumbers = std::is_invocable_r_v<float, const Activation&, float>;
+// An activation of what is quantised first: x is in steps, is rounded and limited to the bytes that would hold
+// it, and Functor gets the real values that these stand for, scale * (byte - zero_point). The result is real, so
+// an OutputScale follows. It is what a network computes that quantises between a convolution and its activation
+// (ONNX's QLinearConv, DequantizeLinear, activation). Where nothing is quantised between the two, let alpha, beta
+// and gamma make real values, and take the activation itself. NaN counts as the least byte.
+template <class Functor, class Type = std::int8_t>
+struct OnSteps {
+  static constexpr bool kTakesNumbers = std::is_invocable_r_v<float, const Functor&, float>;
   static_assert(kTakesNumbers,
-                "weft: Requant<F> takes an activation with `constexpr float operator()(float) "
+                "weft: OnSteps<F> takes an activation with `constexpr float operator()(float) "
                 "const`; give one that looks at the channel or the coordinate its own scales");
-  float scale = 1.0f;
-  float inverse_scale = 1.0f;
-  Activation activation{};
+  static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
+                "weft: OnSteps<F, T> takes T = std::int8_t or std::uint8_t, the bytes that F is "
+                "applied to");
+  float scale = 1.0f;       // of a step
+  float zero_point = 0.0f;  // of the bytes; an integer that they have
+  Functor activation{};
   constexpr float operator()(float x) const {
     if constexpr (kTakesNumbers) {
-      return Mul(activation(Mul(x, scale)), inverse_scale);
+      constexpr auto kLeast = static_cast<float>((std::numeric_limits<Type>::min)());
+      constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
+      const float steps = Clamp(RoundFirst{}(x), kLeast - zero_point, kMost - zero_point);
+      return activation(Mul(steps, scale));
     } else {
       return x;  // refused above
     }

@@ -1,10 +1,11 @@
 // Chain<Stages...>: an epilogue as a list of stages, applied left to right to a running float t
 // that starts at 0:
 //
-//     Chain<Residual<>, Scale, Bias<>, HSwish, ClampTo<std::int8_t>>
+//     Chain<Residual<>, Scale, Bias<>, HSwish, OutputScale, ClampTo<std::int8_t>>
 //
 // The list must follow the numerics contract: [Residual] [zero points] [SumBias] Scale [Bias]
-// activations... [Residual] activations... then exactly one output stage; or [zero points] [SumBias]
+// activations... [Residual] activations... [OutputScale] [RoundFirst] then exactly one output stage;
+// or [zero points] [SumBias]
 // ToSums for the sums alone, or [Residual] Scale ToSums of doubles and complex numbers.
 // A Copy and a ChannelRange stand among the activations, ImageSums right before the output stage.
 #pragma once
@@ -61,6 +62,8 @@ struct StageList<First, Rest...> {
       // It is in the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
+    } else if constexpr (kIsOutputScale<First>) {
+      t = Mul(t, in.inverse_output_scale);
     } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First>) {
       // ValueAt() is what it sees, or the output.
     } else if constexpr (kIsOutput<First>) {
@@ -114,6 +117,8 @@ struct Chain {
                     (int{kIsResidual<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Scale, one of Bias and SumBias, and one "
                 "Residual");
+  static_assert((int{kIsOutputScale<Stages>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one OutputScale");
   static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1 && (int{kIsRange<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Copy and one ChannelRange");
   static_assert(internal::SumsBeforeClamp<Stages...>(),
@@ -121,8 +126,13 @@ struct Chain {
                 "ClampTo<T>, whose integers it adds up");
   static_assert(internal::InContractOrder<Stages...>(),
                 "weft: the stages of an epilogue Chain come in the order [Residual] "
-                "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, output; "
-                "a Residual may also follow an activation");
+                "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, "
+                "[OutputScale] [RoundFirst] output; a Residual may also follow an activation");
+  static_assert(internal::RealValuesAreScaled<Stages...>(),
+                "weft: an activation of real values (HSwish, HSigmoid, Sigmoid, Silu, Tanh, Gelu, "
+                "GeluTanh, Relu6, OnSteps<F>) stands in an epilogue Chain that ends in ClampTo<T> "
+                "without an OutputScale behind it; add OutputScale, give args.alpha = sx * sw, so "
+                "that the activation's argument is real, and args.output_scale = sy");
   static_assert((kBytesAreEnough<Stages> && ...),
                 "weft: every stage of an epilogue Chain is default-constructible and trivially "
                 "copyable, since its bytes are copied to the GPU; give an activation numbers and "
@@ -142,6 +152,7 @@ struct Chain {
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
+  static constexpr bool kHasOutputScale = (kIsOutputScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
   static constexpr bool kBiasInSum = std::is_same_v<BiasStage, SumBias>;
   static constexpr bool kSourceZeroPoint = (std::is_same_v<Stages, SourceZeroPoint> || ...);
@@ -273,41 +284,48 @@ struct IsChain : std::false_type {};
 template <class... Stages>
 struct IsChain<Chain<Stages...>> : std::true_type {};
 
-// Ready-made chains, int8 in and out.
+// Ready-made chains, int8 in and out. These do the same to steps as to real values: alpha = sx * sw / sy, and
+// the bias is in steps of the output.
 template <class BiasT = float>
 using BiasIdentity = Chain<Scale, Bias<BiasT>, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using BiasRelu = Chain<Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 template <class BiasT = float>
-using BiasHSwish = Chain<Scale, Bias<BiasT>, HSwish, ClampTo<std::int8_t>>;
-// What leaves the range of int8 or would not fill it has Requant around it: its inverse_scale is 1
-// over the output's step.
-template <class BiasT = float>
 using BiasLeakyRelu = Chain<Scale, Bias<BiasT>, LeakyRelu, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using BiasPRelu = Chain<Scale, Bias<BiasT>, PRelu, ClampTo<std::int8_t>>;
 template <class BiasT = float>
-using BiasClamp = Chain<Scale, Bias<BiasT>, ClampRange, ClampTo<std::int8_t>>;
+using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
+
+// An activation of real values between two scales: alpha = sx * sw makes real values, in which the bias of
+// float is (of an int32 bias in steps of sx * sw, beta = sx * sw), and output_scale = sy makes steps of them.
+template <class Functor, class BiasT = float>
+using BiasActivation = Chain<Scale, Bias<BiasT>, Functor, OutputScale, ClampTo<std::int8_t>>;
 template <class BiasT = float>
-using BiasRequantHSwish = Chain<Scale, Bias<BiasT>, Requant<HSwish>, ClampTo<std::int8_t>>;
+using BiasHSwish = BiasActivation<HSwish, BiasT>;
 template <class BiasT = float>
-using BiasHSigmoid = Chain<Scale, Bias<BiasT>, Requant<HSigmoid>, ClampTo<std::int8_t>>;
+using BiasHSigmoid = BiasActivation<HSigmoid, BiasT>;
 template <class BiasT = float>
-using BiasSigmoid = Chain<Scale, Bias<BiasT>, Requant<Sigmoid>, ClampTo<std::int8_t>>;
+using BiasSigmoid = BiasActivation<Sigmoid, BiasT>;
 template <class BiasT = float>
-using BiasSilu = Chain<Scale, Bias<BiasT>, Requant<Silu>, ClampTo<std::int8_t>>;
+using BiasSilu = BiasActivation<Silu, BiasT>;
 template <class BiasT = float>
-using BiasTanh = Chain<Scale, Bias<BiasT>, Requant<Tanh>, ClampTo<std::int8_t>>;
+using BiasTanh = BiasActivation<Tanh, BiasT>;
 template <class BiasT = float>
-using BiasGelu = Chain<Scale, Bias<BiasT>, Requant<Gelu>, ClampTo<std::int8_t>>;
+using BiasGelu = BiasActivation<Gelu, BiasT>;
 template <class BiasT = float>
-using BiasGeluTanh = Chain<Scale, Bias<BiasT>, Requant<GeluTanh>, ClampTo<std::int8_t>>;
+using BiasGeluTanh = BiasActivation<GeluTanh, BiasT>;
+template <class BiasT = float>
+using BiasClamp = BiasActivation<ClampRange, BiasT>;
+// HSwish of what is quantised to int8 before: alpha = sx * sw / s, where s, the scale of the bytes between, is
+// the epilogue's Get<OnSteps<HSwish>>().scale, and the bias is in these steps.
+template <class BiasT = float>
+using BiasHSwishOnSteps = BiasActivation<OnSteps<HSwish>, BiasT>;
+
 // ONNX's QLinearConv, to Type = std::int8_t or std::uint8_t, and ConvInteger. Activations may stand
 // before RoundFirst.
 template <class Type = std::uint8_t>
 using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<Type>>;
 using ConvInteger = Chain<SourceZeroPoint, ToAccumulator>;
-template <class BiasT = float>
-using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 
 }  // namespace weft::epilogues

@@ -39,6 +39,8 @@ inline constexpr bool kIsResidual = std::is_base_of_v<internal::ResidualTag, Sta
 template <class StageT>
 inline constexpr bool kIsOutput = std::is_base_of_v<internal::OutputTag, StageT>;
 template <class StageT>
+inline constexpr bool kIsOutputScale = std::is_base_of_v<internal::OutputScaleTag, StageT>;
+template <class StageT>
 inline constexpr bool kIsCopy = std::is_base_of_v<internal::CopyTag, StageT>;
 template <class StageT>
 inline constexpr bool kIsRange = std::is_same_v<StageT, ChannelRange>;
@@ -49,7 +51,14 @@ inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, S
 template <class StageT>
 inline constexpr bool kIsActivation =
     !kIsScale<StageT> && !kIsBias<StageT> && !kIsZeroPoint<StageT> && !kIsResidual<StageT> &&
-    !kIsOutput<StageT> && !kIsCopy<StageT> && !kIsRange<StageT> && !kIsSums<StageT>;
+    !kIsOutput<StageT> && !kIsOutputScale<StageT> && !kIsCopy<StageT> && !kIsRange<StageT> &&
+    !kIsSums<StageT>;
+
+// Whether an activation means what it says of real values only.
+template <class StageT>
+inline constexpr bool kIsOfRealValues = std::is_base_of_v<OfRealValues, StageT>;
+template <class Functor, class Type>
+inline constexpr bool kIsOfRealValues<OnSteps<Functor, Type>> = true;
 
 template <class StageT>
 concept Stage = !kIsActivation<StageT> || Activation<StageT>;
@@ -128,25 +137,51 @@ constexpr bool ConstexprStage() {
 
 // Ranks of the contract's order; an activation and a late residual share one.
 inline constexpr int kActivationRank = 4;
+inline constexpr int kOutputScaleRank = 5;
+// Whether StageT may also stand behind OutputScale: what rounds its steps, and what looks at them.
+template <class StageT>
+inline constexpr bool kOfSteps =
+    std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> || kIsRange<StageT> || kIsSums<StageT>;
 template <class StageT>
 constexpr int Rank() {
   if (kIsResidual<StageT>) return 0;
   if (std::is_same_v<StageT, SumBias> || kIsZeroPoint<StageT>) return 1;
   if (kIsScale<StageT>) return 2;
   if (kIsBias<StageT>) return 3;
-  return kIsOutput<StageT> ? kActivationRank + 1 : kActivationRank;
+  if (kIsOutputScale<StageT>) return kOutputScaleRank;
+  return kIsOutput<StageT> ? kOutputScaleRank + 1 : kActivationRank;
 }
 template <class... Stages>
 constexpr bool InContractOrder() {
   const int ranks[] = {Rank<Stages>()...};
+  const bool of_steps[] = {kOfSteps<Stages>...};
   int seen = -1;
-  for (int rank : ranks) {
+  for (int i = 0; i < int{sizeof...(Stages)}; ++i) {
+    int rank = ranks[i];
     // A residual may also follow an activation.
-    const int effective = rank == 0 && seen == kActivationRank ? kActivationRank : rank;
-    if (effective < seen) return false;
-    seen = effective;
+    if (rank == 0 && seen == kActivationRank) rank = kActivationRank;
+    if (of_steps[i] && seen == kOutputScaleRank) rank = kOutputScaleRank;
+    if (rank < seen) return false;
+    seen = rank;
   }
   return true;
+}
+
+// Of one value of an output stage; 0 for others.
+template <class StageT>
+constexpr int OutputBytes() {
+  if constexpr (kIsOutput<StageT>) {
+    return sizeof(typename StageT::Element);
+  } else {
+    return 0;
+  }
+}
+
+// Whether activations of real values are followed by an OutputScale where the output is bytes.
+template <class... Stages>
+constexpr bool RealValuesAreScaled() {
+  constexpr bool kReal = (kIsOfRealValues<Stages> || ...);
+  return !kReal || (kIsOutputScale<Stages> || ...) || (OutputBytes<Stages>() + ...) != 1;
 }
 
 // Whether RoundFirst is the last activation, right before the output stage (but for sums of it), and
@@ -158,16 +193,6 @@ constexpr bool RoundsFirst() {
   for (const bool round : rounds) count += round;
   constexpr int kLast = int{sizeof...(Stages)} - 2 - (int{kIsSums<Stages>} + ... + 0);
   return count == 1 && kLast >= 0 && rounds[kLast < 0 ? 0 : kLast];
-}
-
-// Of one value of an output stage; 0 for others.
-template <class StageT>
-constexpr int OutputBytes() {
-  if constexpr (kIsOutput<StageT>) {
-    return sizeof(typename StageT::Element);
-  } else {
-    return 0;
-  }
 }
 
 // Whether sums, if there are any, are those of a ClampTo right behind them.

@@ -1,5 +1,4 @@
-// Activations made of exponentials, for real arguments: what a quantised layer has is brought there
-// by its scales, or by Requant.
+// Activations made of exponentials, of real values: in a quantised layer between Scale and OutputScale.
 //
 // They are polynomials of Fma, Add and Mul, so that both back ends and the host agree to the bit;
 // the coefficients come from tests/epilogues/coefficients.py. How far each may be from the true
@@ -80,14 +79,14 @@ inline constexpr float kLog2E = 0x1.715476p+0f;
 
 // 1 / (1 + exp(-x)): within 1.1e-7, 5.5 ulp. From 1.6e-38 to 1; 1/2 at 0. From a float to the next
 // it may fall by 2 ulp.
-struct Sigmoid {
+struct Sigmoid : OfRealValues {
   constexpr float operator()(float x) const {
     return internal::Logistic(Clamp(x, -87.0f, 87.0f), -internal::kLog2E);
   }
 };
 
 // x / (1 + exp(-x)), also called swish: within 1.7e-7, 7 ulp.
-struct Silu {
+struct Silu : OfRealValues {
   constexpr float operator()(float x) const {
     const float raised = x > -87.0f ? x : -87.0f;
     const float limited = raised < 87.0f ? raised : 87.0f;
@@ -97,7 +96,7 @@ struct Silu {
 
 // tanh(x): within 1.8e-7, 4.5 ulp. Odd; -1 and 1 from 9.02 on. From a float to the next it may fall
 // by 3 ulp.
-struct Tanh {
+struct Tanh : OfRealValues {
   constexpr float operator()(float x) const {
     // Of m = |x|, with e = exp(-2 m) - 1, which is exact near 0: -e / (e + 2).
     const float limited = Clamp(x, -10.0f, 10.0f);
@@ -114,7 +113,7 @@ struct Tanh {
 
 // x Phi(x), where Phi is the normal distribution's: x (1 + erf(x / sqrt(2))) / 2. Within 1.1e-7;
 // results near 0 of negative x have fewer right digits (2 at -1e-5).
-struct Gelu {
+struct Gelu : OfRealValues {
   constexpr float operator()(float x) const {
     // max(x, 0) - |x| Phi(-|x|). Phi(-m) is 2^h(m), and h a polynomial, up to 8: Phi(-8) is 6e-16.
     const float magnitude = x < 0.0f ? -x : x;
@@ -135,7 +134,7 @@ struct Gelu {
 
 // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, which is x / (1 + exp(-2 ...)). Within 1.7e-7,
 // 20 ulp.
-struct GeluTanh {
+struct GeluTanh : OfRealValues {
   constexpr float operator()(float x) const {
     constexpr float kLinear = -0x1.26aec2p+1f, kCubic = -0x1.a5a7dp-4f;
     const float raised = x > -9.875f ? x : -9.875f;

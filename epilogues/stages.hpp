@@ -26,6 +26,7 @@ struct StageInputsOf {
   Value residual{};
   float beta = 1.0f;
   Value gamma{1};
+  float inverse_output_scale = 1.0f;  // 1 / args.output_scale
   float zero_point = 0.0f;
   float channel_value = 0.0f;  // of the activation that has one for each channel
 };
@@ -36,6 +37,7 @@ struct ScaleTag {};
 struct BiasTag {};
 struct ZeroPointTag {};
 struct ResidualTag {};
+struct OutputScaleTag {};
 struct CopyTag {};
 struct SumsTag {};
 struct OutputTag {
@@ -109,6 +111,11 @@ struct ResidualWithZeroPoint : Residual<Type, Format> {
   using ZeroPoint = float;
   ZeroPoint zero_point = 0.0f;
 };
+
+// t = t * (1 / args.output_scale): from real values to steps of a quantised output, behind the
+// activations and what else is in real values, and before RoundFirst and the output stage. The
+// inverse is rounded once, on the host, and the product once.
+struct OutputScale : internal::OutputScaleTag {};
 
 // Behind Scale and Bias: writes t as it is there, rounded to Type (float, Half or Bfloat16), to a
 // second tensor of the output's extents, at `to`; t goes on unchanged. It has the output's format,

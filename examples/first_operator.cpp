@@ -27,16 +27,19 @@ int main() {
   if (!packed.ok()) return std::cerr << packed.status() << "\n", 1;
 
   std::vector<std::int8_t> src(op->src_size(), 3), dst(op->dst_size());
-  std::vector<float> bias(32, 1.0f);
+  std::vector<float> bias(32, 0.5f);
+  // What a step of the source, of the filter and of the output is in real numbers.
+  const float sx = 0.05f, sw = 0.1f, sy = 0.05f;
   const absl::Status status = op->RunOnCpu({.src = src.data(),
                                             .filter = packed->view(),
                                             .bias = bias.data(),
                                             .dst = dst.data(),
-                                            .alpha = 1.0f / 8});
+                                            .alpha = sx * sw,
+                                            .output_scale = sy});
   if (!status.ok()) return std::cerr << status << "\n", 1;
 
-  // hswish(16 channels * 9 taps * 3 / 8 + 1) = 55 inside; fewer taps meet the picture at its
-  // border.
+  // Inside, hswish(16 channels * 9 taps * 3 * 0.005 + 0.5) is 2.51, 50 steps of 0.05; fewer taps meet
+  // the picture at its border.
   std::cout << op->Describe() << "\n"
             << "corner " << +dst[0] << ", border " << +dst[32] << ", inside " << +dst[13 * 32]
             << "\n";

@@ -20,8 +20,9 @@ struct SquaredConv {
   using FilterLayout = weft::CxRSKx<4>;
   using DstLayout = weft::NCHW;
   using Prologue = weft::prologues::SharedFilter;
-  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>,
-                                          SquaredRelu, weft::epilogues::ToFloat>;
+  using Epilogue =
+      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>, SquaredRelu,
+                             weft::epilogues::OutputScale, weft::epilogues::ClampTo<std::int8_t>>;
   static constexpr auto config = weft::conv::kSimt32x32;
 };
 
@@ -40,12 +41,15 @@ int main() {
   if (!blocked.ok()) return std::cerr << blocked.status() << "\n", 1;
   if (!packed.ok()) return std::cerr << packed.status() << "\n", 1;
 
-  std::vector<float> dst(op->dst_size());
+  // Real values of a product of steps of source and filter, and of a step of the output.
+  const float alpha = 0.0001f, sy = 0.1f;
+  std::vector<std::int8_t> dst(op->dst_size());
   weft::conv::Convolution<SquaredConv>::Arguments args = {.src = blocked->data(),
                                                           .filter = packed->view(),
                                                           .bias = bias.data(),
                                                           .dst = dst.data(),
-                                                          .alpha = 0.001f};
+                                                          .alpha = alpha,
+                                                          .output_scale = sy};
   args.epilogue.Get<SquaredRelu>().scale = 0.25f;
   if (const absl::Status s = op->RunOnCpu(args); !s.ok()) return std::cerr << s << "\n", 1;
 
@@ -53,12 +57,12 @@ int main() {
     const float square = x * x;
     return x > 0.0f ? 0.25f * square : 0.0f;
   };
-  const std::vector<float> want = weft::reference::Convolve<float>(
-      problem, src.data(), filter.data(), {.alpha = 0.001f, .bias = bias.data()}, squared,
-      weft::reference::kFloat);
+  const std::vector<std::int8_t> want = weft::reference::Convolve<std::int8_t>(
+      problem, src.data(), filter.data(), {.alpha = alpha, .bias = bias.data(), .output_scale = sy},
+      squared, weft::reference::kInt8);
   std::int64_t positive = 0, different = 0;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    positive += dst[i] > 0.0f;
+    positive += dst[i] > 0;
     different += dst[i] != want[i];
   }
   std::cout << want.size() << " outputs, " << positive << " above zero, " << different

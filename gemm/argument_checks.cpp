@@ -62,6 +62,8 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
       {"alpha", e.alpha, e.alpha_is_one, "1", e.facts.scale, "Scale"},
       {"beta", e.beta, e.beta == 1.0f, "1", e.facts.bias && !e.facts.bias_in_sum, "Bias"},
       {"gamma", e.gamma, e.gamma_is_one, "1", e.facts.residual, "Residual"},
+      {"output_scale", e.output_scale, e.output_scale == 0.0f, "0", e.facts.output_scale,
+       "OutputScale"},
       {"zero_point", e.zero_point, e.zero_point == 0.0f, "0", e.facts.zero_point, "ClampTo"},
       {"epilogue's residual zero_point", e.residual_zero_point, true, "0", true,
        "ResidualWithZeroPoint"},
@@ -74,6 +76,13 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
     if (!n.read && !n.is_neutral) {
       return WithoutStage(who, absl::StrCat(n.field, "=", n.value), n.stage, n.neutral);
     }
+  }
+  if (e.facts.output_scale && !(e.output_scale > 0.0f && std::isfinite(e.output_scale) &&
+                                std::isfinite(1.0f / e.output_scale))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": args.output_scale=", e.output_scale,
+        " is not a finite number above 0, but the policy's Epilogue has an OutputScale stage; give "
+        "the scale of the quantised output, the real value of one of its steps"));
   }
   constexpr float kMost = 1 << 22;
   if (e.facts.whole_zero_point &&

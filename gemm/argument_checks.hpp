@@ -45,6 +45,7 @@ struct EpilogueFacts {
   bool bias = false;
   bool bias_in_sum = false;
   bool residual = false;
+  bool output_scale = false;
   bool zero_point = false;
   bool channel_values = false;    // of an activation
   bool whole_zero_point = false;  // it is added to integers
@@ -58,7 +59,7 @@ struct EpilogueArguments {
   // What the epilogue writes beside the output; of no bytes where it does not.
   TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
   bool writes_output = true;
-  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, zero_point = 0.0f;
+  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
   float residual_zero_point = 0.0f;
   bool alpha_is_one = true, gamma_is_one = true;  // to the last bit of what alpha and gamma are
 };
@@ -87,6 +88,7 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
                 .bias = Epilogue::kHasBias,
                 .bias_in_sum = Epilogue::kBiasInSum,
                 .residual = Epilogue::kHasResidual,
+                .output_scale = Epilogue::kHasOutputScale,
                 .zero_point = Epilogue::OutputStage::kAddsZeroPoint,
                 .whole_zero_point = Epilogue::kRoundsFirst},
       .bias = {.field = "bias",
@@ -101,6 +103,7 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
       .alpha = internal::AsFloat(args.alpha),
       .beta = args.beta,
       .gamma = internal::AsFloat(args.gamma),
+      .output_scale = args.output_scale,
       .zero_point = args.zero_point,
       .alpha_is_one = args.alpha == decltype(args.alpha){1},
       .gamma_is_one = args.gamma == decltype(args.gamma){1}};
@@ -134,7 +137,7 @@ EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channe
 
 // InvalidArgument, beginning with `who` ("conv"), if a tensor is null, misaligned or overlaps the
 // output; if an argument is set that no stage of the epilogue reads; if alpha and channel_alpha are
-// both set; if a number is NaN.
+// both set; if a number is NaN, or output_scale no number above 0 with an inverse.
 absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
                             const TensorArgument& output, const EpilogueArguments& epilogue);
 

@@ -299,6 +299,7 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
       in.sum_bias = static_cast<Sum>(static_cast<std::uint32_t>(in.sum_bias) + shift);
     }
     in.beta = p.beta;
+    in.inverse_output_scale = p.inverse_output_scale;
     in.zero_point = p.zero_point;
     if constexpr (Epilogue::kHasChannelValues) in.channel_value = c.value[j];
     return in;

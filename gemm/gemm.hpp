@@ -88,6 +88,7 @@ struct GemmArguments {
   const Value* channel_alpha = nullptr;                  // or one per column, as many as of bias
   float beta = 1.0f;                                     // scale of the bias
   Value gamma{1};                                        // scale of the residual
+  float output_scale = 0.0f;  // with an OutputScale stage: the real value of a step of c
   float zero_point = 0.0f;  // added before the conversion to an 8-bit type
   Epilogue epilogue{};
   // Of Grouped only, where A and C are: the row behind group g's last one, problem.batch of them in

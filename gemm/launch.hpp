@@ -98,10 +98,10 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
                            .shared_bytes = launch.shared_bytes}));
 }
 
-// The epilogue's part of a kernel's parameters, or of another operator's Arguments, from an
-// operator's Arguments.
-template <class Arguments, class Dst, class Params>
-void FillOutput(const Arguments& args, Dst dst, Params* out) {
+// What an operator's Arguments have of an epilogue and its output, to a kernel's parameters or another
+// operator's Arguments but for the output's scale.
+template <class Arguments, class Dst, class To>
+void CopyOutput(const Arguments& args, Dst dst, To* out) {
   out->dst = dst;
   out->bias = args.bias;
   out->channel_alpha = args.channel_alpha;
@@ -111,6 +111,20 @@ void FillOutput(const Arguments& args, Dst dst, Params* out) {
   out->gamma = args.gamma;
   out->zero_point = args.zero_point;
   out->epilogue = args.epilogue;
+}
+// The epilogue's part of a kernel's parameters, and of another operator's Arguments, from an operator's
+// Arguments.
+template <class Arguments, class Dst, class Params>
+void FillOutput(const Arguments& args, Dst dst, Params* params) {
+  CopyOutput(args, dst, params);
+  if constexpr (Params::Epilogue::kHasOutputScale) {
+    params->inverse_output_scale = 1.0f / args.output_scale;
+  }
+}
+template <class Arguments, class Dst, class Others>
+void PassOutput(const Arguments& args, Dst dst, Others* others) {
+  CopyOutput(args, dst, others);
+  others->output_scale = args.output_scale;
 }
 
 #if defined(WEFT_CPU_BACKEND)

@@ -145,6 +145,7 @@ struct OutputParams
   Value alpha{1};
   float beta = 1.0f;
   Value gamma{1};
+  float inverse_output_scale = 1.0f;
   float zero_point = 0.0f;
   std::int32_t k = 0;         // output channels
   std::int32_t padded_k = 0;  // and with the zero channels of the destination's last block

@@ -20,8 +20,8 @@ namespace weft::perf {
 
 struct LayerData {
   static constexpr float kBias = 3.0f;
-  static constexpr float kRequantScale =
-      1.0f / 16.0f;  // of Requant, whose other scale is 1 over it
+  // Of an epilogue with an OutputScale: a step of its output, and in real values what is a step elsewhere.
+  static constexpr float kOutputScale = 1.0f / 16.0f;
   static constexpr std::uint64_t kResidualSeed = 77;
   static float Slope(std::int64_t k) { return 0.125f * static_cast<float>(k % 7); }
   // Of a SourceFunctor, for each channel.

@@ -32,8 +32,6 @@ using Clamp = Conv<Tile, e::BiasClamp<>>;
 template <class Tile>
 using HSwish = Conv<Tile, e::BiasHSwish<>>;
 template <class Tile>
-using RequantHSwish = Conv<Tile, e::BiasRequantHSwish<>>;
-template <class Tile>
 using HSigmoid = Conv<Tile, e::BiasHSigmoid<>>;
 template <class Tile>
 using Sigmoid = Conv<Tile, e::BiasSigmoid<>>;

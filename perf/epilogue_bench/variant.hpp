@@ -56,11 +56,6 @@ namespace internal {
 // The run-time values of a stage of set `set`.
 template <class Stage>
 void SetStage(const LayerData&, int, Stage*) {}
-template <class F>
-void SetStage(const LayerData&, int, epilogues::Requant<F>* stage) {
-  stage->scale = LayerData::kRequantScale;
-  stage->inverse_scale = 1.0f / LayerData::kRequantScale;
-}
 inline void SetStage(const LayerData& d, int, epilogues::PRelu* stage) {
   stage->slope = d.slope.as<float>();
 }
@@ -115,6 +110,7 @@ const DeviceBuffer& DstOf(const LayerData::Set& set) {
 template <class P>
 float AlphaOf(const LayerData& d) {
   if (!P::Epilogue::kHasScale) return 1.0f;
+  if (P::Epilogue::kHasOutputScale) return d.alpha * LayerData::kOutputScale;
   return kIsInt4<typename P::DstLayout> ? d.alpha / 16.0f : d.alpha;
 }
 
@@ -138,6 +134,9 @@ typename conv::Convolution<P>::Arguments ArgumentsOf(const LayerData& d, int set
   if constexpr (E::kHasResidual) args.residual = s.residual.template as<std::int8_t>();
   if constexpr (E::kWritesOutput) args.dst = DstOf<P>(s).template as<typename E::Output>();
   args.alpha = AlphaOf<P>(d);
+  if constexpr (E::kHasOutputScale) {
+    args.beta = args.output_scale = LayerData::kOutputScale;
+  }
   if constexpr (E::kSourceZeroPoint)
     args.source_correction = d.correction->At(d.gpu_correction.data());
   if constexpr (E::kFilterZeroPoint) {
@@ -166,6 +165,10 @@ typename P::Epilogue::Output Want(const LayerData& d,
   in.accumulator = static_cast<std::int32_t>(sum);
   in.alpha = AlphaOf<P>(d);
   in.bias = LayerData::kBias;
+  if (E::kHasOutputScale) {
+    in.beta = LayerData::kOutputScale;
+    in.inverse_output_scale = 1.0f / LayerData::kOutputScale;
+  }
   if (E::kBiasInSum) in.sum_bias = static_cast<std::int32_t>(LayerData::kBias);
   if (E::kHasResidual) {
     const std::int64_t at = NCxHWx<32>::Offset(p.dst(), n, k, y, x);

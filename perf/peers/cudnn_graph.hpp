@@ -86,7 +86,7 @@ enum GraphTensor : std::int64_t {
   kBias,
   kResidual,
   kGamma,
-  kThree,  // and kSixth: the constants of hard swish, float
+  kThree,  // and kSixth: the constants of hard swish, float; the latter over the output's scale
   kSixth,
   kDst,
   kVirtual

@@ -22,13 +22,15 @@
 namespace weft::perf {
 
 // dst = clamp(relu(scale[k] * conv(src, filter) + bias[k] + gamma * residual)), all int8 but for
-// scale and bias. Hard swish takes the place of ReLU, and then there is no residual.
+// scale and bias. Hard swish takes the place of ReLU, and then there is no residual, scale and bias make real
+// values, and dst = clamp(hard_swish(...) / output_scale).
 struct PeerProblem {
   conv::Problem problem;
   bool relu = true;
   bool residual = false;
   float gamma = 0.5f;
   bool hswish = false;
+  float output_scale() const { return hswish ? 0.05f : 0.0f; }  // 0: there is none
 };
 
 // GPU addresses, 256-byte aligned: one or more sets, so that going round them finds nothing in the

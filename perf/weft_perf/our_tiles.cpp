@@ -36,6 +36,7 @@ Tile MakeTile(const std::string& name) {
         args.residual = given.residual;
         args.gamma = given.gamma;
       }
+      if constexpr (P::Epilogue::kHasOutputScale) args.output_scale = given.output_scale;
       args.dst = given.dst;
       args.filter_is_constant = true;  // packed long before, as in a network
       return op.Run(args, stream, {.dependent = given.dependent});

@@ -42,6 +42,7 @@ struct TileArguments {
   const float* bias = nullptr;
   const std::int8_t* residual = nullptr;
   float gamma = 1.0f;
+  float output_scale = 0.0f;
   std::int8_t* dst = nullptr;
   bool dependent = true;  // gemm::LaunchOptions
 

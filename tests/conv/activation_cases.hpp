@@ -32,23 +32,30 @@ void RunActivation(const Activation& activation, typename P::Epilogue epilogue,
   }
 }
 
-// F in Requant, whose true function is Activation's.
+// F between two scales, whose true function is Activation's.
 template <template <class> class Policy, class F, class Activation>
-void RunRequant(float inverse_scale) {
-  using E = Chain<Scale, Bias<>, Requant<F>, ClampTo<std::int8_t>>;
-  E epilogue;
-  epilogue.template Get<Requant<F>>().scale = 0.125f;
-  epilogue.template Get<Requant<F>>().inverse_scale = inverse_scale;
-  RunActivation<Policy<E>>(reference::RequantActivation<Activation>{0.125f, inverse_scale},
-                           epilogue);
+void RunBetweenScales(float output_scale) {
+  RunActivation<Policy<BiasActivation<F>>>(Activation{}, {}, {.output_scale = output_scale});
 }
 
-TEST(ConvolutionActivations, Requantised) {
-  RunRequant<Simt, HSwish, reference::HSwishActivation>(7.3f);
-  RunRequant<Simt, HSigmoid, reference::HSigmoidActivation>(127.0f);
-  RunRequant<Mma, Sigmoid, reference::SigmoidActivation>(127.0f);
-  RunRequant<Simt, Silu, reference::SiluActivation>(7.3f);
-  RunRequant<Mma, Gelu, reference::GeluActivation>(7.3f);
+TEST(ConvolutionActivations, BetweenTwoScales) {
+  RunBetweenScales<Simt, HSwish, reference::HSwishActivation>(1.0f / 7.3f);
+  RunBetweenScales<Simt, HSigmoid, reference::HSigmoidActivation>(1.0f / 127.0f);
+  RunBetweenScales<Mma, Sigmoid, reference::SigmoidActivation>(1.0f / 127.0f);
+  RunBetweenScales<Simt, Silu, reference::SiluActivation>(1.0f / 7.3f);
+  RunBetweenScales<Mma, Gelu, reference::GeluActivation>(1.0f / 7.3f);
+}
+
+// Quantised before the activation too, and a residual in real values behind it.
+TEST(ConvolutionActivations, OnSteps) {
+  using F = OnSteps<HSwish, std::uint8_t>;
+  using E = Chain<Scale, Bias<>, F, Residual<std::int8_t>, OutputScale, ClampTo<std::int8_t>>;
+  E epilogue;
+  epilogue.Get<F>() = {.scale = 0.07f, .zero_point = 100.0f};
+  // The harness makes the residual's gamma real by real_step, and alpha and beta steps.
+  RunActivation<Simt<E>>(reference::OnStepsActivation<reference::HSwishActivation>{0.07f, -100, 155},
+                         epilogue,
+                         {.gamma = 0.3f, .real_step = 1.0f, .late_residual = true});
 }
 
 TEST(ConvolutionActivations, InFloat) {

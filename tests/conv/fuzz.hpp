@@ -102,6 +102,7 @@ void AddEpilogue(const Args& good, std::int64_t k, std::int64_t residual_bytes,
   breaks->Number("alpha", &Args::alpha, Epilogue::kHasScale);
   breaks->Number("beta", &Args::beta, Epilogue::kHasBias && !Epilogue::kBiasInSum);
   breaks->Number("gamma", &Args::gamma, Epilogue::kHasResidual);
+  breaks->Number("output_scale", &Args::output_scale, Epilogue::kHasOutputScale);
   breaks->Number("zero_point", &Args::zero_point, Epilogue::OutputStage::kAddsZeroPoint);
 }
 

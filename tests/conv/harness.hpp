@@ -71,6 +71,9 @@ struct RunOptions {
   float beta = 1.0f;
   float gamma = 1.0f;
   float zero_point = 0.0f;
+  // With an OutputScale: what a step of the values without one is in real numbers, and a step of the output.
+  float real_step = 0.125f;
+  float output_scale = 0.11f;
   bool late_residual = false;  // the epilogue's residual comes after its activation
   float residual_zero_point = 0.0f;
 #if defined(WEFT_CPU_BACKEND)
@@ -172,7 +175,8 @@ class Results {
       : problem_(problem),
         t_(t),
         bias_(t.bias),
-        alpha_(t.channel_alpha),
+        channel_alpha_(Times(kRealStep ? options.real_step : 1.0f, t.channel_alpha)),
+        alpha_(channel_alpha_),
         bias_int32_(Epilogue::kBiasInSum ? t.sum_bias : t.bias_int32),
         residual_values_(ResidualOf<Residual>(t.residual)),
         residual_zero_point_(options.residual_zero_point),
@@ -181,14 +185,16 @@ class Results {
                                                .value()
                                          : std::vector<Residual>()),
         dst_(Garbage(Dst::Size(problem.dst()) / (kIsInt4<Dst> ? 2 : 1))) {
+    const float step = kRealStep ? options.real_step : 1.0f;
     data_.zero_point = options.zero_point;
-    data_.beta = options.beta;
-    data_.gamma = options.gamma;
+    data_.beta = options.beta * (Epilogue::kHasBias && !Epilogue::kBiasInSum ? step : 1.0f);
+    data_.gamma = options.gamma * (Epilogue::kHasResidual ? step : 1.0f);
+    if (kRealStep) data_.output_scale = options.output_scale;
     if constexpr (Epilogue::kHasScale) {
       if (options.per_tensor_alpha) {
-        data_.alpha = options.alpha != 0.0f ? options.alpha : t.channel_alpha[0];
+        data_.alpha = step * (options.alpha != 0.0f ? options.alpha : t.channel_alpha[0]);
       } else {
-        data_.channel_alpha = t.channel_alpha.data();
+        data_.channel_alpha = channel_alpha_.data();
       }
     }
     if constexpr (Epilogue::kHasBias) {
@@ -230,6 +236,7 @@ class Results {
   template <class Arguments>
   void FillScaleAndBias(Arguments* args) const {
     args->alpha = data_.alpha;
+    args->output_scale = data_.output_scale;
     args->zero_point = data_.zero_point;
     args->beta = data_.beta;
     if (data_.channel_alpha != nullptr) args->channel_alpha = alpha_.get();
@@ -285,6 +292,12 @@ class Results {
     }
   }();
 
+  static constexpr bool kRealStep = Epilogue::kHasOutputScale;
+  static std::vector<float> Times(float factor, std::vector<float> values) {
+    for (float& value : values) value *= factor;
+    return values;
+  }
+
   // So that an output nobody writes shows.
   static std::vector<Output> Garbage(std::int64_t size) {
     std::vector<Output> v(size);
@@ -294,7 +307,9 @@ class Results {
 
   const Problem problem_;
   const RandomTensors& t_;
-  const OperatorMemory<float> bias_, alpha_;
+  const OperatorMemory<float> bias_;
+  const std::vector<float> channel_alpha_;
+  const OperatorMemory<float> alpha_;
   const OperatorMemory<std::int32_t> bias_int32_;
   const std::vector<Residual> residual_values_;  // planar
   std::vector<float> residual_floats_;

@@ -31,7 +31,7 @@ struct PortedNc4ToNc32 {
   using Prologue = prologues::SharedFilter;
   using Epilogue =  // the epilogue operator: bias, HSwish, clamp
       epilogues::Chain<epilogues::Scale, epilogues::Bias<std::int32_t>, epilogues::HSwish,
-                       epilogues::ClampTo<std::int8_t>>;
+                       epilogues::OutputScale, epilogues::ClampTo<std::int8_t>>;
   static constexpr auto config = SimtConfig(  // OpClassSimt, Sm61; GemmShape<1, 1, 4>
       {128, 64, 32},                          // GemmShape<64, 128, 32>, m and n exchanged
       {32, 64, 32},                           // GemmShape<64, 32, 32>, likewise

@@ -65,26 +65,60 @@ TYPED_TEST_SUITE(OfExponentials, AllOfExponentials);
 // From the least float to the greatest, the infinities and NaN.
 TYPED_TEST(OfExponentials, StaysInRange) {
   const typename TypeParam::Activation activation;
-  const double low = std::is_same_v<TypeParam, TrueTanh>      ? -1.0
-                     : std::is_same_v<TypeParam, TrueSigmoid> ? 0.0
-                     : std::is_same_v<TypeParam, TrueSilu>    ? -0.2784646
-                     : std::is_same_v<TypeParam, TrueGelu>    ? -0.1699713
-                                                              : -0.1700408;
-  const bool bounded =
-      std::is_same_v<TypeParam, TrueTanh> || std::is_same_v<TypeParam, TrueSigmoid>;
+  constexpr double kLeast = TypeParam::kLeast;
+  constexpr bool kBounded = TypeParam::kGreatest != kNoGreatest;
   int outside = 0;
   ForFloats([&](float x) {
     const float y = activation(x);
-    outside += !(y >= low && (bounded ? y <= 1.0f : y <= std::max(x, 0.0f)));
+    const double most = kBounded ? TypeParam::kGreatest : std::max(x, 0.0f);
+    outside += !(y >= kLeast && y <= most);
   });
   EXPECT_EQ(outside, 0);
-  EXPECT_EQ(activation(kInfinity), bounded ? 1.0f : kInfinity);
+  EXPECT_EQ(activation(kInfinity), kBounded ? static_cast<float>(TypeParam::kGreatest) : kInfinity);
   // NaN, of either sign, counts as -infinity.
   const float least = activation(-kInfinity);
-  EXPECT_NEAR(least, (std::is_same_v<TypeParam, TrueTanh>) ? -1.0 : 0.0, 5e-15);
+  EXPECT_NEAR(least, kBounded ? kLeast : 0.0, 5e-15);
   EXPECT_EQ(Bits(activation(kNan)), Bits(least));
   EXPECT_EQ(Bits(activation(-kNan)), Bits(least));
   EXPECT_EQ(Bits(activation(-std::numeric_limits<float>::max())), Bits(least));
+}
+
+// What a quantised layer computes: alpha makes real values of the sums, the output's scale steps of the
+// activation's, which are within half a step of the true function of real numbers.
+template <class True>
+void ExpectRealValues(std::int32_t sum, float alpha, float bias, float output_scale) {
+  const BiasActivation<typename True::Activation> chain;
+  const StageInputs in{.accumulator = sum,
+                       .alpha = alpha,
+                       .bias = bias,
+                       .inverse_output_scale = 1.0f / output_scale};
+  const double real = static_cast<double>(alpha) * sum + bias;
+  const double want = std::clamp(True::At(real), -128.0 * output_scale, 127.0 * output_scale);
+  // The few roundings in float, of values that the output's range limits.
+  const double noise = 1e-4 * output_scale;
+  EXPECT_NEAR(chain(in, {}) * static_cast<double>(output_scale), want, 0.5 * output_scale + noise)
+      << sum << " times " << alpha << " plus " << bias << ", steps of " << output_scale;
+}
+TYPED_TEST(WithBounds, IsOfRealValuesBetweenTwoScales) {
+  for (const std::int32_t sum : {-730, -500, -150, 170, 560}) {
+    ExpectRealValues<TypeParam>(sum, 0.01f, 0.0f, 0.05f);
+    ExpectRealValues<TypeParam>(sum, 0.01f, 0.0f, 1.0f / 127.0f);
+    ExpectRealValues<TypeParam>(3 * sum, 0.0037f, 0.71f, 0.043f);
+  }
+}
+
+// The same of bytes that were quantised before.
+TYPED_TEST(WithBounds, IsOfRealValuesOnSteps) {
+  using F = OnSteps<typename TypeParam::Activation>;
+  Chain<Scale, F, OutputScale, ClampTo<std::int8_t>> chain;
+  chain.template Get<F>().scale = 0.05f;
+  for (const std::int32_t sum : {-3000, -730, -501, -150, 172, 560, 3000}) {
+    const StageInputs in{
+        .accumulator = sum, .alpha = 0.01f / 0.05f, .inverse_output_scale = 1.0f / 0.04f};
+    const double byte = std::clamp(std::nearbyint(sum * 0.2), -128.0, 127.0);
+    const double want = std::min(TypeParam::At(byte * 0.05), 127 * 0.04);
+    EXPECT_NEAR(chain(in, {}) * 0.04, want, 0.02001) << sum;
+  }
 }
 
 // By more than `ulp` from one float to the next.
@@ -166,7 +200,7 @@ TEST(Activations, AreConstantExpressions) {
   static_assert(Silu{}(-100.0f) == Silu{}(-87.0f));
   static_assert(Gelu{}(8.0f) == 8.0f);
   static_assert(GeluTanh{}(-kInfinity) == GeluTanh{}(-10.0f));
-  static_assert(Requant<HSwish>{2.0f, 4.0f}(1.5f) == 12.0f);
+  static_assert(OnSteps<HSwish>{2.0f, 1.0f}(1.5f) == 4.0f);
 }
 
 TEST(Activations, PiecewiseLinear) {

@@ -132,10 +132,11 @@ TEST(Numerics, LimitHasNoNegativeZeroAndTakesNanForNoLimit) {
 }
 
 TEST(Chain, IsUsableInConstantExpressions) {
-  constexpr Chain<Scale, Bias<>, HSwish, ClampTo<std::int8_t>> chain;
-  constexpr StageInputs in{.accumulator = 100, .alpha = 0.5f, .bias = 10.0f};
-  static_assert(chain(in, {}) == 60);
-  EXPECT_EQ(chain(in, {}), 60);
+  constexpr BiasHSwish<> chain;
+  constexpr StageInputs in{
+      .accumulator = 100, .alpha = 0.5f, .bias = 10.0f, .inverse_output_scale = 2.0f};
+  static_assert(chain(in, {}) == 120);
+  EXPECT_EQ(chain(in, {}), 120);
 }
 
 TEST(Chain, AppliesStagesLeftToRight) {

@@ -3,7 +3,7 @@ set(here ${CMAKE_CURRENT_LIST_DIR})
 
 add_test(NAME example_first_operator COMMAND first_operator)
 set_tests_properties(example_first_operator PROPERTIES
-  PASS_REGULAR_EXPRESSION "corner 25, border 37, inside 55")
+  PASS_REGULAR_EXPRESSION "corner 22, border 32, inside 50")
 add_test(NAME example_own_activation COMMAND own_activation)
 set_tests_properties(example_own_activation PROPERTIES
   PASS_REGULAR_EXPRESSION "350 outputs, 1[0-9][0-9] above zero, 0 differ from the reference")

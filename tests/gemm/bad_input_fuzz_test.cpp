@@ -185,6 +185,7 @@ void FuzzArguments(const GemmProblem& problem, std::uint32_t seed,
     });
   }
   breaks.Number("beta", &Args::beta, Epilogue::kHasBias);
+  breaks.Number("output_scale", &Args::output_scale, Epilogue::kHasOutputScale);
   breaks.Number("zero_point", &Args::zero_point, Epilogue::OutputStage::kAddsZeroPoint);
   // What belongs to other policies.
   std::vector<std::int32_t> wrong = ends;

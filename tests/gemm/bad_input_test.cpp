@@ -239,6 +239,22 @@ TEST(GemmBadInput, Numbers) {
   args.gamma = 0.5f;
   Expect(op, args,
          "gemm: args.gamma=0.5 is set but the policy's Epilogue has no Residual stage; leave it 1");
+  args = good;
+  args.output_scale = 0.05f;
+  Expect(op, args,
+         "gemm: args.output_scale=0.05 is set but the policy's Epilogue has no OutputScale stage; "
+         "leave it 0");
+  using Scaled = Gemm<BadInputPolicy<epilogues::BiasSilu<>, BadInputTile<4, 4>>>;
+  const Scaled scaled = *Scaled::Create({.m = 8, .n = 8, .k = 8});
+  Scaled::Arguments steps = {.a = m, .b = m, .bias = values, .c = c, .output_scale = 0.05f};
+  EXPECT_TRUE(scaled.CheckArguments(steps).ok());
+  for (const float wrong : {0.0f, -0.05f, std::numeric_limits<float>::infinity(), 1e-40f}) {
+    steps.output_scale = wrong;
+    EXPECT_THAT(std::string(scaled.CheckArguments(steps).message()),
+                HasSubstr(absl::StrCat("gemm: args.output_scale=", wrong,
+                                       " is not a finite number above 0, but the policy's Epilogue "
+                                       "has an OutputScale stage; give the scale of the")));
+  }
   using Residual = epilogues::ResidualWithZeroPoint<>;
   using WithResidual = Gemm<
       BadInputPolicy<Chain<Residual, Scale, Bias<>, ClampTo<std::int8_t>>, BadInputTile<4, 4>>>;

@@ -114,15 +114,17 @@ struct GeluTanhActivation {
   }
 };
 
-// The activation between a scale and one that undoes it.
+// The activation of real values that steps stand for, the least and the greatest of which are given.
 template <class Activation>
-struct RequantActivation {
-  float scale, inverse_scale;
+struct OnStepsActivation {
+  float scale;
+  int least, greatest;
   Activation activation{};
   float operator()(float x) const {
-    const float real = x * scale;
-    const float y = activation(real);
-    return y * inverse_scale;
+    float steps = std::nearbyint(x);
+    if (!(steps > static_cast<float>(least))) steps = static_cast<float>(least);
+    if (steps > static_cast<float>(greatest)) steps = static_cast<float>(greatest);
+    return activation(steps * scale);
   }
 };
 

@@ -91,6 +91,7 @@ struct EpilogueData {
   const std::int8_t* residual = nullptr;  // NKPQ planar
   const float* float_residual = nullptr;  // the same of another type, its values as floats
   const float* late_residual = nullptr;   // the same, but added after the activation
+  float output_scale = 0.0f;              // of a step; 0: the values are in steps
   float zero_point = 0.0f;
 };
 
@@ -130,6 +131,10 @@ constexpr float Value(std::int64_t accumulator, std::int64_t k, std::int64_t ind
     t = activation(t);
   }
   if (e.late_residual != nullptr) t = __builtin_fmaf(e.gamma, e.late_residual[index], t);
+  if (e.output_scale != 0.0f) {
+    const float inverse = 1.0f / e.output_scale;
+    t = t * inverse;
+  }
   return t;
 }
 
