@@ -23,7 +23,7 @@ struct SquaredConv {
   using Epilogue =
       weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::Bias<>, SquaredRelu,
                              weft::epilogues::OutputScale, weft::epilogues::ClampTo<std::int8_t>>;
-  static constexpr auto config = weft::conv::kSimt32x32;
+  static constexpr auto config = weft::conv::WithDstAlignment(weft::conv::kSimt32x32, 1);
 };
 
 int main() {

@@ -1,5 +1,5 @@
 // The examples of docs/quantization.md: the code there is quoted from here and from
-// tests/onnx/run_node.hpp, and the last test checks that it is. The others compare with the formulas
+// tests/onnx/{run_node,activation_forms}.hpp, and the last test checks that it is. The others compare with the formulas
 // of ONNX, exactly.
 #include <gtest/gtest.h>
 
@@ -244,7 +244,8 @@ TEST(Quantization, TheGuideQuotesThisCode) {
   const std::filesystem::path here = std::filesystem::path(__FILE__).parent_path();
   std::set<std::string> lines;
   for (const std::filesystem::path& file :
-       {std::filesystem::path(__FILE__), here / "../onnx/run_node.hpp"}) {
+       {std::filesystem::path(__FILE__), here / "../onnx/run_node.hpp",
+        here / "../onnx/activation_forms.hpp"}) {
     std::ifstream source(file);
     for (std::string line; std::getline(source, line);) lines.insert(Trimmed(line));
   }
@@ -256,7 +257,7 @@ TEST(Quantization, TheGuideQuotesThisCode) {
       in_code = line == "```cpp";
     } else if (in_code && !Trimmed(line).empty()) {
       EXPECT_TRUE(lines.count(Trimmed(line)))
-          << "not in quantization_test.cpp or run_node.hpp: " << line;
+          << "not in quantization_test.cpp, run_node.hpp or activation_forms.hpp: " << line;
       ++quoted;
     }
   }

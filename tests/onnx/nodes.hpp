@@ -37,4 +37,7 @@ std::vector<Operator> TensorCoreOperators();
 std::vector<Operator> WgmmaOperators();
 std::vector<Operator> DepthwiseOperators();
 
+// Runs the cases that activations.py writes from `in` and writes their outputs to `out`; the error, or nothing.
+std::string RunActivations(std::istream& in, std::ostream& out);
+
 }  // namespace weft::onnx_test

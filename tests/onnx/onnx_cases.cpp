@@ -3,6 +3,7 @@
 //     onnx_cases                   one line for each operator: its name, and 0 or 1 for unsigned,
 //                                  integer, filter_zero_point, grouped and depthwise
 //     onnx_cases CASES RESULTS     runs CASES and writes their outputs one after the other
+//     onnx_cases activations CASES RESULTS     the same of those of tests/onnx/activations.py
 #include <cstdio>
 #include <fstream>
 
@@ -38,6 +39,14 @@ int main(int argc, char** argv) {
                   op.filter_zero_point, op.grouped, op.depthwise);
     }
     return 0;
+  }
+  if (argc == 4 && std::string(argv[1]) == "activations") {
+    std::ifstream cases(argv[2], std::ios::binary);
+    std::ofstream results(argv[3], std::ios::binary);
+    if (!cases) return Fail(argv[2], "cannot be read");
+    const std::string error = weft::onnx_test::RunActivations(cases, results);
+    if (!error.empty()) return Fail(argv[2], error);
+    return results.flush() ? 0 : Fail(argv[3], "cannot be written");
   }
   if (argc != 3) return Fail("arguments", "give a file of cases and one for the results, or none");
   std::ifstream cases(argv[1], std::ios::binary);

@@ -12,4 +12,5 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   "$venv/bin/pip" install --quiet --requirement "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
+"$venv/bin/python" "$here/activations.py" "$build/tests/onnx_cases"
 exec "$venv/bin/python" "$here/compare.py" "$build/tests/onnx_cases" "$@"
