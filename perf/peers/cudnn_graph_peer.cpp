@@ -109,8 +109,7 @@ class CudnnGraphPeer : public FormattedPeer {
   absl::Status MakeOperands(Stream stream) {
     WEFT_LET(gamma_, DeviceBuffer::From(std::vector<float>{problem_.gamma}));
     WEFT_LET(three_, DeviceBuffer::From(std::vector<float>{3.0f}));
-    const float steps = problem_.hswish ? 1.0f / problem_.output_scale() : 1.0f;
-    WEFT_LET(sixth_, DeviceBuffer::From(std::vector<float>{steps / 6.0f}));
+    WEFT_LET(sixth_, DeviceBuffer::From(std::vector<float>{1.0f / (6.0f * problem_.output_scale)}));
     if (!half_) return absl::OkStatus();
     using Set = PeerTensors::Set;
     const std::int64_t k = problem_.problem.k;

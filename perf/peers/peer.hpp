@@ -30,7 +30,7 @@ struct PeerProblem {
   bool residual = false;
   float gamma = 0.5f;
   bool hswish = false;
-  float output_scale() const { return hswish ? 0.05f : 0.0f; }  // 0: there is none
+  float output_scale = 1.0f;  // of hard swish
 };
 
 // GPU addresses, 256-byte aligned: one or more sets, so that going round them finds nothing in the

@@ -87,7 +87,7 @@ absl::StatusOr<std::unique_ptr<PeerData>> PeerData::Create(const PeerProblem& pr
   }
   // Sums of products of uniform bytes have a deviation of about 5461 sqrt(C R S); outputs get about
   // 45, so that ReLU and both ends of the clamp are met.
-  const float step = problem.hswish ? problem.output_scale() : 1.0f;
+  const float step = problem.hswish ? problem.output_scale : 1.0f;
   t.alpha = step * 45.0f / (5461.0f * std::sqrt(static_cast<float>(p.c / p.groups * p.r * p.s)));
   WEFT_LET(data->channel_alpha_,
            DeviceBuffer::From(RandomFloats(p.k, kSeed + 2, 0.5f * t.alpha, 1.5f * t.alpha)));
@@ -116,7 +116,7 @@ absl::StatusOr<const std::int8_t*> PeerData::Expected(bool one_scale, Stream str
     epilogue.alpha = tensors_.alpha;
     if (!one_scale) epilogue.channel_alpha = tensors_.sets[0].channel_alpha;
     epilogue.bias = tensors_.sets[0].bias;
-    epilogue.output_scale = checked_.output_scale();
+    if (checked_.hswish) epilogue.output_scale = checked_.output_scale;
     if (checked_.residual) {
       epilogue.gamma = checked_.gamma;
       epilogue.residual = planar_residual_.as<std::int8_t>();

@@ -40,6 +40,8 @@ class Bench {
     row->problem = problem_.problem = p;
     problem_.residual = options.epilogue == Epilogue::kResidual;
     problem_.hswish = options.epilogue == Epilogue::kHSwish;
+    problem_.output_scale =
+        0.05f;  // so that outputs of the whole range of int8 are real values of about 2
     problem_.relu = !problem_.hswish && options.epilogue != Epilogue::kNothing;
     row->timed = options.time;
     row->ours.resize(options.layouts.size());

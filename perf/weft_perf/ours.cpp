@@ -31,7 +31,7 @@ class Ours : public FormattedPeer {
       a.bias = tensors.sets[set].bias;
       if (problem.residual) a.residual = static_cast<const std::int8_t*>(ResidualAt(set));
       a.gamma = problem.gamma;
-      a.output_scale = problem.output_scale();
+      a.output_scale = problem.output_scale;
       a.dst = static_cast<std::int8_t*>(DstAt(set));
     }
     if (problem.problem.groups > 1) {
