@@ -81,7 +81,7 @@ TEST(CondConv, RefusesFiltersBeyondItsIndices) {
 struct Arguments {
   static constexpr std::int64_t kExperts = 4;
   Arguments() : op(Op::Create(Good(), kExperts).value()) {
-    args.src = src, args.bias = bias, args.dst = dst;
+    args.src = src, args.bias = bias, args.dst = dst, args.output_scale = 1.0f;
     args.experts = bank.view();
     args.routing = routing;
     args.workspace = workspace;

@@ -96,7 +96,10 @@ template <class P>
 class DeconvolutionTest : public testing::Test {};
 
 using WithResidual = epilogues::ResidualBiasRelu<>;
-using Simple = Nc4Prologue<PerPhase, NCxHWx<32>, SmallTile<4>, WithResidual>;
+using OfRealValues =
+    epilogues::Chain<epilogues::Residual<>, epilogues::Scale, epilogues::Bias<>, epilogues::Relu,
+                     epilogues::OutputScale, epilogues::ClampTo<std::int8_t>>;
+using Simple = Nc4Prologue<PerPhase, NCxHWx<32>, SmallTile<4>, OfRealValues>;
 using Strips = WgmmaFirstPrologue<PerPhase, NCxHWx<4>, WgmmaTile<64, 64, 64, 64, 64, 1, 4>>;
 
 using DeconvolutionPolicies =
@@ -152,7 +155,7 @@ TEST(Deconvolution, Stacked) {  // phases of three rows of taps, and the only on
 }
 
 TEST(Deconvolution, OfAFamily) {
-  using Wide = Nc4Prologue<PerPhase, NCxHWx<32>, Tile<64, 32, 32, 32, 16, 4, 4>, WithResidual>;
+  using Wide = Nc4Prologue<PerPhase, NCxHWx<32>, Tile<64, 32, 32, 32, 16, 4, 4>, OfRealValues>;
   ExpectDeconvolved<Family<Simple, Wide>, Simple>(SquareDeconvolution(3, 9, 5, 12, 3, 1, 2, 1));
 }
 

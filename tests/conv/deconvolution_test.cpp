@@ -208,7 +208,7 @@ TEST(Deconvolution, RefusesSumsOfLargeImages) {
 // Arguments that run, to get one thing wrong.
 struct Arguments {
   Arguments() : op(Op::Create(Good()).value()) {
-    args.src = src, args.bias = bias, args.dst = dst, args.residual = dst;
+    args.src = src, args.bias = bias, args.dst = dst, args.residual = dst, args.output_scale = 1.0f;
     args.filter = filter.view();
   }
   static PackedDeconvolutionFilterBuffer<CxRSKx<4>> Pack(const DeconvolutionProblem& d) {

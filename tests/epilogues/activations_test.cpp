@@ -110,7 +110,7 @@ TYPED_TEST(WithBounds, IsOfRealValuesBetweenTwoScales) {
 // The same of bytes that were quantised before.
 TYPED_TEST(WithBounds, IsOfRealValuesOnSteps) {
   using F = OnSteps<typename TypeParam::Activation>;
-  Chain<Scale, F, OutputScale, ClampTo<std::int8_t>> chain;
+  BiasActivation<F> chain;
   chain.template Get<F>().scale = 0.05f;
   for (const std::int32_t sum : {-3000, -730, -501, -150, 172, 560, 3000}) {
     const StageInputs in{

@@ -16,7 +16,6 @@
 
 namespace weft::gemm {
 
-using epilogues::BiasRelu;
 using epilogues::Chain;
 using epilogues::ToAccumulator;
 using layouts::ColumnMajor;
@@ -89,6 +88,8 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
     args.bias = bias_memory.get();
   }
   if constexpr (P::Epilogue::kHasScale) args.channel_alpha = alpha_memory.get();
+  constexpr float kOutputScale = P::Epilogue::kHasOutputScale ? 0.7f : 0.0f;
+  args.output_scale = kOutputScale;
   if constexpr (P::Epilogue::kHasChannelValues) {
     args.epilogue.template Get<epilogues::PRelu>().slope = bias_memory.get();
   }
@@ -115,6 +116,7 @@ void ExpectMatches(GemmProblem problem, std::uint32_t seed) {
       } else {
         reference::EpilogueData e;
         e.channel_alpha = alpha.data();
+        e.output_scale = kOutputScale;
         if (!P::Epilogue::kBiasInSum) e.bias = bias.data();
         const auto quantized = [&](const auto& activation) {
           return reference::Quantize<Output>(reference::Value(sum, j, 0, e, activation), 0.0f, -128,
@@ -155,8 +157,9 @@ TEST(Gemm, SixteenByteLoads) {
   RunRandom<SumsGemm<RowMajor, 16>>(4, true);
 }
 
-TEST(Gemm, QuantizedWithBiasAndRelu) {
-  RunRandom<TestGemm<BiasRelu<>, RowMajor, SmallTile<4, 1>>>(5, true);
+TEST(Gemm, QuantizedWithBiasReluAndScale) {
+  RunRandom<TestGemm<epilogues::BiasActivation<epilogues::Relu>, RowMajor, SmallTile<4, 1>>>(5,
+                                                                                             true);
 }
 
 // A slope for each column.
