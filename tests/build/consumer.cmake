@@ -43,7 +43,7 @@ weft::kVersionPatch == ${patch});\n${bottom}")
 
 function(run_program)
   step(${ARGN})
-  expect("${output}" "inside 55" "${ARGN}")
+  expect("${output}" "inside 50" "${ARGN}")
   if(CUDA AND NOT CASE MATCHES "cpu|pkg_config")
     refuse("${output}" "this program holds no GPU code" "${ARGN}")
   else()
