@@ -1,5 +1,4 @@
-# examples/ and perf/: each <name>.cpp is a program; more of its sources may lie in a folder <name>/, or
-# be a library <name>_parts.
+# examples/ and perf/: each <name>.cpp is a program; more of its sources may lie in a folder <name>/.
 # <folder>/operators.cmake, if there, says weft_add_operators(<name> ...) for the programs that have
 # operators of their own.
 find_package(PNG QUIET)
@@ -8,10 +7,7 @@ foreach(folder examples perf)
   file(GLOB mains CONFIGURE_DEPENDS ${folder}/*.cpp)
   foreach(main IN LISTS mains)
     cmake_path(GET main STEM name)
-    set(more)
-    if(NOT TARGET ${name}_parts)
-      file(GLOB more CONFIGURE_DEPENDS ${folder}/${name}/*.cpp)
-    endif()
+    file(GLOB more CONFIGURE_DEPENDS ${folder}/${name}/*.cpp)
     add_executable(${name} ${main} ${more})
     weft_own(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -20,8 +16,7 @@ foreach(folder examples perf)
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${name}_parts> weft::weft weft_perf_peers
-                                          weft_perf_support)
+    target_link_libraries(${name} PRIVATE weft::weft weft_perf_peers weft_perf_support)
     if(TARGET weft_reference)
       target_link_libraries(${name} PRIVATE weft_reference)
     endif()
@@ -33,9 +28,6 @@ foreach(folder examples perf)
   include(${folder}/operators.cmake OPTIONAL)
 endforeach()
 
-# What `cmake --workflow --preset demo` ends with.
-if(TARGET weft_demo)
-  add_custom_target(run_demo COMMAND weft_demo USES_TERMINAL COMMENT "Running weft_demo")
-else()
-  add_custom_target(run_demo COMMAND ${CMAKE_COMMAND} -E echo "examples/weft_demo.cpp does not exist yet")
-endif()
+# The demo, which is linked with less, and what `cmake --workflow --preset demo` ends with.
+add_subdirectory(examples/weft_demo)
+add_custom_target(run_demo COMMAND weft_demo USES_TERMINAL COMMENT "Running weft_demo")

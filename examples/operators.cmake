@@ -24,11 +24,6 @@ endif()
 
 weft_add_operators(deconvolution weft/conv/ready_made.hpp "weft::conv::S8Deconv4<>")
 
-weft_add_family(weft_demo examples/weft_demo/operators.hpp 6
-                weft_demo::ConvBiasReluFamily weft_demo::ConvBiasHSwishReformatFamily)
-weft_add_family(weft_demo examples/weft_demo/operators.hpp 5
-                weft_demo::Conv32BiasReluFamily weft_demo::Conv32BiasHSwishFamily)
-
 if(WEFT_TESTS)
   include(tests/examples/programs.cmake)
 endif()

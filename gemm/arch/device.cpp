@@ -8,6 +8,20 @@ namespace weft::arch {
 
 #if defined(WEFT_HAVE_CUDA)
 
+namespace {
+
+// CUDA calls a missing driver too old.
+const char* Words(cudaError_t error) {
+  int driver = 0;
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+      driver == 0) {
+    return "there is no NVIDIA driver";
+  }
+  return cudaGetErrorString(error);
+}
+
+}  // namespace
+
 // Attribute by attribute: cudaGetDeviceProperties asks the driver for many more and takes
 // milliseconds.
 DeviceQuery QueryDevice() {
@@ -30,7 +44,7 @@ DeviceQuery QueryDevice() {
   limits.l2_bytes = read(cudaDevAttrL2CacheSize);
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
-    query.result = {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};
+    query.result = {LaunchCode::kCudaError, static_cast<int>(error), Words(error)};
   }
   return query;
 }

@@ -64,4 +64,4 @@ endif()
 add_test(NAME example_picture_filter
          COMMAND ${here}/picture_filter.sh $<TARGET_FILE:picture_filter>
                  ${PROJECT_SOURCE_DIR}/examples/picture_filter/chelsea.png ${have_png})
-add_test(NAME example_weft_demo COMMAND ${here}/weft_demo.sh $<TARGET_FILE:weft_demo>)
+add_test(NAME example_weft_demo COMMAND ${here}/weft_demo.sh $<TARGET_FILE:weft_demo> ${have_png})
