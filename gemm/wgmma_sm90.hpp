@@ -295,7 +295,6 @@ class WgmmaSm90Mainloop {
       MultiplyHeld(t, steps, rows, (columns << 4) + own, accumulate, acc, started);
       return;
     }
-    t.WgmmaFence();
     int i = 0;
     if (steps >= kGroupSteps) {
       Steps<kGroupSteps>(t, 0, rows, columns, accumulate, acc);
@@ -322,10 +321,12 @@ class WgmmaSm90Mainloop {
  private:
   static constexpr int kGroupSteps = 4;
 
-  // A group of products: steps i to i + kCount.
+  // A group of products: steps i to i + kCount. Each group has its own fence: without one in the basic block of its
+  // first product ptxas inserts it and says so (C7519).
   template <int kCount>
   WEFT_DEVICE void Steps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                          bool accumulate, Accumulators& acc) const {
+    t.WgmmaFence();
     WEFT_UNROLL
     for (int j = 0; j < kCount; ++j) Step(t, i + j, rows, columns, accumulate || j > 0, acc);
     t.WgmmaCommit();

@@ -91,6 +91,11 @@ if(WEFT_HAVE_CUDA)
     set_tests_properties(kernel_${name} PROPERTIES
       PASS_REGULAR_EXPRESSION "${says_${name}}" FAIL_REGULAR_EXPRESSION "accepted")
   endforeach()
+  add_test(NAME kernel_without_remarks
+           COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 --expt-relaxed-constexpr -cubin -gencode arch=compute_90a,code=sm_90a
+                   -I${PROJECT_SOURCE_DIR}/cmake/include -o kernel_without_remarks.cubin
+                   ${CMAKE_CURRENT_SOURCE_DIR}/build/kernel_without_remarks.cu)
+  set_tests_properties(kernel_without_remarks PROPERTIES FAIL_REGULAR_EXPRESSION "ptxas info")
   # The launcher that refuses them works whether there is a ccache or not.
   build_test(kernel_launcher launcher)
 endif()
