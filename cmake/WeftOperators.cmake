@@ -75,8 +75,10 @@ function(weft_add_instances caller target header folder macro)
 ")
     list(APPEND sources ${source})
   endforeach()
-  # 20011 to 20014: a functor that lacks constexpr, of which nvcc only warns.
-  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -diag-error=20011,20012,20013,20014)
+  # 20011 to 20014: a functor that lacks constexpr, of which nvcc only warns. A shared library keeps its kernels to
+  # itself: another one may hold the same, compiled otherwise.
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS
+    "-diag-error=20011,20012,20013,20014;-Xcompiler=-fvisibility=hidden,-fvisibility-inlines-hidden")
   # Kernels of wgmma_sm90 are for sm_90a alone; without it there is nothing to launch.
   set(archs $<TARGET_PROPERTY:CUDA_ARCHITECTURES>)
   set(without_sm90a $<AND:$<BOOL:${archs}>,$<STREQUAL:$<FILTER:${archs},INCLUDE,90a>,>>)
@@ -96,6 +98,7 @@ function(weft_add_instances caller target header folder macro)
   # An archive: its operators become a second one, which whatever links <target> takes whole.
   if(NOT TARGET ${target}_operators)
     add_library(${target}_operators STATIC)
+    set_target_properties(${target}_operators PROPERTIES POSITION_INDEPENDENT_CODE ON)
     weft_set_architectures(${target}_operators ${target})
     set(operators ${target}_operators)
     if(PROJECT_NAME STREQUAL "weft")

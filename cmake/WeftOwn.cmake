@@ -94,10 +94,16 @@ function(weft_kernels_alone target)
   set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 endfunction()
 
-# weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources.
+# weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources. A shared
+# library may hold it, and exports nothing of it.
 function(weft_add_library target)
   if(ARGN)
     add_library(${target} STATIC ${ARGN})
+    set_target_properties(${target} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden
+      CUDA_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON)
   else()
     add_library(${target} INTERFACE)
   endif()

@@ -303,7 +303,7 @@ gemm::TensorArgument CopyArgument(const Epilogue& epilogue, const TensorExtents&
 }
 
 template <class PolicyT>
-absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) const {
+inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) const {
   if constexpr (kPerPhase<Prologue>) {
     if (args.prologue.rows < 1) {
       return absl::InvalidArgumentError(

@@ -48,7 +48,7 @@ FilterParts PartsOf(const DeconvolutionProblem& problem);
 
 // Bytes from the first part to each of them, and to the end; multiples of 64.
 template <class FilterLayout>
-std::vector<std::int64_t> PartOffsets(const FilterParts& parts) {
+[[gnu::visibility("hidden")]] std::vector<std::int64_t> PartOffsets(const FilterParts& parts) {
   std::vector<std::int64_t> offsets = {0};
   for (std::int64_t i = 0; i < parts.count(); ++i) {
     offsets.push_back(offsets.back() + RoundUp(FilterLayout::Size(parts.At(i)), 64));

@@ -98,14 +98,16 @@ absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packe
 
 // Extents of what a run writes to: a phase's pixels are some of the destination's.
 template <class Prologue>
-TensorExtents Destination(const Problem& problem, const Prologue& prologue) {
+[[gnu::visibility("hidden")]] TensorExtents Destination(const Problem& problem,
+                                                        const Prologue& prologue) {
   TensorExtents dst = problem.dst();
   if constexpr (kPerPhase<Prologue>) dst.h = prologue.rows, dst.w = prologue.columns;
   return dst;
 }
 
 template <class Output>
-void FillOutput(const Geometry& g, const TensorExtents& destination, Output* output) {
+[[gnu::visibility("hidden")]] void FillOutput(const Geometry& g, const TensorExtents& destination,
+                                              Output* output) {
   output->k = static_cast<std::int32_t>(g.problem.k);
   output->padded_k = g.padded_k;
   output->extents = destination;
@@ -113,7 +115,9 @@ void FillOutput(const Geometry& g, const TensorExtents& destination, Output* out
 
 // What every kernel's parameters have, but for the depthwise ones.
 template <class PolicyT, class Params>
-void FillParams(const Geometry& g, const typename PolicyT::Prologue& prologue, Params* out_params) {
+[[gnu::visibility("hidden")]] void FillParams(const Geometry& g,
+                                              const typename PolicyT::Prologue& prologue,
+                                              Params* out_params) {
   Params& params = *out_params;
   using Prologue = typename PolicyT::Prologue;
   auto& s = params.schedule;
@@ -132,8 +136,8 @@ void FillParams(const Geometry& g, const typename PolicyT::Prologue& prologue, P
 
 // The parameters of policy PolicyT's kernel `kind` for this geometry.
 template <class PolicyT, SourceKind kind>
-KernelParams<PolicyT, kind> MakeParams(const Geometry& g,
-                                       const typename PolicyT::Prologue& prologue) {
+[[gnu::visibility("hidden")]] KernelParams<PolicyT, kind> MakeParams(
+    const Geometry& g, const typename PolicyT::Prologue& prologue) {
   KernelParams<PolicyT, kind> params;
   FillParams<PolicyT>(g, prologue, &params);
   SourceParamsFor<kind>& source = params.a;
@@ -153,8 +157,8 @@ KernelParams<PolicyT, kind> MakeParams(const Geometry& g,
 
 // Of wgmma_sm90, but for the tensor maps.
 template <class PolicyT>
-WgmmaParams<PolicyT> MakeWgmmaParams(const Geometry& g,
-                                     const typename PolicyT::Prologue& prologue) {
+[[gnu::visibility("hidden")]] WgmmaParams<PolicyT> MakeWgmmaParams(
+    const Geometry& g, const typename PolicyT::Prologue& prologue) {
   WgmmaParams<PolicyT> params;
   FillParams<PolicyT>(g, prologue, &params);
   static_cast<SourceCopies&>(params.a) = g.engine.source;
@@ -169,8 +173,8 @@ WgmmaParams<PolicyT> MakeWgmmaParams(const Geometry& g,
 
 // Of wgmma_sm90 over NCxHWx<4>, but for the addresses.
 template <class PolicyT>
-StripParams<PolicyT> MakeStripParams(const Geometry& g,
-                                     const typename PolicyT::Prologue& prologue) {
+[[gnu::visibility("hidden")]] StripParams<PolicyT> MakeStripParams(
+    const Geometry& g, const typename PolicyT::Prologue& prologue) {
   StripParams<PolicyT> params;
   FillParams<PolicyT>(g, prologue, &params);
   static_cast<SourceStrips&>(params.a) = g.engine.source_strips;
@@ -185,7 +189,7 @@ StripParams<PolicyT> MakeStripParams(const Geometry& g,
 
 // Of a depthwise operator, but for the addresses.
 template <class PolicyT>
-DepthwiseParams<PolicyT> MakeDepthwiseParams(const Geometry& g) {
+[[gnu::visibility("hidden")]] DepthwiseParams<PolicyT> MakeDepthwiseParams(const Geometry& g) {
   DepthwiseParams<PolicyT> params;
   params.walk = g.depthwise.walk;
   FillOutput(g, g.problem.dst(), &params.output);

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::epilogues {
 
 // Call{}(f) is a constant expression for some f: Functor{}, or a Functor whose members are all 1. Call is a

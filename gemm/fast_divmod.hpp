@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::gemm {
 
 class FastDivmod {

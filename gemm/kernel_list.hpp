@@ -25,7 +25,7 @@ struct KernelList {
 
 // Calls function.operator()<Kernel>() for kernel `index` of PolicyT.
 template <class PolicyT, class Function>
-void VisitKernel(int index, const Function& function) {
+[[gnu::visibility("hidden")]] void VisitKernel(int index, const Function& function) {
   const auto visit = [&]<int i>() {
     if constexpr (KernelList<PolicyT>::template kExists<i>) {
       if (i == index)
@@ -44,10 +44,11 @@ void VisitKernel(int index, const Function& function) {
 // kernels that know what it asks of them (Kernel::kDependent). Defined by
 // WEFT_INSTANTIATE_OPERATOR(PolicyT) in a .cu file (instantiate.cuh; weft_add_operators() of CMake writes
 // that file). Weak, so that a program without that object links, runs on the CPU, and can say what
-// is missing.
+// is missing. Hidden, as is all that runs a kernel: another shared library of the program may hold the same policy,
+// compiled with other flags.
 template <class PolicyT>
-[[gnu::weak]] arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid,
-                                             Stream stream,
-                                             const arch::LaunchAttributes& attributes);
+[[gnu::weak, gnu::visibility("hidden")]] arch::LaunchResult LaunchOnGpu(
+    int index, const void* params, arch::Dim3 grid, Stream stream,
+    const arch::LaunchAttributes& attributes);
 
 }  // namespace weft::gemm

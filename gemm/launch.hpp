@@ -43,7 +43,7 @@ struct LaunchOptions {
 
 // Whether this program holds GPU code for PolicyT.
 template <class PolicyT>
-bool HasGpuCode() {
+[[gnu::visibility("hidden")]] bool HasGpuCode() {
   return arch::IsLinked(&LaunchOnGpu<PolicyT>);
 }
 
@@ -73,8 +73,9 @@ inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int
 // Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT or there is no
 // GPU, what CheckDevice says, Internal if CUDA refuses.
 template <class PolicyT>
-absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& launch, Stream stream,
-                      const LaunchOptions& options = {}) {
+[[gnu::visibility("hidden")]] absl::Status RunOnGpu(const char* who, const TileFacts& facts,
+                                                    const Launch& launch, Stream stream,
+                                                    const LaunchOptions& options = {}) {
   if (!HasGpuCode<PolicyT>()) {
     return absl::FailedPreconditionError(absl::StrCat(
         who, ": this program holds no GPU code for the policy; put ",
@@ -101,7 +102,7 @@ absl::Status RunOnGpu(const char* who, const TileFacts& facts, const Launch& lau
 // What an operator's Arguments have of an epilogue and its output, to a kernel's parameters or another
 // operator's Arguments but for the output's scale.
 template <class Arguments, class Dst, class To>
-void CopyOutput(const Arguments& args, Dst dst, To* out) {
+[[gnu::visibility("hidden")]] void CopyOutput(const Arguments& args, Dst dst, To* out) {
   out->dst = dst;
   out->bias = args.bias;
   out->channel_alpha = args.channel_alpha;
@@ -115,14 +116,14 @@ void CopyOutput(const Arguments& args, Dst dst, To* out) {
 // The epilogue's part of a kernel's parameters, and of another operator's Arguments, from an operator's
 // Arguments.
 template <class Arguments, class Dst, class Params>
-void FillOutput(const Arguments& args, Dst dst, Params* params) {
+[[gnu::visibility("hidden")]] void FillOutput(const Arguments& args, Dst dst, Params* params) {
   CopyOutput(args, dst, params);
   if constexpr (Params::Epilogue::kHasOutputScale) {
     params->inverse_output_scale = 1.0f / args.output_scale;
   }
 }
 template <class Arguments, class Dst, class Others>
-void PassOutput(const Arguments& args, Dst dst, Others* others) {
+[[gnu::visibility("hidden")]] void PassOutput(const Arguments& args, Dst dst, Others* others) {
   CopyOutput(args, dst, others);
   others->output_scale = args.output_scale;
 }
@@ -131,8 +132,10 @@ void PassOutput(const Arguments& args, Dst dst, Others* others) {
 // Runs the same kernel on the CPU and returns when it is done, with the executor's counts in *stats
 // if that is not null. Internal if the executor finds the kernel at fault.
 template <class PolicyT>
-absl::Status RunOnCpu(const char* who, const TileFacts& facts, const Launch& launch,
-                      const arch::CpuOptions& options, arch::CpuStats* stats) {
+[[gnu::visibility("hidden")]] absl::Status RunOnCpu(const char* who, const TileFacts& facts,
+                                                    const Launch& launch,
+                                                    const arch::CpuOptions& options,
+                                                    arch::CpuStats* stats) {
   const int split = facts.config.split;
   const int resident = 3 * split;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::gemm {
 
 // Extents of a tile of the product C[m][n] += A[m][k] B[k][n]. k counts elements, not bytes.

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::gemm {
 
 // Which argument a TypedPointer is.

@@ -3,6 +3,8 @@
 // Weft have no names of one capital letter.
 #pragma once
 
+#include "weft/layouts/compiler.hpp"
+
 #pragma push_macro("A")
 #pragma push_macro("B")
 #pragma push_macro("C")

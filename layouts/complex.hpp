@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft {
 
 // The bytes of std::complex<Type>, Type = float or double, aligned to both parts at once.

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft {
 
 namespace internal {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft {
 
 // Logical extents of an activation tensor; all positive.

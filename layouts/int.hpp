@@ -10,6 +10,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::layouts {
 
 // The number kValue. Its run-time type is int32 where kValue fits and int64 otherwise.

@@ -186,9 +186,8 @@ class PackedFilterBuffer {
 // OutOfRange if To is a PackedInt4 and a value is below -8 or above 7; ResourceExhausted if there is
 // not enough memory.
 template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class Type>
-absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(const FilterExtents& extents,
-                                                                   std::int64_t count,
-                                                                   absl::Span<const Type> values) {
+[[gnu::visibility("hidden")]] absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(
+    const FilterExtents& extents, std::int64_t count, absl::Span<const Type> values) {
   constexpr bool kShared = std::is_same_v<Prologue, prologues::SharedFilter>;
   if (absl::Status s = internal::CheckBank(extents, count, kShared); !s.ok()) return s;
   const std::int64_t from = From::Size(extents), to = To::Size(extents);
@@ -208,7 +207,7 @@ absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(const FilterE
 }
 
 template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class Type>
-absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(
+[[gnu::visibility("hidden")]] absl::StatusOr<PackedFilterBuffer<To, Type, Prologue>> PackFilters(
     const FilterExtents& extents, std::int64_t count, const std::vector<Type>& values) {
   return PackFilters<Prologue, To, From, Type>(extents, count, absl::MakeConstSpan(values));
 }

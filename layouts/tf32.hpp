@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft {
 
 // An element type of products whose operands are plain floats in memory. Naming it accepts that each is

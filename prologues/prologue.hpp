@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::prologues {
 
 // The coordinates of the output that a filter depends on.

@@ -4,6 +4,8 @@
 // pass must parse the same declarations as its device pass, so __CUDA_ARCH__ never takes part.
 #pragma once
 
+#include "weft/layouts/compiler.hpp"
+
 #if defined(__CUDACC__)
 #define WEFT_CUDA_BACKEND 1
 #define WEFT_BACKEND on_cuda
@@ -13,7 +15,7 @@
 #else
 #define WEFT_CPU_BACKEND 1
 #define WEFT_BACKEND on_cpu
-#define WEFT_DEVICE inline
+#define WEFT_DEVICE __attribute__((visibility("hidden"))) inline
 #define WEFT_UNROLL
 #define WEFT_NO_UNROLL
 #endif

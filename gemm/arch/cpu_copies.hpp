@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::arch::cpu {
 
 class CopyQueue {

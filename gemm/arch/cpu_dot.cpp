@@ -151,33 +151,48 @@ const DotMeans kBestMeans = BestMeans();
 #define WEFT_FMA_CLONES
 #endif
 
-}  // namespace
-
-WEFT_FMA_CLONES void FmaOuter(float* acc, const float* a, const float* b, int m, int n) {
+WEFT_FMA_CLONES void FusedOuter(float* acc, const float* a, const float* b, int m, int n) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
       acc[i * n + j] = __builtin_fmaf(a[i], b[j], acc[i * n + j]);
     }
   }
 }
-WEFT_FMA_CLONES void FmaOuter(double* acc, const double* a, const double* b, int m, int n) {
+WEFT_FMA_CLONES void FusedOuter(double* acc, const double* a, const double* b, int m, int n) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) acc[i * n + j] = __builtin_fma(a[i], b[j], acc[i * n + j]);
   }
 }
-WEFT_FMA_CLONES void FmaOuter(Complex<float>* acc, const Complex<float>* a, const Complex<float>* b,
-                              int m, int n) {
+WEFT_FMA_CLONES void FusedOuter(Complex<float>* acc, const Complex<float>* a,
+                                const Complex<float>* b, int m, int n) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) acc[i * n + j] = MulAdd(a[i], b[j], acc[i * n + j]);
   }
 }
-WEFT_FMA_CLONES void FmaOuter(Complex<double>* acc, const Complex<double>* a,
-                              const Complex<double>* b, int m, int n) {
+WEFT_FMA_CLONES void FusedOuter(Complex<double>* acc, const Complex<double>* a,
+                                const Complex<double>* b, int m, int n) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) acc[i * n + j] = MulAdd(a[i], b[j], acc[i * n + j]);
   }
 }
 #undef WEFT_FMA_CLONES
+
+}  // namespace
+
+// The clones of a function with a name of its own would be exported.
+void FmaOuter(float* acc, const float* a, const float* b, int m, int n) {
+  FusedOuter(acc, a, b, m, n);
+}
+void FmaOuter(double* acc, const double* a, const double* b, int m, int n) {
+  FusedOuter(acc, a, b, m, n);
+}
+void FmaOuter(Complex<float>* acc, const Complex<float>* a, const Complex<float>* b, int m, int n) {
+  FusedOuter(acc, a, b, m, n);
+}
+void FmaOuter(Complex<double>* acc, const Complex<double>* a, const Complex<double>* b, int m,
+              int n) {
+  FusedOuter(acc, a, b, m, n);
+}
 
 bool IsAvailable(DotMeans means) {
 #if defined(__x86_64__)

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::arch::cpu {
 
 // The most words a call may sum over.

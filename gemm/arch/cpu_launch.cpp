@@ -1,8 +1,13 @@
 // Options from the environment, and handing the blocks of a grid to workers.
 #include "weft/gemm/arch/cpu_options.hpp"
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -144,10 +149,37 @@ CpuOptions CpuOptions::FromEnvironment() {
 
 namespace cpu {
 
+namespace {
+
+// Kernels round to nearest and keep subnormal numbers, whatever the caller has set (or a library that was linked with
+// -ffast-math, which flushes them in the whole program). Threads that are started meanwhile inherit it.
+class DefaultFloatingPoint {
+ public:
+  DefaultFloatingPoint() {
+    std::fegetenv(&callers_);
+    std::fesetenv(FE_DFL_ENV);
+#if defined(__SSE2__)
+    _mm_setcsr(
+        0x1F80);  // the value at a program's start; FE_DFL_ENV of old C libraries keeps the flags that flush
+#endif
+  }
+  ~DefaultFloatingPoint() {
+    std::fesetenv(&callers_);
+  }
+  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
+  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
+
+ private:
+  std::fenv_t callers_;
+};
+
+}  // namespace
+
 CpuReport RunGrid(const GridLaunch& launch, const CpuOptions& options) {
   CpuReport report;
   report.error = LaunchFault(launch, options);
   if (!report.ok()) return report;
+  const DefaultFloatingPoint floating_point;
 
   const Dim3 cluster = launch.attributes.cluster;
   const int64_t cluster_blocks = int64_t{cluster.x} * cluster.y * cluster.z;

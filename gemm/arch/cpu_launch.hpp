@@ -18,7 +18,7 @@ namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
 template <class Kernel>
-void CpuEntry(const void* params, void* shared, cpu::Lane* lane) {
+[[gnu::visibility("hidden")]] void CpuEntry(const void* params, void* shared, cpu::Lane* lane) {
   Kernel()(*static_cast<const typename Kernel::Params*>(params),
            *static_cast<typename Kernel::SharedStorage*>(shared), Thread{lane});
 }
@@ -26,9 +26,10 @@ void CpuEntry(const void* params, void* shared, cpu::Lane* lane) {
 // Runs the kernel and returns when all its blocks have ended, or one has failed. `grid` is in
 // blocks. Thread-safe: launches share nothing but pooled stacks.
 template <class Kernel>
-CpuReport LaunchOnCpu(Dim3 grid, const typename Kernel::Params& params,
-                      const CpuOptions& options = CpuOptions::FromEnvironment(),
-                      const LaunchAttributes& attributes = {}) {
+[[gnu::visibility("hidden")]] CpuReport LaunchOnCpu(
+    Dim3 grid, const typename Kernel::Params& params,
+    const CpuOptions& options = CpuOptions::FromEnvironment(),
+    const LaunchAttributes& attributes = {}) {
   static_assert(CheckedKernel<Kernel>::kOk);
   return cpu::RunGrid({.grid = grid,
                        .threads = Kernel::kThreads,

@@ -2,6 +2,8 @@
 // by g++ can exchange it.
 #pragma once
 
+#include "weft/layouts/compiler.hpp"
+
 namespace weft::arch {
 
 enum class LaunchCode {

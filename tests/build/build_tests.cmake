@@ -77,6 +77,28 @@ foreach(name accepted other_error)
   set_tests_properties(compile_fail_harness_${name} PROPERTIES WILL_FAIL TRUE)
 endforeach()
 
+# Flags with which results would not be exact, and an older C++, are refused in a sentence.
+foreach(flag -std=c++17 -ffast-math -funsafe-math-optimizations -ffinite-math-only -freciprocal-math -fno-signed-zeros
+             -mfpmath=387)
+  set(source fast_math)
+  if(flag STREQUAL "-std=c++17")
+    set(source cxx17)
+  endif()
+  add_test(NAME refused${flag}
+           COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/refused_${source}.cpp ${compiler} ${flag})
+endforeach()
+if(WEFT_HAVE_CUDA)
+  foreach(flag --use_fast_math -ftz=true -prec-div=false)
+    if(flag STREQUAL "-prec-div=false" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+      continue()
+    endif()
+    add_test(NAME refused${flag}
+             COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/refused_use_fast_math.cu ${CMAKE_CUDA_COMPILER}
+                     -std=c++20 --expt-relaxed-constexpr -arch=sm_80 -cubin -o refused.cubin
+                     -I${PROJECT_SOURCE_DIR}/cmake/include ${flag})
+  endforeach()
+endif()
+
 # Kernels that spill, keep an array in local memory or lose their wgmma pipeline are refused.
 if(WEFT_HAVE_CUDA)
   set(says_spills "Registers are spilled")

@@ -29,7 +29,7 @@ if [ $status -eq 0 ]; then
   exit 1
 fi
 
-first=$(grep -m1 'error:' <<<"$output")
+first=$(grep -m1 -E 'error:|ptxas fatal' <<<"$output")
 for regex in "${expected[@]}"; do
   if ! grep -Eq -- "$regex" <<<"$first"; then
     printf 'the first error line is\n  %s\nand does not match\n  %s\nAll of it:\n%s\n' \

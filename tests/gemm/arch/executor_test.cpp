@@ -1,6 +1,10 @@
 // The executor's own behaviour: odd blocks, early exits, workers, options, statistics.
 #include <gtest/gtest.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
+#include <cfenv>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -371,6 +375,46 @@ TEST_F(Environment, NonsenseIsRefusedByTheLaunch) {
   setenv("WEFT_CPU_WORKERS", "-1", 1);
   EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {out.data()}).error,
             "CPU executor: WEFT_CPU_WORKERS=-1 is not a number from 0 on that fits its type");
+}
+
+// The sum and the product of the numbers in p, one thread each.
+struct RoundingKernel {
+  static constexpr int kThreads = 2;
+  static constexpr arch::Requires kRequires{.min = 75};
+  struct Params {
+    float a, b;
+    float* out;  // 2 for each block
+  };
+  struct SharedStorage {};
+  void operator()(const Params& p, SharedStorage&, Thread t) const {
+    p.out[2 * t.block_x() + t.tid()] = t.tid() == 0 ? p.a + p.b : p.a * p.b;
+  }
+};
+
+TEST(Executor, IgnoresTheCallersRoundingAndFlushing) {
+  float out[4] = {};
+  // One worker and two: the caller's thread, and one that it starts.
+  for (const int workers : {1, 2}) {
+    std::fesetround(FE_UPWARD);
+#if defined(__SSE2__)
+    const unsigned flushing = _mm_getcsr() | 0x8040;
+    _mm_setcsr(flushing);
+#endif
+    const CpuReport sum =
+        LaunchOnCpu<RoundingKernel>({workers}, {1.0f, 0x1p-30f, out}, {.workers = workers});
+    const float above_one = out[2 * workers - 2];
+    const CpuReport product =
+        LaunchOnCpu<RoundingKernel>({workers}, {0x1p-100f, 0x1p-40f, out}, {.workers = workers});
+#if defined(__SSE2__)
+    EXPECT_EQ(_mm_getcsr() & 0x8040, 0x8040u);
+    _mm_setcsr(flushing & ~0x8040u);
+#endif
+    EXPECT_EQ(std::fegetround(), FE_UPWARD);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_TRUE(sum.ok() && product.ok()) << sum.error << product.error;
+    EXPECT_EQ(above_one, 1.0f);
+    EXPECT_EQ(out[2 * workers - 1], 0x1p-140f);
+  }
 }
 
 TEST(Executor, RefusesOptionsThatNameNothing) {

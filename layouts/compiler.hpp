@@ -1,0 +1,18 @@
+// What every header includes first: refuses a compiler, or flags, with which Weft could not compute what it promises
+// (docs/installing.md).
+#pragma once
+
+#if __cplusplus < 202002L
+#error \
+    "Weft needs C++20: compile with -std=c++20 (CMake: target_compile_features(... cxx_std_20), or link weft::weft)"
+#include "weft/see_the_error_above.hpp"  // there is none: ends the compiler before a thousand more
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || __GCC_IEC_559 < 2 || \
+    (__FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16)
+#error \
+    "Weft computes to the bit: compile without -ffast-math, -Ofast, the flags that they imply, and -mfpmath=387"
+#include "weft/see_the_error_above.hpp"
+#endif
+#endif
