@@ -49,11 +49,12 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
   const auto tile = [](int m, int k, int last) { return absl::StrCat(m, "x", k, "x", last); };
   if (kind.ends_with("Depthwise")) return absl::StrCat("dw_", n[0], "x", n[1], "_t", n[2]);
   if (kind == "Nc32Sm75" || kind.ends_with("Sliced")) return conv::PolicyName(P::config);
-  if (kind == "Nc32Wgmma" || kind == "NhwcWgmma") {
+  if (kind == "Nc32Wgmma" || kind == "NhwcWgmma" || kind == "NhwcWgmma8") {
     return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
                         n.size() > 6 && n[6] > 1 ? absl::StrCat("_c", n[6]) : "",
                         n.size() > 7 && n[7] > 1 ? absl::StrCat("_t", n[7]) : "",
-                        n.size() > 8 ? absl::StrCat("_p", n[8]) : "");
+                        n.size() > 8 ? absl::StrCat("_p", n[8]) : "",
+                        kind == "NhwcWgmma8" ? "_d8" : "");
   }
   if (kind == "Nc4To32Wgmma" || kind == "Nc4ToNhwcWgmma") {
     return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);

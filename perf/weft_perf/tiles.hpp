@@ -46,6 +46,14 @@ struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
       Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config;
 };
 
+// The same where K is a multiple of 8 and not of 16: stores of 8 bytes.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1,
+          int kStack = 1, int kTurns = 1>
+struct NhwcWgmma8 : internal::TileOf<NHWC, KRSC, NHWC> {
+  static constexpr auto config = conv::WithDstAlignment(
+      NhwcWgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config, 8);
+};
+
 // Warps share each slice: for images of few pixels.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
 struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
