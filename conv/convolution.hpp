@@ -171,6 +171,8 @@ class Convolution {
       return StartDepthwise(args, start);
     } else if constexpr (CheckedPolicy<PolicyT>::kStrips) {
       return StartStrips(args, make, start);
+    } else if constexpr (CheckedPolicy<PolicyT>::kGathers) {
+      return StartGathered(args, start);
     } else if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
       return StartEngine(args, make, start);
     } else {
@@ -241,6 +243,15 @@ class Convolution {
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
     return StartDependent(args, 1, &params, start);
+  }
+
+  template <class StartFunction>
+  absl::Status StartGathered(const Arguments& args, const StartFunction& start) const {
+    GatherParams<PolicyT> params = MakeGatherParams<PolicyT>(geometry_, args.prologue);
+    params.a.src = args.src;
+    params.b.filter = args.filter.data();
+    FillOutput(args, &params.output);
+    return StartDependent(args, 0, &params, start);
   }
 
   template <class Params>
@@ -320,8 +331,8 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
        .address = args.src,
        .alignment = kBlocks ? 32 : PolicyT::config.alignment.src,
        .line_bytes = src_bytes(),
-       .helper = kChoosesLoads && !CheckedPolicy<PolicyT>::kWgmma ? "WithSrcAlignment" : nullptr,
-       .least_alignment = 4},
+       .helper = kChoosesLoads ? "WithSrcAlignment" : nullptr,
+       .least_alignment = CheckedPolicy<PolicyT>::kWgmma ? 8 : 4},
       {.field = "filter",
        .address = args.filter.data(),
        .alignment = 16,

@@ -5,6 +5,7 @@
 
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/depthwise.hpp"
+#include "weft/conv/gathered_operands.hpp"
 #include "weft/conv/kernel_params.hpp"
 #include "weft/conv/padding_fill.hpp"
 #include "weft/conv/strip_operands.hpp"
@@ -142,9 +143,11 @@ struct Parts {
 template <class PolicyT>
 struct WgmmaParts {
   using Checked = CheckedPolicy<PolicyT>;
-  static constexpr bool kStrips = Checked::kStrips;
-  using Params = std::conditional_t<kStrips, StripParams<PolicyT>, WgmmaParams<PolicyT>>;
+  static constexpr bool kStrips = Checked::kStrips, kGathers = Checked::kGathers;
+  using Params = std::conditional_t<kStrips, StripParams<PolicyT>,
+                                    std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
+  using Tile = BatchTile<typename PolicyT::Prologue>;
   struct Spec {
     static constexpr arch::WgmmaType kType =
         Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
@@ -154,8 +157,9 @@ struct WgmmaParts {
                                                     ? gemm::ColumnOrder::kPlain
                                                     : gemm::ColumnOrder::kPermuted;
     static constexpr bool kResident = kStrips;
-    static constexpr bool kFills = !kStrips && kFillsPadding<PolicyT>;
-    static constexpr bool kStacks = !kStrips && !Checked::kInt4;
+    static constexpr bool kGathers = Checked::kGathers;
+    static constexpr bool kFills = !kStrips && !kGathers && kFillsPadding<PolicyT>;
+    static constexpr bool kStacks = !kStrips && !kGathers && !Checked::kInt4;
     using HeldColumns = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
@@ -165,11 +169,12 @@ struct WgmmaParts {
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
-  using OperandA =
-      std::conditional_t<kStrips, StripSource<Mainloop, BatchTile<typename PolicyT::Prologue>>,
-                         CopiedSource<PolicyT, Mainloop>>;
-  using OperandB =
-      std::conditional_t<kStrips, ResidentFilter<Mainloop>, CopiedFilter<PolicyT, Mainloop>>;
+  using OperandA = std::conditional_t<
+      kStrips, StripSource<Mainloop, Tile>,
+      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>, CopiedSource<PolicyT, Mainloop>>>;
+  using OperandB = std::conditional_t<
+      kStrips, ResidentFilter<Mainloop>,
+      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>, CopiedFilter<PolicyT, Mainloop>>>;
   using Filler = PaddingFill<PolicyT, Mainloop>;  // if Spec::kFills
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;

@@ -252,6 +252,7 @@ std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
                             c.instruction.k, engine ? g.engine.ring.stages : c.stages);
   const char* path = g.engine.strips                    ? "strips"
+                     : f.gathers                        ? "gathered by threads"
                      : g.kind == SourceKind::kPointwise ? "pointwise"
                      : !engine                          ? "im2col"
                      : g.engine.patch                   ? "a patch for all taps"

@@ -53,6 +53,7 @@ constexpr TileFacts FactsOf() {
   if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
     facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
     facts.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
+    facts.gathers = CheckedPolicy<PolicyT>::kGathers;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   if constexpr (Epilogue::kHasResidual) {
@@ -80,8 +81,8 @@ struct Geometry {
   FilterParams filter;
   PixelMap rows;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
-  EnginePlan engine;          // wgmma_sm90, instead of taps, im2col, filter and rows
-  DepthwisePlan depthwise;    // depthwise, likewise
+  EnginePlan engine;        // wgmma_sm90, instead of taps, im2col, filter and rows, or beside them
+  DepthwisePlan depthwise;  // depthwise, likewise
 
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };
@@ -181,6 +182,20 @@ template <class PolicyT>
   static_cast<FilterParams&>(params.b) = g.filter;
   static_cast<FilterChunks&>(params.b) = g.engine.filter_chunks;
   static_cast<StripRows&>(params.output.rows) = g.engine.source_strips.rows;
+  params.ring = g.engine.ring;
+  params.plan = g.engine.plan;
+  params.tiles = static_cast<std::int32_t>(g.counts.blocks());
+  return params;
+}
+
+// Of wgmma_sm90 whose operands threads load, but for the addresses.
+template <class PolicyT>
+GatherParams<PolicyT> MakeGatherParams(const Geometry& g, const typename PolicyT::Prologue& prologue) {
+  GatherParams<PolicyT> params;
+  FillParams<PolicyT>(g, prologue, &params);
+  params.a = g.im2col;
+  params.b = g.filter;
+  static_cast<PixelMap&>(params.output.rows) = g.rows;
   params.ring = g.engine.ring;
   params.plan = g.engine.plan;
   params.tiles = static_cast<std::int32_t>(g.counts.blocks());

@@ -179,6 +179,8 @@ requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
                 "give the policy an MmaSm80Config, or a SimtConfig for NCxHWx<4>");
   // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
   static constexpr bool kStrips = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
+  // wgmma_sm90 over NHWC whose rows TMA cannot read (conv/gathered_operands.hpp).
+  static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
   // A filter for each channel: not a product, so neither goes without the other.
   static constexpr bool kDepthwise = kMainloop == gemm::Mainloop::kDepthwise;
   static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
@@ -261,9 +263,9 @@ requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
                 "weft: config.alignment.src of a DepthwiseConfig is 4, the channels of one thread");
   static_assert(
       kSimt || kDepthwise || kStrips || config.alignment.src == 16 ||
-          (kNhwc && !kWgmma && (config.alignment.src == 8 || config.alignment.src == 4)),
-      "weft: config.alignment.src of tensor-core mainloops is 16; with mma_sm80 8 or 4 for NHWC "
-      "whose C is not a multiple of 16");
+          (kNhwc && (config.alignment.src == 8 || (!kWgmma && config.alignment.src == 4))),
+      "weft: config.alignment.src of tensor-core mainloops is 16; for NHWC whose C is not a "
+      "multiple of 16 it is 8, or with mma_sm80 4");
   static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
                                               PolicyT::DstLayout::kChannelRun>::kValid);
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/copy_limits.hpp"
+#include "weft/conv/gather_plan.hpp"
 #include "weft/conv/slicing.hpp"
 #include "weft/conv/stacked_taps.hpp"
 #include "weft/conv/strip_plan.hpp"
@@ -248,6 +249,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
                      "take; use an MmaSm80Config"));
   }
   if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
+  if (f.gathers) return MakeGatherPlan(p, f);
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
   if (f.config.stack > 1) return MakeStackedPlan(p, f);
   const std::int64_t channels = BroughtChannels(p, f);

@@ -18,6 +18,7 @@ struct TileFacts {
   std::int64_t shared_bytes = 0;
   std::int64_t stage_bytes = 0;  // wgmma_sm90: what the stages of the ring share
   int row_threads = 1;           // that may copy operand A
+  bool gathers = false;          // wgmma_sm90: threads load both operands (gather_ring.hpp)
   int resident_blocks = 0;       // of a multiprocessor, which take one tile after the other; 0: one
                                  // block to a tile
   arch::Requires hardware;

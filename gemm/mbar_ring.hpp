@@ -307,6 +307,7 @@ struct MbarRing {
       if constexpr (Mma::kFills) {
         if (fills) t.MbarWait(t.SharedAddress(&shared.changed[turn.slot]), turn.parity);
       }
+      Mma::Pipeline::Landed(t);
       mainloop.Multiply(t, stage, SliceOfB(t, shared, p, turn.slot, slice), slice, slices, acc,
                         [&] {
                           if (previous >= 0) Release(t, shared, previous);
@@ -324,6 +325,9 @@ struct MbarRing {
       Release(t, shared, previous);
     }
   }
+
+  // By those who multiply, when they have waited for a stage: what TMA has written they see as it is.
+  WEFT_DEVICE static void Landed(arch::Thread) {}
 
   // By the threads that copy, last.
   WEFT_DEVICE static void End(arch::Thread, Stages&, const Params&, Turn&) {}

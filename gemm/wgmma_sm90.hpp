@@ -18,6 +18,7 @@
 #include "weft/gemm/arch/wgmma.hpp"
 #include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/config.hpp"
+#include "weft/gemm/gather_ring.hpp"
 #include "weft/gemm/held_columns.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
@@ -57,6 +58,7 @@ inline namespace WEFT_BACKEND {
 //                  channels (CxRSKx<32>, 128 bytes): the swizzle of 128 bytes also exchanges the
 //                  channels of a line
 //     kResident    optional: the pipeline is a ResidentRing
+//     kGathers     optional: the pipeline is a GatherRing
 //     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
 //                  column c then is channel c % (64 / stack) of row c / (64 / stack)
 //     HeldColumns  optional, or void: the stage has the columns in a narrower type. The tensor cores then take
@@ -67,6 +69,7 @@ template <class PolicyT, class Spec>
 class WgmmaSm90Mainloop {
  public:
   static constexpr bool kResident = requires { requires Spec::kResident; };
+  static constexpr bool kGathers = requires { requires Spec::kGathers; };
 
  private:
   static constexpr arch::WgmmaType kType = Spec::kType;
@@ -151,8 +154,9 @@ class WgmmaSm90Mainloop {
   static constexpr int kThreads = 128 * kGroups;  // that multiply
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
-  using Pipeline =
-      std::conditional_t<kResident, ResidentRing<WgmmaSm90Mainloop>, MbarRing<WgmmaSm90Mainloop>>;
+  using Pipeline = std::conditional_t<
+      kResident, ResidentRing<WgmmaSm90Mainloop>,
+      std::conditional_t<kGathers, GatherRing<WgmmaSm90Mainloop>, MbarRing<WgmmaSm90Mainloop>>>;
   using Sum = std::conditional_t<kS8, std::int32_t, float>;
   using Accumulators = Sum[kBlocks][kN / 2];
   using OwnSums = Sum[kBlocks][kOwnN / 2];
@@ -203,7 +207,8 @@ class WgmmaSm90Mainloop {
   static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
                                      CeilDiv(kStagedBytes, 1024) * 1024 -
                                      CeilDiv(kReceivedBytes, 1024) * 1024 - (kFills ? 1024 : 0) -
-                                     (kConfig.stream ? 1024 : 0);  // StreamSums
+                                     (kConfig.stream ? 1024 : 0) -  // StreamSums
+                                     (kGathers ? CeilDiv(32 * kTile.m, 1024) * 1024 : 0);
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;

@@ -12,12 +12,14 @@
 #define WEFT_DEVICE __device__ __forceinline__
 #define WEFT_UNROLL _Pragma("unroll")
 #define WEFT_NO_UNROLL _Pragma("unroll 1")
+#define WEFT_UNROLL_4 _Pragma("unroll 4")
 #else
 #define WEFT_CPU_BACKEND 1
 #define WEFT_BACKEND on_cpu
 #define WEFT_DEVICE __attribute__((visibility("hidden"))) inline
 #define WEFT_UNROLL
 #define WEFT_NO_UNROLL
+#define WEFT_UNROLL_4
 #endif
 
 // Opaque to code that does not include CUDA's headers; the same type as cudaStream_t.

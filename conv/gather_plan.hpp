@@ -1,0 +1,12 @@
+// The host's part of wgmma_sm90 convolutions whose operands threads load (conv/gathered_operands.hpp).
+#pragma once
+
+#include "weft/conv/wgmma_plan.hpp"
+
+namespace weft::conv {
+
+// The ring, the steps and the counts of a checked problem; the walks over source and filter are Geometry's im2col
+// and filter. Whatever the problem, there is such a plan.
+EnginePlan MakeGatherPlan(const Problem& problem, const gemm::TileFacts& facts);
+
+}  // namespace weft::conv

@@ -1,0 +1,1 @@
+#include "tests/conv/gathered_cases.hpp"  // on the CPU
