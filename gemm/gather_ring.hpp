@@ -66,7 +66,6 @@ struct GatherRing : MbarRing<Mma> {
   struct Stages : Base::Stages {
     GatheredRow rows[2][Mma::kBlockM];
   };
-  static constexpr int kTableBytes = static_cast<int>(sizeof(GatheredRow[2][Mma::kBlockM]));
 
   struct Turn : Base::Turn {
     int table = 0;

@@ -54,6 +54,13 @@ struct NhwcWgmma8 : internal::TileOf<NHWC, KRSC, NHWC> {
       NhwcWgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config, 8);
 };
 
+// The same where C is no multiple of 16 either: threads load rows that TMA cannot read.
+template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1, int kTurns = 1>
+struct NhwcGather : internal::TileOf<NHWC, KRSC, NHWC> {
+  static constexpr auto config = conv::WithSrcAlignment(
+      NhwcWgmma8<kM, kN, 128, kWarpM, kWarpN, kBlocks, kSplit, 1, kTurns>::config, 8);
+};
+
 // Warps share each slice: for images of few pixels.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
 struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
