@@ -60,13 +60,15 @@ class GatheredSource {
     // Of a piece past the end of k no row has a tap inside.
     const std::uint32_t h_end = unit < p_.units ? static_cast<std::uint32_t>(p_.h) : 0u;
     const std::uint8_t* const source = p_.Data(tile_, 8);
+    to += share.Place();
     WEFT_UNROLL_4
     for (int row = share.first_row; row < Mma::kBlockM; row += share.row_step) {
       const gemm::GatheredRow at = t.LoadShared(&rows[row]);
       const bool inside =
           static_cast<std::uint32_t>(at.h + below) < h_end &&
           static_cast<std::uint32_t>(at.w + right) < static_cast<std::uint32_t>(p_.w);
-      t.template CpAsync<8>(to + share.Place(row), source + (at.unit + offset) * 8, inside ? 8 : 0);
+      t.template CpAsync<8>(to, source + (at.unit + offset) * 8, inside ? 8 : 0);
+      to += share.Step();
     }
   }
 
@@ -91,13 +93,17 @@ class GatheredFilter {
     const gemm::GatherShare share(thread, units);
     if (share.unit >= units) return;
     const std::int32_t unit = slice * gemm::kGatherUnits + share.unit;
-    const std::int32_t end = unit < p_.units ? p_.padded_k : 0;
+    // Rows of channels that the filter does not have stay as they are: nobody stores their products.
+    const std::int32_t rows = p_.padded_k - k_ < Mma::kBlockN ? p_.padded_k - k_ : Mma::kBlockN;
+    const int bytes = unit < p_.units ? 8 : 0;
+    to += share.Place();
     const std::uint8_t* from =
         filter_ + (k_ + share.first_row) * p_.row_bytes + std::int64_t{unit} * 8;
     WEFT_UNROLL_4
-    for (int row = share.first_row; row < Mma::kBlockN; row += share.row_step) {
-      t.template CpAsync<8>(to + share.Place(row), from, k_ + row < end ? 8 : 0);
+    for (int row = share.first_row; row < rows; row += share.row_step) {
+      t.template CpAsync<8>(to, from, bytes);
       from += share.row_step * p_.row_bytes;
+      to += share.Step();
     }
   }
 

@@ -177,6 +177,25 @@ using Wgmma =
 template <class ElementT, class Dst, class TileT>
 using NhwcOf = S8ConvNhwc<ElementT, Dst, TileT>;
 
+// NHWC to NHWC whose C or K is a multiple of 8 and not of 16 (docs/decisions/0015): C of 8, which threads load; and K
+// of 8, stored 8 channels at once.
+template <class ElementT, class Dst>
+using WgmmaOfEight =
+    std::conditional_t<Dst::kChannelRun == 0,
+                       IfStaged<1, ElementT, Dst, S8ConvNhwc<ElementT, Dst, WgmmaGather64x64, 8, 8>,
+                                S8ConvNhwc<ElementT, Dst, WgmmaGather32x64, 8, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma192x64Paired, 8, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma128x256, 8, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma64x64Split4, 8, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma192x64Paired, 8, 16>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma128x256, 8, 16>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma32x64, 16, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma64x128, 16, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma128x64Turns, 16, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma192x64Paired, 16, 8>,
+                                S8ConvNhwc<ElementT, Dst, Wgmma256x64Turns, 16, 8>>,
+                       Family<>>;
+
 }  // namespace internal
 
 // What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/, in one of
@@ -235,7 +254,8 @@ struct NhwcFamily<ElementT, Dst, true> {
 // first policy has the narrowest of both, so that its errors say what no policy accepts.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
 using S8ConvNhwcFamily = gemm::JoinFamilies<typename internal::NhwcFamily<Epilogue, Dst>::type,
-                                            internal::Wgmma<internal::NhwcOf, Epilogue, Dst>>;
+                                            internal::Wgmma<internal::NhwcOf, Epilogue, Dst>,
+                                            internal::WgmmaOfEight<Epilogue, Dst>>;
 
 // Policy PolicyT for a source of uint8; the filter stays int8.
 template <class PolicyT>

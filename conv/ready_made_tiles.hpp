@@ -199,6 +199,13 @@ struct Wgmma160x128Turns {
 struct Wgmma256x64Turns {
   static constexpr auto config = kWgmma256x64Turns;
 };
+// For NHWC whose channels are a multiple of 8 and not of 16, which threads load: k tiles are of 128 bytes.
+struct WgmmaGather64x64 {
+  static constexpr auto config = WgmmaSm90Config({64, 64, 128}, {64, 64, 128}, 2);
+};
+struct WgmmaGather32x64 {
+  static constexpr auto config = WgmmaSm90Config({32, 64, 128}, {32, 64, 128}, 2);
+};
 // The same for a first layer, over NCxHWx<4>.
 struct WgmmaFirst512x64 {
   static constexpr auto config = kWgmmaFirst512x64;

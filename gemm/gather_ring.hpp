@@ -36,7 +36,8 @@ concept GatheredOperand = requires(const Type op, arch::Thread t, std::uint32_t 
 };
 
 // How 128 threads share the rows of a k tile that has `units` pieces of 8 bytes: 4, 8 or 16 neighbours take a
-// row, so that they read neighbouring bytes, and each goes from row to row.
+// row, so that they read neighbouring bytes, and each goes from row to row by a multiple of 8 rows, after which the
+// swizzle repeats.
 struct GatherShare {
   int unit, first_row, row_step;
   constexpr GatherShare(int thread, int units) {
@@ -45,10 +46,14 @@ struct GatherShare {
     first_row = thread >> bits;
     row_step = 128 >> bits;
   }
-  // Where the piece of a row lies in an operand's part of the stage.
-  constexpr std::uint32_t Place(int row) const {
-    return static_cast<std::uint32_t>(row * kGatherRowBytes + (((unit >> 1) ^ (row & 7)) << 4) +
-                                      ((unit & 1) << 3));
+  // Where the piece of the first row lies in an operand's part of the stage; that of a row `row_step` further on
+  // lies row_step * kGatherRowBytes further on.
+  constexpr std::uint32_t Place() const {
+    return static_cast<std::uint32_t>(first_row * kGatherRowBytes +
+                                      (((unit >> 1) ^ (first_row & 7)) << 4) + ((unit & 1) << 3));
+  }
+  constexpr std::uint32_t Step() const {
+    return static_cast<std::uint32_t>(row_step * kGatherRowBytes);
   }
 };
 
@@ -79,8 +84,8 @@ struct GatherRing : MbarRing<Mma> {
   // By all threads that load.
   template <GatheredOperand OperandA, GatheredOperand OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
-                                  const OperandA& a, const OperandB& b, const SliceRange& slices, int early,
-                                  Turn& turn) {
+                                  const OperandA& a, const OperandB& b, const SliceRange& slices,
+                                  int early, Turn& turn) {
     const int thread = t.tid() - Mma::kThreads;
     GatheredRow* const rows = shared.rows[turn.table];
     WEFT_NO_UNROLL

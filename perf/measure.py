@@ -118,7 +118,7 @@ STEPS = (
     weft_perf("nc4", ("anchors",), 60, "--layout=nc4", "--peer=cudnn_int8x4", called="anchors-nc4"),
     network("nhwc", 60),
     network("nc32", 60),
-    weft_perf("mobile1x1", ("mobile1x1",), 120),
+    weft_perf("mobile1x1", ("mobile1x1", "eight"), 240),
     weft_perf("depthwise", ("depthwise",), 40),
     weft_perf("vgg16", ("vgg16",), 150),
     weft_perf("detection", ("detection",), 250),

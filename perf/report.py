@@ -46,7 +46,7 @@ MARKED = re.compile(
     r"(<!-- weft:perf (?P=name) end -->)", re.DOTALL)
 NAME = re.compile(r"\{\{([a-z0-9-]+)\}\}")
 NOTHING = "Not measured.\n"
-LISTS = ("anchors", "resnet50", "t4_17", "small_k", "reformat", "mobile1x1", "vgg16", "detection", "fully_connected")
+LISTS = ("anchors", "resnet50", "t4_17", "small_k", "reformat", "mobile1x1", "eight", "vgg16", "detection", "fully_connected")
 EPILOGUES = {"residual": "resnet50-residual", "hswish": "resnet50-hswish"}
 
 

@@ -49,8 +49,9 @@ std::string TileName(const std::string& kind, const std::vector<int>& n) {
   const auto tile = [](int m, int k, int last) { return absl::StrCat(m, "x", k, "x", last); };
   if (kind.ends_with("Depthwise")) return absl::StrCat("dw_", n[0], "x", n[1], "_t", n[2]);
   if (kind == "Nc32Sm75" || kind.ends_with("Sliced")) return conv::PolicyName(P::config);
-  if (kind == "NhwcGather") {
-    return absl::StrCat("gather_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4],
+  if (kind == "NhwcGather" || kind == "NhwcGather16") {
+    return absl::StrCat(kind == "NhwcGather" ? "gather_" : "gather16_", n[0], "x", n[1], "_", n[2],
+                        "x", n[3], "_b", n[4],
                         n.size() > 5 && n[5] > 1 ? absl::StrCat("_c", n[5]) : "",
                         n.size() > 6 ? absl::StrCat("_p", n[6]) : "");
   }

@@ -54,11 +54,17 @@ struct NhwcWgmma8 : internal::TileOf<NHWC, KRSC, NHWC> {
       NhwcWgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config, 8);
 };
 
-// The same where C is no multiple of 16 either: threads load rows that TMA cannot read.
+// The same where C is no multiple of 16: threads load rows that TMA cannot read.
+template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1, int kTurns = 1>
+struct NhwcGather16 : internal::TileOf<NHWC, KRSC, NHWC> {
+  static constexpr auto config = conv::WithSrcAlignment(
+      NhwcWgmma<kM, kN, 128, kWarpM, kWarpN, kBlocks, kSplit, 1, kTurns>::config, 8);
+};
+// And K neither.
 template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1, int kTurns = 1>
 struct NhwcGather : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = conv::WithSrcAlignment(
-      NhwcWgmma8<kM, kN, 128, kWarpM, kWarpN, kBlocks, kSplit, 1, kTurns>::config, 8);
+  static constexpr auto config = conv::WithDstAlignment(
+      NhwcGather16<kM, kN, kWarpM, kWarpN, kBlocks, kSplit, kTurns>::config, 8);
 };
 
 // Warps share each slice: for images of few pixels.
