@@ -19,8 +19,9 @@ struct DepthwiseConfig {
   int registers = 0;
 
   // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
-  constexpr DepthwiseConfig(int rows, int lanes, int threads = 128, int dst_alignment = 4)
-      : rows(rows), lanes(lanes), threads(threads), alignment{4, dst_alignment} {}
+  constexpr DepthwiseConfig(int row_count, int lane_count, int thread_count = 128,
+                            int dst_alignment = 4)
+      : rows(row_count), lanes(lane_count), threads(thread_count), alignment{4, dst_alignment} {}
   // NOLINTNEXTLINE(runtime/explicit): a view of the same
   constexpr operator gemm::TileDescription() const {
     const int pixels = rows * kColumns, channels = 4 * lanes;

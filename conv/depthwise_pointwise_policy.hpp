@@ -44,9 +44,13 @@ struct DepthwisePointwiseConfig {
   int registers = 0;          // of a thread, at least; 12 warps have 168
 
   // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
-  constexpr DepthwisePointwiseConfig(int rows, int warps, int warp_n, int dst_alignment = 4,
-                                     int split = 1)
-      : rows(rows), warps(warps), warp_n(warp_n), alignment{4, dst_alignment}, split(split) {}
+  constexpr DepthwisePointwiseConfig(int row_count, int warp_count, int warp_channels,
+                                     int dst_alignment = 4, int split_blocks = 1)
+      : rows(row_count),
+        warps(warp_count),
+        warp_n(warp_channels),
+        alignment{4, dst_alignment},
+        split(split_blocks) {}
   // NOLINTNEXTLINE(runtime/explicit): a view of the same
   constexpr operator gemm::TileDescription() const {
     constexpr int kColumns = DepthwiseConfig::kColumns;

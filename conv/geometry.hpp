@@ -21,7 +21,7 @@ absl::Status CheckProblem(const Problem& problem,
 
 namespace internal {
 
-using Wide = __int128;  // products of two 64-bit extents do not overflow here
+__extension__ using Wide = __int128;  // products of two 64-bit extents do not overflow here
 
 // OutOfRange: "conv: what=value exceeds limit; remedy".
 absl::Status TooLarge(const char* what, Wide value, std::int64_t limit, const char* remedy);

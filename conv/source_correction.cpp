@@ -33,10 +33,10 @@ struct Direction {
   }
 
   Taps At(std::int64_t output) const {
-    const std::int64_t start = output * stride - padding, step = taps == 1 ? 1 : dilation;
+    const std::int64_t start = output * stride - padding, apart = taps == 1 ? 1 : dilation;
     // How many taps lie before `place`.
     const auto before = [&](std::int64_t place) {
-      return start < place ? std::min(taps, gemm::CeilDiv(place - start, step)) : 0;
+      return start < place ? std::min(taps, gemm::CeilDiv(place - start, apart)) : 0;
     };
     return {before(0), before(extent)};
   }

@@ -9,7 +9,7 @@
 namespace weft::gemm {
 namespace {
 
-using Wide = __int128;  // sums and products of addresses do not overflow here
+__extension__ using Wide = __int128;  // sums and products of addresses do not overflow here
 
 absl::Status CheckAddress(const char* who, const TensorArgument& t) {
   if (t.address == nullptr) {

@@ -59,12 +59,13 @@ struct SimtConfig {
   Alignment alignment;
   int registers = 0;
 
-  constexpr SimtConfig(TileShape threadblock, TileShape warp, TileShape thread, Alignment alignment)
-      : threadblock(threadblock), warp(warp), thread(thread), alignment(alignment) {}
+  constexpr SimtConfig(TileShape block_tile, TileShape warp_tile, TileShape thread_tile,
+                       Alignment accesses)
+      : threadblock(block_tile), warp(warp_tile), thread(thread_tile), alignment(accesses) {}
   // For convolutions; the dst alignment fits every layout of channel runs of 4 elements or more.
-  constexpr SimtConfig(TileShape threadblock, TileShape warp, TileShape thread,
+  constexpr SimtConfig(TileShape block_tile, TileShape warp_tile, TileShape thread_tile,
                        int dst_alignment = 4)
-      : SimtConfig(threadblock, warp, thread, Alignment{4, dst_alignment}) {}
+      : SimtConfig(block_tile, warp_tile, thread_tile, Alignment{4, dst_alignment}) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit): a view of the same
     return {kMainloop, threadblock, warp, thread, {1, 1, thread.k}, 2, alignment};
   }
@@ -79,13 +80,13 @@ struct SimtAsyncConfig {
   Alignment alignment;
   int registers = 0;
 
-  constexpr SimtAsyncConfig(TileShape threadblock, TileShape warp, TileShape thread, int stages,
-                            Alignment alignment)
-      : threadblock(threadblock),
-        warp(warp),
-        thread(thread),
-        stages(stages),
-        alignment(alignment) {}
+  constexpr SimtAsyncConfig(TileShape block_tile, TileShape warp_tile, TileShape thread_tile,
+                            int stage_count, Alignment accesses)
+      : threadblock(block_tile),
+        warp(warp_tile),
+        thread(thread_tile),
+        stages(stage_count),
+        alignment(accesses) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp, thread, {1, 1, 1}, stages, alignment};
   }
@@ -98,8 +99,8 @@ struct MmaSm75Config {
   Alignment alignment;  // dst: 8 fits channel runs of 8 bytes and longer; 16 is for int8 outputs
   int registers = 0;
 
-  constexpr MmaSm75Config(TileShape threadblock, TileShape warp, int dst_alignment = 8)
-      : threadblock(threadblock), warp(warp), alignment{16, dst_alignment} {}
+  constexpr MmaSm75Config(TileShape block_tile, TileShape warp_tile, int dst_alignment = 8)
+      : threadblock(block_tile), warp(warp_tile), alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp, {}, {8, 8, 16}, 2, alignment};
   }
@@ -115,11 +116,13 @@ struct MmaSm80Config {
   Alignment alignment;
   int registers = 0;
 
-  constexpr MmaSm80Config(TileShape threadblock, TileShape warp, int stages, Alignment alignment)
-      : threadblock(threadblock), warp(warp), stages(stages), alignment(alignment) {}
+  constexpr MmaSm80Config(TileShape block_tile, TileShape warp_tile, int stage_count,
+                          Alignment accesses)
+      : threadblock(block_tile), warp(warp_tile), stages(stage_count), alignment(accesses) {}
   // dst_alignment: 8 fits every layout whose channel runs are 8 bytes or longer.
-  constexpr MmaSm80Config(TileShape threadblock, TileShape warp, int stages, int dst_alignment = 8)
-      : MmaSm80Config(threadblock, warp, stages, Alignment{16, dst_alignment}) {}
+  constexpr MmaSm80Config(TileShape block_tile, TileShape warp_tile, int stage_count,
+                          int dst_alignment = 8)
+      : MmaSm80Config(block_tile, warp_tile, stage_count, Alignment{16, dst_alignment}) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp, {}, {16, 8, 32}, stages, alignment};
   }
@@ -151,11 +154,11 @@ struct WgmmaSm90Config {
   int turns = 1;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
-  constexpr WgmmaSm90Config(TileShape threadblock, TileShape warp, int blocks_per_sm = 1,
+  constexpr WgmmaSm90Config(TileShape block_tile, TileShape warp_tile, int resident_blocks = 1,
                             int dst_alignment = 16)
-      : threadblock(threadblock),
-        warp(warp),
-        blocks_per_sm(blocks_per_sm),
+      : threadblock(block_tile),
+        warp(warp_tile),
+        blocks_per_sm(resident_blocks),
         alignment{16, dst_alignment} {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp,  {},   {warp.m, 64, 32}, 2, alignment, blocks_per_sm,

@@ -13,12 +13,14 @@ namespace {
 std::uintptr_t BeginOf(const ListedTensor& t) {
   return reinterpret_cast<std::uintptr_t>(t.tensor.address);
 }
+__extension__ using Wide = unsigned __int128;
+
 // Behind its last byte; of tensors that no address space holds, its end.
 std::uintptr_t EndOf(const ListedTensor& t) {
-  const auto bytes = static_cast<unsigned __int128>(t.tensor.lines - 1) *
-                         static_cast<std::uint64_t>(t.tensor.pitch_bytes) +
-                     static_cast<std::uint64_t>(t.tensor.line_bytes);
-  const unsigned __int128 most = ~std::uintptr_t{0};
+  const auto bytes =
+      static_cast<Wide>(t.tensor.lines - 1) * static_cast<std::uint64_t>(t.tensor.pitch_bytes) +
+      static_cast<std::uint64_t>(t.tensor.line_bytes);
+  const Wide most = ~std::uintptr_t{0};
   return static_cast<std::uintptr_t>(std::min(BeginOf(t) + bytes, most));
 }
 

@@ -14,8 +14,8 @@ struct alignas(2 * sizeof(Type)) Complex {
                 "weft: Complex<T> takes T = float or double");
   Type re, im;
   Complex() = default;  // as a Type's: without a value
-  constexpr Complex(Type re, Type im = 0)
-      : re(re), im(im) {}  // NOLINT(runtime/explicit): as a Type is one
+  constexpr Complex(Type real, Type imaginary = 0)
+      : re(real), im(imaginary) {}  // NOLINT(runtime/explicit): as a Type is one
   constexpr Complex& operator+=(const Complex& other) {
     re += other.re, im += other.im;
     return *this;

@@ -179,8 +179,8 @@ void SyncWarp(Lane* lane, uint32_t mask, Location at) {
   Release(token);
   *dependency |= lane->dependency_met;
   Join(lane, Operation::kSyncWarp, 0, mask, Convergence::kMask, at,
-       [](Block&, Warp& warp, const Collective& c) {
-         ++warp.sync_count[std::countr_zero(c.mask)];
+       [](Block&, Warp& its_warp, const Collective& c) {
+         ++its_warp.sync_count[std::countr_zero(c.mask)];
          return true;
        });
   Acquire(token);
@@ -196,13 +196,13 @@ uint64_t Shuffle(Lane* lane, uint32_t mask, uint64_t bits, int source_lane, Loca
   warp.number[lane->lane] = static_cast<uint32_t>(source_lane);
   warp.result[lane->lane] = &result;
   Join(lane, Operation::kShuffle, 0, mask, Convergence::kMask, at,
-       [](Block&, Warp& warp, const Collective& c) {
+       [](Block&, Warp& its_warp, const Collective& c) {
          constexpr uint64_t kNobody = 0xBADBAD00BADBAD00ull;  // undefined by the hardware's manual
          for (uint32_t rest = c.arrived; rest != 0; rest &= rest - 1) {
            const int l = std::countr_zero(rest);
-           const uint32_t from = warp.number[l];
-           *static_cast<uint64_t*>(warp.result[l]) =
-               (c.arrived >> from & 1) != 0 ? warp.value[from] : kNobody;
+           const uint32_t from = its_warp.number[l];
+           *static_cast<uint64_t*>(its_warp.result[l]) =
+               (c.arrived >> from & 1) != 0 ? its_warp.value[from] : kNobody;
          }
          return true;
        });
@@ -216,14 +216,14 @@ uint32_t Ballot(Lane* lane, uint32_t mask, bool pred, Location at) {
   warp.value[lane->lane] = pred;
   warp.result[lane->lane] = &result;
   Join(lane, Operation::kBallot, 0, mask, Convergence::kMask, at,
-       [](Block&, Warp& warp, const Collective& c) {
+       [](Block&, Warp& its_warp, const Collective& c) {
          uint32_t votes = 0;
          for (uint32_t rest = c.arrived; rest != 0; rest &= rest - 1) {
            const int l = std::countr_zero(rest);
-           votes |= static_cast<uint32_t>(warp.value[l]) << l;
+           votes |= static_cast<uint32_t>(its_warp.value[l]) << l;
          }
          for (uint32_t rest = c.arrived; rest != 0; rest &= rest - 1) {
-           *static_cast<uint32_t*>(warp.result[std::countr_zero(rest)]) = votes;
+           *static_cast<uint32_t*>(its_warp.result[std::countr_zero(rest)]) = votes;
          }
          return true;
        });

@@ -70,7 +70,7 @@ foreach(folder layouts gemm prologues epilogues conv)
 endforeach()
 set(strict ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers_strict.cpp)
 file(WRITE ${strict} "${content}")
-add_test(NAME headers_strict COMMAND ${compiler} -Wextra -Werror ${strict})
+add_test(NAME headers_strict COMMAND ${compiler} -Wextra -Wshadow -Wpedantic -Werror ${strict})
 foreach(name accepted other_error)
   add_test(NAME compile_fail_harness_${name}
            COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_${name}.cpp ${compiler})
