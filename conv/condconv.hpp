@@ -135,6 +135,11 @@ class CondConv {
     }
     return op_.RunOnCpu(Rest(args), options);
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return gemm::RunOnCpuInCu<More...>();
+  }
 #endif
 
   // What Run checks before it launches.

@@ -154,6 +154,11 @@ class Convolution {
       return gemm::RunOnCpu<PolicyT>("conv", FactsOf<PolicyT>(), launch, options, stats);
     });
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return gemm::RunOnCpuInCu<More...>();
+  }
 #endif
 
   // What Run checks before it launches.

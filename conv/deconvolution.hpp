@@ -133,6 +133,11 @@ class Deconvolution {
       return op.RunOnCpu(phase, options);
     });
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return gemm::RunOnCpuInCu<More...>();
+  }
 #endif
 
   // What Run checks before it launches.

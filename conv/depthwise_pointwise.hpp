@@ -165,6 +165,11 @@ class DepthwisePointwise {
     const DepthwisePointwiseParams<PolicyT> params = Params(args);
     return gemm::RunOnCpu<PolicyT>("conv", LaunchFacts(), Launch(&params), options, stats);
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return gemm::RunOnCpuInCu<More...>();
+  }
 #endif
 
   // What Run checks before it launches.

@@ -77,6 +77,11 @@ class PooledAverage {
     const AverageParams params = Params(args);
     return gemm::RunOnCpu<AverageSums>("conv", kFacts, Launch(&params), options, nullptr);
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return gemm::RunOnCpuInCu<More...>();
+  }
 #endif
 
   // What Run checks before it launches.

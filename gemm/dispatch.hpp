@@ -270,6 +270,11 @@ class Dispatch<Family<Policies...>> {
                         arch::CpuStats* stats = nullptr) const {
     return Try([&](const auto& op) { return op.RunOnCpu(args, options, stats); });
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return RunOnCpuInCu<More...>();
+  }
 #endif
   absl::Status CheckArguments(const Arguments& args) const {
     return Try([&](const auto& op) { return op.CheckArguments(args); });

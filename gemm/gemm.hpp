@@ -168,6 +168,11 @@ class Gemm {
       return gemm::RunOnCpu<PolicyT>("gemm", Facts(), launch, options, stats);
     });
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(const Arguments&, const More&...) const {
+    return RunOnCpuInCu<More...>();
+  }
 #endif
 
   // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend

@@ -135,6 +135,11 @@ class Gemm<Listed<PolicyT>> {
       return gemm::RunOnCpu<Listed<PolicyT>>("gemm", Facts(), launch, options, stats);
     });
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(absl::Span<const Arguments>, const More&...) const {
+    return RunOnCpuInCu<More...>();
+  }
 #endif
 
  private:

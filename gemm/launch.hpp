@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/device.hpp"
@@ -150,6 +151,13 @@ template <class PolicyT>
   });
   if (stats != nullptr) *stats = report.stats;
   if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
+  return absl::OkStatus();
+}
+#else
+template <class... More>
+absl::Status RunOnCpuInCu() {
+  static_assert(sizeof...(More) == static_cast<std::size_t>(-1),
+                "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
   return absl::OkStatus();
 }
 #endif

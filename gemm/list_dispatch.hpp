@@ -111,6 +111,11 @@ class Dispatch<Family<Listed<Policies>...>> {
                         arch::CpuStats* stats = nullptr) const {
     return std::visit([&](const auto& op) { return op.RunOnCpu(args, options, stats); }, op_);
   }
+#else
+  template <class... More>
+  absl::Status RunOnCpu(absl::Span<const Arguments>, const More&...) const {
+    return RunOnCpuInCu<More...>();
+  }
 #endif
 
  private:

@@ -109,8 +109,18 @@ struct GridLaunch {
   const void* params;
 };
 
+// Kernels and the executor share containers of the standard library, which are others in its debug mode. The linker
+// names what is missing where a program has not what Weft was built with.
+#if defined(_GLIBCXX_DEBUG)
+inline namespace needs_a_Weft_built_with_GLIBCXX_DEBUG {
+#else
+inline namespace needs_a_Weft_built_without_GLIBCXX_DEBUG {
+#endif
+
 // The body of LaunchOnCpu.
 CpuReport RunGrid(const GridLaunch& launch, const CpuOptions& options);
+
+}  // namespace needs_a_Weft_built_with(out)_GLIBCXX_DEBUG
 
 }  // namespace cpu
 

@@ -101,6 +101,11 @@ add_executable(through_library empty.cpp)
 target_link_libraries(through_library PRIVATE shared)
 ")
   file(WRITE ${work}/empty.cpp "")
+  string(APPEND lists "if(NOWHERE)\n  weft_add_operators(my_program nowhere.hpp MyConv)\nendif()\n")
+  file(WRITE ${work}/c/CMakeLists.txt
+       "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(weft REQUIRED)\n")
+  failing_step("Weft is for C++, which p has not enabled: project(p LANGUAGES CXX)"
+               ${CMAKE_COMMAND} -S ${work}/c -B ${work}/c/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix})
 endif()
 if(CASE STREQUAL "subdirectory_cpu")  # whatever warnings the project wants
   string(APPEND lists "target_compile_options(my_program PRIVATE -Wall -Wextra -Wshadow -Wpedantic -Wconversion -Werror)\n")
@@ -108,7 +113,9 @@ endif()
 file(WRITE ${work}/CMakeLists.txt "${lists}")
 
 if(CASE STREQUAL "installed")
-  step(${configure})
+  failing_step("weft_add_operators: nowhere.hpp exists neither in ${work} nor where my_program finds its includes"
+               ${configure} -DNOWHERE=ON)
+  step(${configure} -DNOWHERE=OFF)
   if(CUDA)  # for what Weft was compiled for, as nobody has chosen
     read_commands()
     expect_architectures()
