@@ -175,7 +175,7 @@ class DefaultFloatingPoint {
 
 }  // namespace
 
-CpuReport RunGrid(const GridLaunch& launch, const CpuOptions& options) {
+CpuReport cpu::RunGrid(const GridLaunch& launch, const CpuOptions& options) {
   CpuReport report;
   report.error = LaunchFault(launch, options);
   if (!report.ok()) return report;

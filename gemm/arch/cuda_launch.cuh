@@ -71,9 +71,10 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>(kBefo
 }
 
 // The part of LaunchOnCuda that does not depend on the kernel's type.
-inline cudaError_t LaunchEntry(const void* entry, Dim3 grid, int threads, int shared_bytes,
-                               void** arguments, Stream stream,
-                               const LaunchAttributes& attributes) {
+[[gnu::visibility("hidden")]] inline cudaError_t LaunchEntry(const void* entry, Dim3 grid,
+                                                             int threads, int shared_bytes,
+                                                             void** arguments, Stream stream,
+                                                             const LaunchAttributes& attributes) {
   // Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
   // attribute of (function, device): setting it needs no stream, so capture does not mind, and no
   // synchronisation, so it is set each time instead of remembering devices in a global.
@@ -120,8 +121,10 @@ inline cudaError_t LaunchEntry(const void* entry, Dim3 grid, int threads, int sh
 // legal while the stream is being captured into a graph. `grid` is in blocks (x up to 2^31 - 1, y
 // and z up to 65535).
 template <class Kernel>
-LaunchResult LaunchOnCuda(Dim3 grid, const typename Kernel::Params& params, Stream stream,
-                          const LaunchAttributes& attributes = {}) {
+[[gnu::visibility("hidden")]] LaunchResult LaunchOnCuda(Dim3 grid,
+                                                        const typename Kernel::Params& params,
+                                                        Stream stream,
+                                                        const LaunchAttributes& attributes = {}) {
   static_assert(CheckedKernel<Kernel>::kOk);
   void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
   const cudaError_t error =

@@ -84,7 +84,7 @@ constexpr int RegistersOf() {
 
 // Shared memory of a block of a launch.
 template <class Kernel>
-constexpr int SharedBytes(const LaunchAttributes& attributes) {
+[[gnu::visibility("hidden")]] constexpr int SharedBytes(const LaunchAttributes& attributes) {
   constexpr int kAll = sizeof(typename Kernel::SharedStorage);
   return attributes.shared_bytes > 0 ? attributes.shared_bytes : kAll;
 }
