@@ -291,7 +291,7 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
     EXPECT_EQ(nhwc->config().mainloop, gemm::Mainloop::kMmaSm80);
     EXPECT_EQ(nc4->config().mainloop, gemm::Mainloop::kSimt);
     EXPECT_EQ(WgmmaCandidates(*nc32), std::pair(30, 30));
-    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(30, 30));
+    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(42, 42));
     EXPECT_EQ(WgmmaCandidates(*nc4), std::pair(4, 4));
     EXPECT_THAT(nc32->Describe(), Not(HasSubstr("wgmma")));
     EXPECT_THAT(nhwc->Describe(), HasSubstr(" refused"));
@@ -318,9 +318,9 @@ TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
   ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
 
-  // Channels of NHWC that 16-byte rows do not fit.
-  const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 24, 12, 40, 3, 1, 1), GpuFacts());
-  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(30, 30));
+  // Channels of NHWC that 8-byte loads do not fit.
+  const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 20, 12, 40, 3, 1, 1), GpuFacts());
+  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(42, 42));
   ExpectExact<NHWC, KRSC, NHWC>(nhwc, reference::ReluActivation());
 
   Problem dilated = SquareProblem(2, 3, 20, 32, 3, 2, 1);
