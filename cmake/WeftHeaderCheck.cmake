@@ -1,4 +1,6 @@
-# header_check: each header of the library compiled alone, by g++ and, where CUDA is, by nvcc (device pass only).
+# header_check: each header of the library compiled alone, by g++; where CUDA is, those of CUDA alone by nvcc (device
+# pass only), and all that are for both compilers by nvcc too, a folder of them in one file: what a header lacks g++ has
+# said.
 # The header that a .cpp of the same name includes first is compiled alone there. Those of tests and programs are
 # nobody else's, and left out.
 #
@@ -6,15 +8,22 @@
 # left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil or what Dispatch is
 # made of.
 
-# One TU per header, which includes it twice. A kernel's headers must not bring in Abseil.
+# What includes `header` twice. A kernel's headers must not bring in Abseil.
+function(weft_header_includes out header extension)
+  cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
+  set(content "#include \"weft/${path}\"\n#include \"weft/${path}\"  // again: guarded\n")
+  if(extension STREQUAL "cu")
+    string(APPEND content "#ifdef ABSL_BASE_CONFIG_H_\n#error \"kernel headers never include Abseil\"\n#endif\n")
+  endif()
+  set(${out} "${content}" PARENT_SCOPE)
+endfunction()
+
+# One TU per header.
 function(weft_header_units out extension)
   set(units)
   foreach(header IN LISTS ARGN)
+    weft_header_includes(content ${header} ${extension})
     cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
-    set(content "#include \"weft/${path}\"\n#include \"weft/${path}\"  // again: guarded\n")
-    if(extension STREQUAL "cu")
-      string(APPEND content "#ifdef ABSL_BASE_CONFIG_H_\n#error \"kernel headers never include Abseil\"\n#endif\n")
-    endif()
     set(unit ${CMAKE_CURRENT_BINARY_DIR}/header_check/${path}.${extension})
     file(CONFIGURE OUTPUT ${unit} CONTENT "${content}" @ONLY)
     list(APPEND units ${unit})
@@ -53,19 +62,29 @@ if(cxx_headers)
 endif()
 
 if(WEFT_HAVE_CUDA)
-  foreach(header IN LISTS library_headers)
-    file(STRINGS ${header} abseil REGEX "^#include [\"<](absl/|weft/(layouts/abseil|gemm/dispatch|gemm/tile_model)\\.hpp)" LIMIT_COUNT 1)
-    if(NOT abseil AND NOT header MATCHES "/cpu_[^/]*$|/cpu/")
-      list(APPEND cuda_headers ${header})
-    endif()
+  foreach(folder layouts prologues epilogues gemm conv)
+    set(together)
+    foreach(header IN LISTS library_headers)
+      if(NOT header MATCHES "^${PROJECT_SOURCE_DIR}/${folder}/" OR header MATCHES "/cpu_[^/]*$|/cpu/")
+        continue()
+      endif()
+      file(STRINGS ${header} host REGEX "^#include [\"<](absl/|weft/(layouts/abseil|gemm/choice|gemm/dispatch|gemm/tile_model)\\.hpp)" LIMIT_COUNT 1)
+      if(header MATCHES "/cuda_[^/]*$|/cuda/")
+        list(APPEND cuda_headers ${header})
+      elseif(NOT host)
+        weft_header_includes(content ${header} cu)
+        string(APPEND together "${content}")
+      endif()
+    endforeach()
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/header_check/${folder}.cu)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "${together}" @ONLY)
+    list(APPEND folder_units ${unit})
   endforeach()
-  if(cuda_headers)
-    weft_header_units(units cu ${cuda_headers})
-    add_library(header_check_cuda OBJECT EXCLUDE_FROM_ALL ${units})
-    weft_own(header_check_cuda)
-    set_target_properties(header_check_cuda PROPERTIES
-      CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 90a-virtual)
-    target_link_libraries(header_check_cuda PRIVATE weft::headers)
-    add_dependencies(header_check header_check_cuda)
-  endif()
+  weft_header_units(units cu ${cuda_headers})
+  add_library(header_check_cuda OBJECT EXCLUDE_FROM_ALL ${units} ${folder_units})
+  weft_own(header_check_cuda)
+  set_target_properties(header_check_cuda PROPERTIES
+    CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 90a-virtual)
+  target_link_libraries(header_check_cuda PRIVATE weft::headers)
+  add_dependencies(header_check header_check_cuda)
 endif()

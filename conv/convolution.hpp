@@ -79,6 +79,7 @@ class Convolution {
 
  public:
   using Problem = conv::Problem;
+  using Planner = ConvolutionPlanner;
   using Element = typename PolicyT::Element;
   using Output = typename Epilogue::Output;
   using Filter = PackedFilter<typename PolicyT::FilterLayout, std::int8_t, Prologue>;
@@ -88,20 +89,18 @@ class Convolution {
   using ResidualElement = typename Arguments::ResidualElement;
 
   static constexpr TileFacts Facts() { return FactsOf<PolicyT>(); }
+  static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
-    absl::StatusOr<Geometry> geometry = MakeGeometry(problem, FactsOf<PolicyT>());
-    if (!geometry.ok()) return geometry.status();
-    return Convolution(*geometry);
+    return Planned(Planner::Make(problem, FactsOf<PolicyT>(), nullptr));
   }
 
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Convolution> Create(const Problem& problem,
                                             const arch::DeviceLimits& device) {
-    if (absl::Status s = gemm::CheckDevice("conv", FactsOf<PolicyT>(), device); !s.ok()) return s;
-    return Create(problem);
+    return Planned(Planner::Make(problem, FactsOf<PolicyT>(), &device));
   }
 
   const Problem& problem() const { return geometry_.problem; }
@@ -131,7 +130,7 @@ class Convolution {
   std::int64_t filters() const { return Prologue::Filters(geometry_.batch); }
 
   // One line: tile, path, grid, shared memory, layouts.
-  std::string Describe() const { return DescribeGeometry(geometry_, FactsOf<PolicyT>()); }
+  std::string Describe() const { return Planner::Describe(geometry_, FactsOf<PolicyT>()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
@@ -165,7 +164,14 @@ class Convolution {
   absl::Status CheckArguments(const Arguments& args) const;
 
  private:
+  template <class>
+  friend class gemm::Dispatch;  // which makes the plans
+
   explicit Convolution(const Geometry& geometry) : geometry_(geometry) {}
+  static absl::StatusOr<Convolution> Planned(const absl::StatusOr<Geometry>& geometry) {
+    if (!geometry.ok()) return geometry.status();
+    return Convolution(*geometry);
+  }
 
   // Checks the arguments, and calls start(launch).
   template <class StartFunction>

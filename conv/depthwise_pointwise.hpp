@@ -73,6 +73,16 @@ inline std::string AccessNote(const DepthwisePointwiseProblem&, const std::vecto
   return "";
 }
 
+}  // namespace weft::conv
+
+namespace weft::gemm::internal {
+
+WEFT_CHOOSE(extern, conv::DepthwisePointwisePlanner)
+
+}  // namespace weft::gemm::internal
+
+namespace weft::conv {
+
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
 template <class PolicyT>
@@ -85,6 +95,7 @@ class DepthwisePointwise {
 
  public:
   using Problem = DepthwisePointwiseProblem;
+  using Planner = DepthwisePointwisePlanner;
   using Element = typename PolicyT::Element;
   using Middle = typename FirstEpilogue::Output;  // between the two convolutions
   using Output = typename Epilogue::Output;
@@ -104,13 +115,22 @@ class DepthwisePointwise {
     return facts;
   }
 
+  // That Planner asks for.
+  static constexpr DepthwisePointwiseFacts PlanFacts() {
+    return {.depthwise = FactsOf<First>(),
+            .pointwise = FactsOf<Second>(),
+            .tile = Facts(),
+            .config = PolicyT::config,
+            .blocks_by_registers = {kBlocks<0>, kBlocks<1>, kBlocks<2>, kBlocks<3>},
+            .src_layout = PolicyT::SrcLayout::kName,
+            .dst_layout = PolicyT::DstLayout::kName};
+  }
+
   // k: the output channels of the 1x1 convolution. Errors as Convolution's for each of the two;
   // Unimplemented for filters other than 3x3 and 5x5, strides other than 1 and 2, dilation and
   // Mode::kConvolution; ResourceExhausted for more channels than fit in shared memory.
   static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem) {
-    absl::StatusOr<DepthwisePointwisePlan> plan = PlanDepthwisePointwise(problem, PlanFacts());
-    if (!plan.ok()) return plan.status();
-    return DepthwisePointwise(*plan);
+    return Planned(Planner::Make(problem, PlanFacts(), nullptr));
   }
   static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k) {
     return Create(Problem{depthwise, k});
@@ -119,10 +139,7 @@ class DepthwisePointwise {
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run it.
   static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem,
                                                    const arch::DeviceLimits& device) {
-    absl::StatusOr<DepthwisePointwise> op = Create(problem);
-    if (!op.ok()) return op;
-    if (absl::Status s = gemm::CheckDevice("conv", op->LaunchFacts(), device); !s.ok()) return s;
-    return op;
+    return Planned(Planner::Make(problem, PlanFacts(), &device));
   }
   static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k,
                                                    const arch::DeviceLimits& device) {
@@ -145,7 +162,7 @@ class DepthwisePointwise {
   FilterExtents depthwise_filter_extents() const { return problem().depthwise_filter(); }
 
   // One line.
-  std::string Describe() const { return DescribeDepthwisePointwise(plan_, PlanFacts()); }
+  std::string Describe() const { return Planner::Describe(plan_, PlanFacts()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. Errors as Convolution::Run's.
@@ -153,7 +170,8 @@ class DepthwisePointwise {
                    const gemm::LaunchOptions& options = {}) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const DepthwisePointwiseParams<PolicyT> params = Params(args);
-    return gemm::RunOnGpu<PolicyT>("conv", LaunchFacts(), Launch(&params), stream, options);
+    return gemm::RunOnGpu<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params), stream,
+                                   options);
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -163,7 +181,8 @@ class DepthwisePointwise {
                         arch::CpuStats* stats = nullptr) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     const DepthwisePointwiseParams<PolicyT> params = Params(args);
-    return gemm::RunOnCpu<PolicyT>("conv", LaunchFacts(), Launch(&params), options, stats);
+    return gemm::RunOnCpu<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params), options,
+                                   stats);
   }
 #else
   template <class... More>
@@ -238,26 +257,19 @@ class DepthwisePointwise {
   }
 
  private:
+  template <class>
+  friend class gemm::Dispatch;  // which makes the plans
+
   explicit DepthwisePointwise(const DepthwisePointwisePlan& plan) : plan_(plan) {}
+  static absl::StatusOr<DepthwisePointwise> Planned(
+      const absl::StatusOr<DepthwisePointwisePlan>& plan) {
+    if (!plan.ok()) return plan.status();
+    return DepthwisePointwise(*plan);
+  }
 
   template <int i>
   static constexpr int kBlocks =
       DepthwisePointwiseKernel<PolicyT, kFirstFusedShape + i>::kMinBlocksPerSm;
-  static constexpr DepthwisePointwiseFacts PlanFacts() {
-    return {.depthwise = FactsOf<First>(),
-            .pointwise = FactsOf<Second>(),
-            .config = PolicyT::config,
-            .blocks_by_registers = {kBlocks<0>, kBlocks<1>, kBlocks<2>, kBlocks<3>},
-            .src_layout = PolicyT::SrcLayout::kName,
-            .dst_layout = PolicyT::DstLayout::kName};
-  }
-
-  gemm::TileFacts LaunchFacts() const {
-    gemm::TileFacts facts = Facts();
-    facts.shared_bytes = plan_.shared_bytes;
-    return facts;
-  }
-
   gemm::Launch Launch(const DepthwisePointwiseParams<PolicyT>* params) const {
     return {.kernel = plan_.kernel,
             .params = params,

@@ -85,8 +85,20 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   return plan;
 }
 
-std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,
-                                       const DepthwisePointwiseFacts& facts) {
+absl::StatusOr<DepthwisePointwisePlan> DepthwisePointwisePlanner::Make(
+    const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts,
+    const arch::DeviceLimits* device) {
+  absl::StatusOr<DepthwisePointwisePlan> plan = PlanDepthwisePointwise(problem, facts);
+  if (!plan.ok() || device == nullptr) return plan;
+  if (absl::Status s = gemm::CheckDevice("conv", LaunchFacts(*plan, facts.tile), *device);
+      !s.ok()) {
+    return s;
+  }
+  return plan;
+}
+
+std::string DepthwisePointwisePlanner::Describe(const DepthwisePointwisePlan& plan,
+                                                const DepthwisePointwiseFacts& facts) {
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   return absl::StrFormat(
       "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "

@@ -17,6 +17,7 @@ namespace weft::conv {
 // What both halves of a DepthwisePointwise say, compiled once.
 struct DepthwisePointwiseFacts {
   TileFacts depthwise, pointwise;
+  TileFacts tile;  // DepthwisePointwise::Facts()
   DepthwisePointwiseConfig config;
   int blocks_by_registers[kFusedShapes] = {};  // of a multiprocessor, for each kernel
   const char* src_layout = "";
@@ -47,8 +48,22 @@ struct DepthwisePointwisePlan {
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts);
 
-// One line: both halves, blocks, shared memory.
-std::string DescribeDepthwisePointwise(const DepthwisePointwisePlan& plan,
-                                       const DepthwisePointwiseFacts& facts);
+// What gemm::Dispatch asks of these operators, as of convolutions (ConvolutionPlanner).
+struct DepthwisePointwisePlanner {
+  using Problem = DepthwisePointwiseProblem;
+  using Facts = DepthwisePointwiseFacts;
+  using Plan = DepthwisePointwisePlan;
+  static const TileFacts& TileOf(const Facts& facts) { return facts.tile; }
+  static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
+                                   const arch::DeviceLimits* device);
+  // One line: both halves, blocks, shared memory.
+  static std::string Describe(const Plan& plan, const Facts& facts);
+};
+
+// The tile's, with the shared memory of the plan's problem.
+inline TileFacts LaunchFacts(const DepthwisePointwisePlan& plan, TileFacts tile) {
+  tile.shared_bytes = plan.shared_bytes;
+  return tile;
+}
 
 }  // namespace weft::conv

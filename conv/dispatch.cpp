@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/depthwise_pointwise.hpp"
 
 namespace weft::conv {
 
@@ -34,3 +35,10 @@ std::string AccessNote(const Problem& problem, const std::vector<Candidate>& can
 }
 
 }  // namespace weft::conv
+
+namespace weft::gemm::internal {
+
+WEFT_CHOOSE(, conv::ConvolutionPlanner)
+WEFT_CHOOSE(, conv::DepthwisePointwisePlanner)
+
+}  // namespace weft::gemm::internal

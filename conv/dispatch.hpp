@@ -20,6 +20,12 @@
 #include "weft/conv/tuning.hpp"
 #include "weft/gemm/dispatch.hpp"
 
+namespace weft::gemm::internal {
+
+WEFT_CHOOSE(extern, conv::ConvolutionPlanner)
+
+}  // namespace weft::gemm::internal
+
 namespace weft::conv {
 
 using gemm::Candidate;

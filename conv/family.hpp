@@ -51,6 +51,7 @@ struct OperatorKind<PolicyT> {
                                                                               : "";
   static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
+  static constexpr bool kIntegerSums = true;
 };
 
 // Include weft/conv/depthwise_pointwise.hpp for a Dispatch of these.
@@ -66,6 +67,7 @@ struct OperatorKind<PolicyT> {
   static constexpr const char* kBy = "_depthwise_pointwise";
   static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
+  static constexpr bool kIntegerSums = true;
 };
 
 }  // namespace weft::gemm

@@ -242,7 +242,15 @@ absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, st
   return absl::OkStatus();
 }
 
-std::string DescribeGeometry(const Geometry& g, const TileFacts& f) {
+absl::StatusOr<Geometry> ConvolutionPlanner::Make(const Problem& problem, const TileFacts& facts,
+                                                  const arch::DeviceLimits* device) {
+  if (device != nullptr) {
+    if (absl::Status s = gemm::CheckDevice("conv", facts, *device); !s.ok()) return s;
+  }
+  return MakeGeometry(problem, facts);
+}
+
+std::string ConvolutionPlanner::Describe(const Geometry& g, const TileFacts& f) {
   const TileDescription& c = f.config;
   if (IsDepthwise(f)) return DescribeDepthwise(g.depthwise, f);
   const bool engine = f.stage_bytes > 0;

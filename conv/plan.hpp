@@ -91,6 +91,19 @@ struct Geometry {
 // groups do not fit the layouts; OutOfRange where a 32-bit index of the kernel would overflow.
 absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& facts);
 
+// What gemm::Dispatch asks of convolutions: plans, which need no kernel.
+struct ConvolutionPlanner {
+  using Problem = conv::Problem;
+  using Facts = TileFacts;
+  using Plan = Geometry;
+  static const TileFacts& TileOf(const Facts& facts) { return facts; }
+  // As Convolution::Create. device: null for the CPU.
+  static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
+                                   const arch::DeviceLimits* device);
+  // One line for people: tile, path, grid, shared memory, layouts.
+  static std::string Describe(const Plan& plan, const Facts& facts);
+};
+
 // InvalidArgument if the filter was packed for other extents than `wanted`, or if the bank has not
 // the filters that the prologue wants (`filters`; 0: any number). field: of the arguments.
 absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
@@ -211,8 +224,5 @@ template <class PolicyT>
   params.output.rows = g.depthwise.rows;
   return params;
 }
-
-// One line for people: tile, path, grid, shared memory, layouts.
-std::string DescribeGeometry(const Geometry& geometry, const TileFacts& facts);
 
 }  // namespace weft::conv

@@ -57,6 +57,23 @@ void RefuseWithoutGpuCode(const char* who, const char* cmake, const bool* has_co
   }
 }
 
+void RefuseWithoutCpuCode(const char* who, const bool* on_cpu, std::vector<Candidate>* candidates) {
+  for (Candidate& c : *candidates) {
+    if (*on_cpu++ || !c.status.ok()) continue;
+    c.status = absl::FailedPreconditionError(absl::StrCat(
+        who,
+        ": of this family Dispatch compiles other tiles for the CPU, which have the same results; "
+        "run the policy by itself"));
+  }
+}
+
+absl::Status NoCpuCode(const char* who, const TileDescription& tile, const absl::Status& status) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      who, ": no tile of the family that is compiled for the CPU takes what ", TileName(tile),
+      " takes; run that policy on the CPU by itself, or give the family one that takes it (",
+      status.message(), ")"));
+}
+
 int Cheapest(const std::vector<Candidate>& candidates, const std::function<bool(int)>& counts) {
   int best = -1;
   for (int i = 0; i < static_cast<int>(candidates.size()); ++i) {
@@ -160,5 +177,7 @@ Tuned LookUp(const TuningTable& table, const std::string& operator_name,
   }
   return {index, note};
 }
+
+WEFT_CHOOSE(, GemmPlanner)
 
 }  // namespace weft::gemm::internal

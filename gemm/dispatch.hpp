@@ -16,115 +16,25 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <optional>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "weft/gemm/choice.hpp"
 #include "weft/gemm/family.hpp"
 #include "weft/gemm/gemm.hpp"
-#include "weft/gemm/tile_model.hpp"
-#include "weft/gemm/tuning.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 
-// One policy of a family and what became of it.
-struct Candidate {
-  TileFacts facts;
-  absl::Status status;    // why the policy refuses the problem or the machine
-  Prediction prediction;  // if it does not
-};
-
-struct DispatchOptions {
-  // Measured choices, asked before the model; read by Create only. Null: the model alone.
-  const TuningTable* tuning = nullptr;
-};
-
-// What a problem's extents, as they are, cost the chosen policy in the width of its loads and stores,
-// for Describe; ends with "; ". Other kinds of operators have an overload for their problems.
-inline std::string AccessNote(const GemmProblem&, const std::vector<Candidate>&, int) {
-  return "";
-}
-
 namespace internal {
 
-// If this program holds GPU code for some of the candidates (has_code[i]), the others are refused.
-// who, cmake: OperatorKind's.
-void RefuseWithoutGpuCode(const char* who, const char* cmake, const bool* has_code,
-                          std::vector<Candidate>* candidates);
-
-// The index of the accepted candidate with the least prediction, of those that count if that is given;
-// -1 if there is none.
-int Cheapest(const std::vector<Candidate>& candidates,
-             const std::function<bool(int index)>& counts = nullptr);
-
-// "mma_sm80 128x64x64, 3 stages"
-std::string TileName(const TileDescription& config);
-
-// The accepted candidate with the least prediction among those that ask less of addresses than `than`
-// does; -1 if there is none. Narrower loads and stores ask less; a wgmma_sm90 tile asks for more than
-// the others.
-int LessStrict(const std::vector<Candidate>& candidates, int than);
-
-// Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
-// multiprocessors".
-std::string Why(const std::vector<Candidate>& candidates, int chosen, const std::string& machine);
-
-// What a tuning table says of a problem.
-struct Tuned {
-  int index = -1;    // the policy it names; -1: the model is to choose
-  std::string note;  // why, for Describe
-};
-Tuned LookUp(const TuningTable& table, const std::string& operator_name,
-             const TunedProblem& problem, const GpuFacts& gpu,
-             const std::vector<Candidate>& candidates);
-
-// One policy and what becomes of it: the model asks the plan that the policy makes. *made: its
-// operator, unless it refuses.
-template <std::size_t kIndex, class AnyOp, class Problem, class Machine>
-Candidate Consider(const Problem& problem, const Machine& machine, std::optional<AnyOp>* made) {
-  using Op = std::variant_alternative_t<kIndex, AnyOp>;
-  auto op = [&] {
-    if constexpr (std::is_same_v<Machine, GpuFacts>) {
-      return Op::Create(problem, machine.limits);
-    } else {
-      return Op::Create(problem);
-    }
-  }();
-  Candidate candidate = {Op::Facts(), op.status(), {}};
-  if (op.ok()) {
-    candidate.prediction = Predict(op->counts(), candidate.facts, machine);
-    made->emplace(std::in_place_index<kIndex>, *std::move(op));
-  }
-  return candidate;
-}
-
-// What became of all policies, in a family's order; AnyOp: their operators.
-template <class AnyOp>
-struct Considered {
-  std::vector<std::optional<AnyOp>> ops;
-  std::vector<Candidate> candidates;
-};
-template <class AnyOp, class... Policies, class Problem, class Machine>
-Considered<AnyOp> ConsiderAll(const Problem& problem, const Machine& machine) {
-  using Kind = OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>;
-  Considered<AnyOp> all = {std::vector<std::optional<AnyOp>>(sizeof...(Policies)), {}};
-  [&]<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
-    all.candidates = {Consider<kIndices>(problem, machine, &all.ops[kIndices])...};
-  }
-  (std::index_sequence_for<Policies...>());
-  if constexpr (std::is_same_v<Machine, GpuFacts>) {
-    const bool has_code[] = {HasGpuCode<Policies>()...};
-    RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &all.candidates);
-  }
-  return all;
-}
+WEFT_CHOOSE(extern, GemmPlanner)
 
 // Convolutions have a filter.
 template <class Op>
@@ -148,7 +58,8 @@ class Dispatch {
                 "weft::conv::Convolution<Policy> or weft::gemm::Gemm<Policy>");
 };
 
-// As immutable and as cheap to copy as the operator, but for the text of Describe.
+// As immutable as the operator. RunOnCpu and Run instantiate what they run; who only asks for a choice compiles no
+// kernel.
 template <class... Policies>
 class Dispatch<Family<Policies...>> {
   static_assert(CheckedFamily<Policies...>::kValid);
@@ -159,7 +70,9 @@ class Dispatch<Family<Policies...>> {
   using FirstPolicy = std::tuple_element_t<0, std::tuple<Policies...>>;
   using Kind = OperatorKind<FirstPolicy>;
   using First = OperatorOf<FirstPolicy>;
-  using AnyOp = std::variant<OperatorOf<Policies>...>;
+  using Planner = typename First::Planner;
+  using Plan = typename Planner::Plan;
+  using Planned = internal::PlannedPolicy<Plan>;
 
  public:
   using Problem = typename First::Problem;
@@ -180,10 +93,18 @@ class Dispatch<Family<Policies...>> {
     return {TileDescription(Policies::config)...};
   }
 
+  // Which of them are compiled for the CPU: all, but where sums are integers, so that every tile has the same
+  // results, those of internal::TilesForCpu, mostly two.
+  static constexpr std::array<bool, kPolicies> OnCpu() {
+    std::array<bool, kPolicies> all;
+    all.fill(true);
+    return Kind::kIntegerSums ? internal::TilesForCpu(Configs()) : all;
+  }
+
   // Chooses for `gpu` or for the CPU. Policies that refuse the problem or do not fit the GPU are
   // passed over; so are those that this program holds no GPU code for, if it holds some for
-  // others. If all refuse, the first one's error, which is the operator's. InvalidArgument for
-  // facts that describe no machine.
+  // others, and for the CPU those without CPU code. If all refuse, the first one's error, which is the
+  // operator's. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
     return Choose(problem, gpu, options);
@@ -215,60 +136,64 @@ class Dispatch<Family<Policies...>> {
                                                 " is not a policy of this family; give 0 to ",
                                                 kPolicies - 1));
     }
-    absl::StatusOr<AnyOp> op = Make(problem, index, std::index_sequence_for<Policies...>());
-    if (!op.ok()) return op.status();
-    return Dispatch(*std::move(op), {}, false, "chosen by index");
+    auto plan = Planner::Make(problem, kFacts[index], nullptr);
+    if (!plan.ok()) return plan.status();
+    return Dispatch({problem, {index, *std::move(plan)}, {}, {}, false, "chosen by index"});
   }
 
-  const Problem& problem() const {
-    return Visit([](const auto& op) -> const Problem& { return op.problem(); });
-  }
+  const Problem& problem() const { return plan().problem; }
   // Of convolutions.
-  std::int64_t src_size() const {
-    return Visit([](const auto& op) { return op.src_size(); });
-  }
-  std::int64_t dst_size() const {
-    return Visit([](const auto& op) { return op.dst_size(); });
-  }
-  std::int64_t dst_bytes() const {
-    return Visit([](const auto& op) { return op.dst_bytes(); });
-  }
+  std::int64_t src_size() const { return First(plan()).src_size(); }
+  std::int64_t dst_size() const { return First(plan()).dst_size(); }
+  std::int64_t dst_bytes() const { return First(plan()).dst_bytes(); }
 
   // Of products: the most bytes of args.workspace that a tile which may run wants.
   std::int64_t workspace_size() const {
-    const auto size = [](const auto& op) { return op.workspace_size(); };
-    std::int64_t most = Visit(size);
-    for (const AnyOp& other : others_) most = (std::max)(most, std::visit(size, other));
+    std::int64_t most = plan().workspace_bytes;
+    for (const Planned& other : choice_.others) most = (std::max)(most, other.plan.workspace_bytes);
     return most;
   }
 
   // The chosen policy's place in the family and its tile.
-  int index() const { return static_cast<int>(op_.index()); }
-  TileDescription config() const { return Configs()[op_.index()]; }
+  int index() const { return choice_.chosen.index; }
+  TileDescription config() const { return Configs()[index()]; }
 
   // What was considered, in the family's order; empty after CreateAt.
-  const std::vector<Candidate>& candidates() const { return candidates_; }
+  const std::vector<Candidate>& candidates() const { return choice_.candidates; }
 
   // Whether a tuning table's measurement decided.
-  bool measured() const { return measured_; }
+  bool measured() const { return choice_.measured; }
 
   // One line: what will run, and why it was chosen.
   std::string Describe() const {
-    return absl::StrCat(Visit([](const auto& op) { return op.Describe(); }), "; ", why_);
+    return absl::StrCat(Planner::Describe(plan(), kFacts[index()]), "; ", why());
   }
   // The second half of it.
-  const std::string& why() const { return why_; }
+  const std::string& why() const { return choice_.why; }
 
   // As the operator's. Where addresses are not aligned as the chosen tile wants them, the best of the
   // tiles that ask less runs; Describe names it.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    return Try([&](const auto& op) { return op.Run(args, stream, options); });
+    constexpr RunFunction* kRun[] = {&RunWith<Policies>...};
+    return Try([&](const Planned& p) { return kRun[p.index](p.plan, args, stream, options); });
   }
 #if defined(WEFT_CPU_BACKEND)
+  // The results that Run has, to the bit: of the chosen tile if it is compiled for the CPU (OnCpu), else of
+  // another one. A given policy's kernel runs on the CPU by itself, as a Convolution<P> or a Gemm<P>.
+  // FailedPrecondition if no tile that is compiled for the CPU takes a problem or addresses that the chosen one takes.
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
-    return Try([&](const auto& op) { return op.RunOnCpu(args, options, stats); });
+    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
+    constexpr CpuFunction* kRun[] = {CpuFunctionOf<Policies>()...};
+    absl::Status refusal;
+    for (const Planned& p : ForCpu(&refusal)) {
+      absl::Status s = kCheck[p.index](p.plan, args);
+      if (s.ok()) return kRun[p.index](p.plan, args, options, stats);
+      refusal.Update(s);
+    }
+    return internal::NoCpuCode(Kind::kWho, config(), refusal);
   }
 #else
   template <class... More>
@@ -277,82 +202,89 @@ class Dispatch<Family<Policies...>> {
   }
 #endif
   absl::Status CheckArguments(const Arguments& args) const {
-    return Try([&](const auto& op) { return op.CheckArguments(args); });
+    constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
+    return Try([&](const Planned& p) { return kCheck[p.index](p.plan, args); });
   }
 
  private:
-  Dispatch(AnyOp op, std::vector<Candidate> candidates, bool measured, std::string why)
-      : op_(std::move(op)),
-        candidates_(std::move(candidates)),
-        measured_(measured),
-        why_(std::move(why)) {}
+  static constexpr
+      typename Planner::Facts kFacts[kPolicies] = {OperatorOf<Policies>::PlanFacts()...};
 
-  template <class Function>
-  decltype(auto) Visit(Function&& function) const {
-    return std::visit(std::forward<Function>(function), op_);
+  explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
+
+  const Plan& plan() const {
+    return choice_.chosen.plan;
   }
 
-  // run(op): an InvalidArgument is one of arguments, before anything was started.
+  using RunFunction = absl::Status(const Plan&, const Arguments&, Stream, const LaunchOptions&);
+  template <class PolicyT>
+  static absl::Status RunWith(const Plan& plan, const Arguments& args, Stream stream,
+                              const LaunchOptions& options) {
+    return OperatorOf<PolicyT>(plan).Run(args, stream, options);
+  }
+  using CheckFunction = absl::Status(const Plan&, const Arguments&);
+  template <class PolicyT>
+  static absl::Status CheckFor(const Plan& plan, const Arguments& args) {
+    return OperatorOf<PolicyT>(plan).CheckArguments(args);
+  }
+
+#if defined(WEFT_CPU_BACKEND)
+  using CpuFunction = absl::Status(const Plan&, const Arguments&, const arch::CpuOptions&,
+                                   arch::CpuStats*);
+  template <class PolicyT>
+  static constexpr CpuFunction* CpuFunctionOf() {
+    constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
+    constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
+    if constexpr (OnCpu()[kIndex]) {
+      return [](const Plan& plan, const Arguments& args, const arch::CpuOptions& options,
+                arch::CpuStats* stats) {
+        return OperatorOf<PolicyT>(plan).RunOnCpu(args, options, stats);
+      };
+    } else {
+      return nullptr;
+    }
+  }
+
+  // What RunOnCpu tries, one after the other.
+  std::vector<Planned> ForCpu(absl::Status* refusal) const {
+    std::vector<Planned> order;
+    if (OnCpu()[index()]) order.push_back(choice_.chosen);
+    auto others = Kind::kIntegerSums
+                      ? internal::PlansForCpu<Planner>(choice_.problem, FactsOfFamily({}), refusal)
+                      : choice_.others;
+    order.insert(order.end(), others.begin(), others.end());
+    return order;
+  }
+#endif
+
+  // run(p) for the chosen policy p and, after an InvalidArgument, which is one of arguments, before anything
+  // was started, for the others.
   template <class Function>
   absl::Status Try(const Function& run) const {
-    absl::Status status = Visit(run);
-    for (const AnyOp& other : others_) {
+    absl::Status status = run(choice_.chosen);
+    for (const Planned& other : choice_.others) {
       if (!absl::IsInvalidArgument(status)) break;
       // nvcc takes the assignment for a Status that somebody drops.
-      static_cast<void>(status = std::visit(run, other));
+      static_cast<void>(status = run(other));
     }
     return status;
+  }
+
+  static internal::FamilyFacts<Planner> FactsOfFamily(absl::Span<const bool> has_gpu_code) {
+    static constexpr std::array<bool, kPolicies> kOnCpu = OnCpu();
+    return {Kind::kWho, Kind::kCMake, &FamilyName, kFacts, has_gpu_code, kOnCpu};
   }
 
   template <class Machine>
   static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
                                          const DispatchOptions& options) {
-    if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
-    auto [ops, candidates] = internal::ConsiderAll<AnyOp, Policies...>(problem, machine);
-    const int cheapest = internal::Cheapest(candidates);
-    if (cheapest < 0) return candidates[0].status;
-    internal::Tuned tuned;
-    if constexpr (std::is_same_v<Machine, GpuFacts>) {
-      if (options.tuning != nullptr) {
-        tuned = internal::LookUp(*options.tuning, FamilyName(), problem, machine, candidates);
-      }
-    }
-    const bool measured = tuned.index >= 0;
-    const int chosen = measured ? tuned.index : cheapest;
-    std::string why = AccessNote(problem, candidates, chosen) + tuned.note;
-    if (!measured) {
-      absl::StrAppend(&why, tuned.note.empty() ? "" : "; ",
-                      internal::Why(candidates, chosen, MachineName(machine)));
-    }
-    std::vector<AnyOp> others;
-    for (int i = chosen; (i = internal::LessStrict(candidates, i)) >= 0;) {
-      absl::StrAppend(&why, others.empty() ? "; addresses that it refuses go to " : ", then to ",
-                      internal::TileName(Configs()[i]));
-      others.push_back(*std::move(ops[i]));
-    }
-    Dispatch dispatch(*std::move(ops[chosen]), std::move(candidates), measured, std::move(why));
-    dispatch.others_ = std::move(others);
-    return dispatch;
-  }
-  template <std::size_t kIndex>
-  static absl::StatusOr<AnyOp> MakeAt(const Problem& problem) {
-    auto op = std::variant_alternative_t<kIndex, AnyOp>::Create(problem);
-    if (!op.ok()) return op.status();
-    return AnyOp(std::in_place_index<kIndex>, *std::move(op));
-  }
-  template <std::size_t... kIndices>
-  static absl::StatusOr<AnyOp> Make(const Problem& problem, int index,
-                                    std::index_sequence<kIndices...>) {
-    using Maker = absl::StatusOr<AnyOp>(const Problem&);
-    constexpr Maker* kMakers[] = {&MakeAt<kIndices>...};
-    return kMakers[index](problem);
+    const bool has_gpu_code[] = {HasGpuCode<Policies>()...};
+    auto choice = internal::Choose<Planner>(problem, machine, options, FactsOfFamily(has_gpu_code));
+    if (!choice.ok()) return choice.status();
+    return Dispatch(*std::move(choice));
   }
 
-  AnyOp op_;
-  std::vector<AnyOp> others_;  // for arguments that op_ refuses, one after the other
-  std::vector<Candidate> candidates_;
-  bool measured_ = false;
-  std::string why_;
+  internal::Choice<Planner> choice_;
 };
 
 }  // namespace weft::gemm

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 
@@ -33,6 +34,7 @@ class Gemm<Family<Policies...>> {
 //     using Same = std::tuple<...>;  // the types that policies of one family share
 //     static constexpr const char* kWho, *kFrom, *kBy, *kTo;  // in errors; layouts in tuning tables
 //     static constexpr const char* kCMake;  // the function that compiles a policy for the GPU
+//     static constexpr bool kIntegerSums;   // so that all tiles have the same results, to the bit
 template <class PolicyT>
 struct OperatorKind {
   static_assert(sizeof(PolicyT) == 0,
@@ -71,6 +73,8 @@ struct OperatorKind<PolicyT> {
   static constexpr const char* kTo =
       std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor> ? "row" : "column";
   static constexpr const char* kCMake = "weft_add_gemms";
+  static constexpr bool kIntegerSums =
+      std::is_same_v<typename SumOf<typename PolicyT::Element>::type, std::int32_t>;
 };
 
 namespace internal {

@@ -116,6 +116,7 @@ class Gemm {
 
  public:
   using Problem = GemmProblem;
+  using Planner = GemmPlanner;
   using Output = typename Epilogue::Output;
   using Element = typename PolicyT::Element;
   using Arguments = GemmArguments<Element, Epilogue, LoadOf<PolicyT, true>, LoadOf<PolicyT, false>>;
@@ -123,18 +124,16 @@ class Gemm {
   using ResidualElement = typename Arguments::ResidualElement;
 
   static constexpr TileFacts Facts() { return GemmFactsOf<PolicyT>(); }
+  static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
   // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
-    absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problem, Facts());
-    if (!plan.ok()) return plan.status();
-    return Gemm(*plan);
+    return Planned(GemmPlanner::Make(problem, Facts(), nullptr));
   }
 
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem, const arch::DeviceLimits& device) {
-    if (absl::Status s = CheckDevice("gemm", Facts(), device); !s.ok()) return s;
-    return Create(problem);
+    return Planned(GemmPlanner::Make(problem, Facts(), &device));
   }
 
   const GemmProblem& problem() const { return plan_.problem; }
@@ -196,8 +195,14 @@ class Gemm {
  private:
   template <class>
   friend class Gemm;  // of a list, which has one of these for each product
+  template <class>
+  friend class Dispatch;  // which makes the plans
 
   explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
+  static absl::StatusOr<Gemm> Planned(const absl::StatusOr<GemmPlan>& plan) {
+    if (!plan.ok()) return plan.status();
+    return Gemm(*plan);
+  }
 
   // What a run reads and writes.
   struct Tensors {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_grid.hpp"
 #include "weft/layouts/formats.hpp"
@@ -225,6 +226,14 @@ PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
     list.engine.column_clocks = column_clocks / slices;
   }
   return list;
+}
+
+absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const TileFacts& facts,
+                                           const arch::DeviceLimits* device) {
+  if (device != nullptr) {
+    if (absl::Status s = CheckDevice("gemm", facts, *device); !s.ok()) return s;
+  }
+  return MakeGemmPlan(problem, facts);
 }
 
 std::int32_t BandOf(const TileShape& tile) {

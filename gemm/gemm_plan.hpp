@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/facts.hpp"
 #include "weft/gemm/gemm_checks.hpp"
@@ -52,5 +53,19 @@ std::int32_t BandOf(const TileShape& tile);
 
 // One line for people: tile, grid, shared memory, layouts.
 std::string DescribeGemm(const GemmPlan& plan, const TileFacts& facts);
+
+// What Dispatch (gemm/choice.hpp) asks of products: plans, which need no kernel.
+struct GemmPlanner {
+  using Problem = GemmProblem;
+  using Facts = TileFacts;
+  using Plan = GemmPlan;
+  static const TileFacts& TileOf(const Facts& facts) { return facts; }
+  // As Gemm::Create. device: null for the CPU.
+  static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
+                                   const arch::DeviceLimits* device);
+  static std::string Describe(const Plan& plan, const Facts& facts) {
+    return DescribeGemm(plan, facts);
+  }
+};
 
 }  // namespace weft::gemm

@@ -19,6 +19,10 @@
 
 namespace weft::gemm {
 
+// What chooses among the policies of a family: gemm/dispatch.hpp.
+template <class FamilyT>
+class Dispatch;
+
 // A kernel of an operator of policy PolicyT, ready to start: which of KernelList<PolicyT>, its Params and grid.
 struct Launch {
   int kernel = 0;

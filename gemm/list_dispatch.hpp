@@ -15,8 +15,11 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,6 +28,51 @@
 #include "weft/gemm/gemm_list.hpp"
 
 namespace weft::gemm {
+
+namespace internal {
+
+// One policy and what becomes of it: the model asks the plan that the policy makes. *made: its
+// operator, unless it refuses.
+template <std::size_t kIndex, class AnyOp, class Problem, class Machine>
+Candidate Consider(const Problem& problem, const Machine& machine, std::optional<AnyOp>* made) {
+  using Op = std::variant_alternative_t<kIndex, AnyOp>;
+  auto op = [&] {
+    if constexpr (std::is_same_v<Machine, GpuFacts>) {
+      return Op::Create(problem, machine.limits);
+    } else {
+      return Op::Create(problem);
+    }
+  }();
+  Candidate candidate = {Op::Facts(), op.status(), {}};
+  if (op.ok()) {
+    candidate.prediction = Predict(op->counts(), candidate.facts, machine);
+    made->emplace(std::in_place_index<kIndex>, *std::move(op));
+  }
+  return candidate;
+}
+
+// What became of all policies, in a family's order; AnyOp: their operators.
+template <class AnyOp>
+struct Considered {
+  std::vector<std::optional<AnyOp>> ops;
+  std::vector<Candidate> candidates;
+};
+template <class AnyOp, class... Policies, class Problem, class Machine>
+Considered<AnyOp> ConsiderAll(const Problem& problem, const Machine& machine) {
+  using Kind = OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>;
+  Considered<AnyOp> all = {std::vector<std::optional<AnyOp>>(sizeof...(Policies)), {}};
+  [&]<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
+    all.candidates = {Consider<kIndices>(problem, machine, &all.ops[kIndices])...};
+  }
+  (std::index_sequence_for<Policies...>());
+  if constexpr (std::is_same_v<Machine, GpuFacts>) {
+    const bool has_code[] = {HasGpuCode<Policies>()...};
+    RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &all.candidates);
+  }
+  return all;
+}
+
+}  // namespace internal
 
 // As immutable as the operator. Tuning tables are not asked: they are of single products.
 template <class... Policies>

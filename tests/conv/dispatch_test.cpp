@@ -1,4 +1,4 @@
-// Dispatch: the same results as its policies, the choice, what it says about it, errors.
+// Dispatch: the same results whichever policy it chose, the choice, what it says about it, errors.
 #include "weft/conv/dispatch.hpp"
 
 #include <gmock/gmock.h>
@@ -85,13 +85,14 @@ void ExpectExact(const Op& op, const Activation& activation, int shift = 0) {
   EXPECT_EQ(dst, want_in_dst) << op.Describe();
 }
 
+// RunOnCpu of whichever policy, by the two tiles of the family that are compiled for the CPU.
 TEST(Dispatch, EveryPolicyEqualsTheReference) {
   const Problem p = SquareProblem(2, 37, 11, 70, 3, 1, 1);
   for (int i = 0; i < Nc4::kPolicies; ++i) {
     ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>>(*Nc4::CreateAt(p, i), reference::ReluActivation());
   }
   const Problem few = SquareProblem(2, 37, 11, 20, 3, 1, 1);  // of config.stack
-  for (int i = 0; i < Nc32::kPolicies; ++i) {
+  for (int i = 0; i < Nc32::kPolicies; i += 3) {
     const absl::StatusOr<Nc32> op = Nc32::CreateAt(p, i);
     ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(op.ok() ? *op : *Nc32::CreateAt(few, i),
                                                     reference::ReluActivation());
@@ -103,24 +104,73 @@ TEST(Dispatch, EveryPolicyEqualsTheReference) {
   }
 }
 
-TEST(Dispatch, ChoicesEqualTheReference) {
-  for (const Problem& p :
-       {SquareProblem(1, 200, 7, 96, 3, 1, 1), SquareProblem(3, 64, 17, 32, 1, 0, 1),
-        SquareProblem(1, 5, 30, 10, 5, 2, 2)}) {
-    for (const absl::StatusOr<Nc4>& op :
-         {Nc4::Create(p), Nc4::Create(p, CpuFacts{2}), Nc4::Create(p, GpuFacts())}) {
-      ASSERT_TRUE(op.ok()) << op.status();
-      ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>>(*op, reference::ReluActivation());
-    }
-    for (const absl::StatusOr<Nc32>& op :
-         {Nc32::Create(p, CpuFacts{2}), Nc32::Create(p, GpuFacts())}) {
-      ASSERT_TRUE(op.ok()) << op.status();
-      ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(*op, reference::ReluActivation());
-    }
+// The ready-made tiles that no other test has by themselves; those of wgmma_sm90 are run over NHWC (nhwc_test).
+TEST(Dispatch, ReadyMadeTilesEqualTheReference) {
+  const auto run = [](const Problem& p, auto... policies) {
+    (ExpectMatchesReference<typename decltype(policies)::type>(p, reference::ReluActivation()),
+     ...);
+  };
+  run(SquareProblem(2, 37, 11, 70, 3, 1, 1),
+      std::type_identity<S8Conv4<Relu, NCxHWx<4>, Tile64x32>>(),
+      std::type_identity<S8Conv4<Relu, NCxHWx<4>, Tile32x32Wide>>());
+  run(SquareProblem(2, 37, 11, 70, 3, 1, 1),
+      std::type_identity<S8Conv32<Relu, NCxHWx<32>, Mma128x128Wide>>(),
+      std::type_identity<S8Conv32<Relu, NCxHWx<32>, Mma256x64>>(),
+      std::type_identity<S8Conv32<Relu, NCxHWx<32>, Mma32x32Deep>>());
+  run(SquareProblem(2, 3, 20, 70, 7, 3, 2),
+      std::type_identity<S8Conv4<Relu, NCxHWx<32>, WgmmaFirst512x64>>(),
+      std::type_identity<S8Conv4<Relu, NCxHWx<32>, WgmmaFirst448x64>>(),
+      std::type_identity<S8Conv4<Relu, NCxHWx<32>, WgmmaFirst112x64>>());
+}
+
+template <class Op>
+std::vector<int> OnCpu() {
+  std::vector<int> on_cpu;
+  for (int i = 0; i < Op::kPolicies; ++i) {
+    if (Op::OnCpu()[i]) on_cpu.push_back(i);
   }
-  ExpectExact<NCxHWx<32>, CxRSKx<32>, NHWC>(
-      *Nc32ToNhwc::Create(SquareProblem(1, 40, 9, 36, 3, 1, 1), GpuFacts()),
-      reference::ReluActivation());
+  return on_cpu;
+}
+
+// One that takes whatever a family takes and the largest, and no more where narrow loads come with narrow stores.
+TEST(Dispatch, TwoTilesAreForTheCpu) {
+  using testing::ElementsAre;
+  EXPECT_THAT(OnCpu<Nc4>(), ElementsAre(1, 5));    // 128x128 and 32x32
+  EXPECT_THAT(OnCpu<Nc32>(), ElementsAre(3, 9));   // 128x256 and 16x32
+  EXPECT_THAT(OnCpu<Nhwc>(), ElementsAre(0, 9));   // 64x32 of the narrowest accesses and 256x128
+  EXPECT_THAT(OnCpu<First>(), ElementsAre(1, 5));  // none of wgmma_sm90
+  EXPECT_THAT(OnCpu<Nc32ToNhwc>(), ElementsAre(0, 1));
+  using NarrowEitherWay = Dispatch<
+      Family<S8ConvNhwc<Relu, NHWC, Mma64x32, 4, 8>, S8ConvNhwc<Relu, NHWC, Mma64x32, 16, 1>,
+             S8ConvNhwc<Relu, NHWC, Mma64x64, 16, 8>, S8ConvNhwc<Relu, NHWC, Mma64x32, 16, 8>>>;
+  EXPECT_THAT(OnCpu<NarrowEitherWay>(), ElementsAre(0, 1, 2));
+}
+
+// Whatever a policy of a family accepts, a tile for the CPU accepts.
+template <class Op>
+void ExpectServedByCpu(std::uint32_t seed) {
+  std::mt19937 engine(seed);
+  for (int i = 0; i < 200; ++i) {
+    Problem p = RandomProblem(engine);
+    if (i % 2 == 0) p.c = RoundUp(p.c, 4 << i % 3), p.groups = 1;
+    const absl::StatusOr<Op> gpu = Op::Create(p, GpuFacts()), cpu = Op::Create(p, CpuFacts{2});
+    EXPECT_EQ(cpu.ok(), gpu.ok()) << cpu.status() << gpu.status();
+    EXPECT_TRUE(!cpu.ok() || Op::OnCpu()[cpu->index()]);
+  }
+}
+TEST(Dispatch, TheTilesForTheCpuServeAll) {
+  ExpectServedByCpu<Nc4>(1);
+  ExpectServedByCpu<Nc32>(2);
+  ExpectServedByCpu<Nhwc>(3);
+  ExpectServedByCpu<First>(4);
+}
+
+TEST(Dispatch, SaysThatNoTileIsForTheCpu) {
+  EXPECT_EQ(gemm::internal::NoCpuCode("conv", kMma64x64, absl::InvalidArgumentError("why")),
+            absl::FailedPreconditionError("conv: no tile of the family that is compiled for the "
+                                          "CPU takes what mma_sm80 64x64x64, 4 stages "
+                                          "takes; run that policy on the CPU by itself, or give "
+                                          "the family one that takes it (why)"));
 }
 
 template <class Op>
@@ -159,7 +209,11 @@ TEST(Dispatch, TheCpuHasItsOwnModel) {
   const Nc4 gpu = *Nc4::Create(p, GpuFacts());
   const auto area = [](const TileDescription& c) { return c.threadblock.m * c.threadblock.n; };
   EXPECT_GT(area(cpu.config()), area(gpu.config()));
-  EXPECT_THAT(cpu.Describe(), HasSubstr("tiles for 2 CPU threads: predicted "));
+  EXPECT_THAT(cpu.Describe(), HasSubstr("chosen of 2 tiles for 2 CPU threads: predicted "));
+  EXPECT_EQ(cpu.candidates()[0].status.message(),
+            "conv: of this family Dispatch compiles other tiles for the CPU, which have the same "
+            "results; run the policy "
+            "by itself");
 }
 
 TEST(Dispatch, PassesOverWhatDoesNotFitInSharedMemory) {
@@ -237,7 +291,7 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
     EXPECT_EQ(nhwc->config().mainloop, gemm::Mainloop::kMmaSm80);
     EXPECT_EQ(nc4->config().mainloop, gemm::Mainloop::kSimt);
     EXPECT_EQ(WgmmaCandidates(*nc32), std::pair(30, 30));
-    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(30, 30));
+    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(42, 42));
     EXPECT_EQ(WgmmaCandidates(*nc4), std::pair(4, 4));
     EXPECT_THAT(nc32->Describe(), Not(HasSubstr("wgmma")));
     EXPECT_THAT(nhwc->Describe(), HasSubstr(" refused"));
@@ -264,9 +318,9 @@ TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
   ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
 
-  // Channels of NHWC that 16-byte rows do not fit.
-  const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 24, 12, 40, 3, 1, 1), GpuFacts());
-  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(30, 30));
+  // Channels of NHWC that 8-byte loads do not fit.
+  const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 20, 12, 40, 3, 1, 1), GpuFacts());
+  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(42, 42));
   ExpectExact<NHWC, KRSC, NHWC>(nhwc, reference::ReluActivation());
 
   Problem dilated = SquareProblem(2, 3, 20, 32, 3, 2, 1);

@@ -8,7 +8,7 @@ Alignment Chosen(std::int64_t c, std::int64_t k) {
   EXPECT_TRUE(op.ok()) << op.status();
   const auto cpu = Nhwc::Create(Channels(c, k), CpuFacts{2});
   EXPECT_TRUE(cpu.ok()) << cpu.status();
-  EXPECT_EQ(cpu->config().alignment.src, op->config().alignment.src) << "c=" << c << " k=" << k;
+  EXPECT_LE(cpu->config().alignment.src, op->config().alignment.src) << "c=" << c << " k=" << k;
   return op->config().alignment;
 }
 

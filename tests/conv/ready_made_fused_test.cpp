@@ -21,12 +21,16 @@ TEST(ReadyMadeFused, ChoicesOfAllLayouts) {
   RunChoices<S8DepthwisePointwiseNhwc<>, Nhwc>(CpuFacts{2});
 }
 
-template <class... P>
-void RunEach(Family<P...>*) {
-  (ExpectFused<Tested<P>>(SquareProblem(2, 100, 9, 40, 3, 1, 1)), ...);
+// Policies that are not for the CPU in Dispatch, of as many rows and warps as the family has.
+template <class... Tiles>
+void RunTiles() {
+  using epilogues::BiasIdentity, epilogues::BiasRelu;
+  (ExpectFused<Tested<S8DepthwisePointwise32<BiasRelu<>, BiasIdentity<>, NCxHWx<32>, Tiles>>>(
+       SquareProblem(2, 100, 9, 40, 3, 1, 1)),
+   ...);
 }
-TEST(ReadyMadeFused, EachPolicy) {
-  RunEach(static_cast<S8DepthwisePointwise32Family<>*>(nullptr));
+TEST(ReadyMadeFused, Tiles) {
+  RunTiles<Fused7x3x16, Fused4x6x16, Fused2x12x16>();
 }
 
 DepthwisePointwiseProblem Block(std::int64_t n, std::int64_t c, std::int64_t hw,

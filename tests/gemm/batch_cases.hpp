@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/gemm/product.hpp"
+#include "tests/kinds.hpp"
 
 namespace weft::gemm {
 
@@ -95,7 +96,9 @@ TEST(GemmBatch, TensorCores) {
 }
 TEST(GemmBatch, Wgmma) {
   ExpectBatches<WgmmaProducts>(600);
+#if !WEFT_ONE_OF_EACH_KIND
   ExpectBatches<WgmmaHalfProducts>(700);
+#endif
   ExpectBatches<WgmmaSplitProducts>(800);
 }
 
@@ -123,7 +126,9 @@ void ExpectPlaces() {
 }
 TEST(GemmBatch, Coordinates) {
   ExpectPlaces<RowMajor, Dp4aTile<4, 4>>();
+#if !WEFT_ONE_OF_EACH_KIND
   ExpectPlaces<ColumnMajor, Dp4aTile<4, 1>>();
+#endif
   ExpectPlaces<RowMajor, WgmmaTile<64, 64, 128, 32, 64, 8>>();
 }
 
@@ -159,7 +164,9 @@ TEST(GemmGroups, TensorCores) {
 }
 TEST(GemmGroups, Wgmma) {
   ExpectGroups<WgmmaProducts>(1400);
+#if !WEFT_ONE_OF_EACH_KIND
   ExpectGroups<WgmmaHalfProducts>(1500);
+#endif
 }
 
 template <class P>

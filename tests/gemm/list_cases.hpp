@@ -13,6 +13,7 @@
 #include "weft/gemm/gemm_list.hpp"
 
 #include "tests/gemm/product.hpp"
+#include "tests/kinds.hpp"
 
 namespace weft::gemm {
 
@@ -121,14 +122,18 @@ TEST(GemmList, FmaAsync) {
 TEST(GemmList, TensorCores) {
   ExpectLists<ListMma>(300);
   ExpectLists<ListHalf>(400);
+#if !WEFT_ONE_OF_EACH_KIND
   ExpectLists<ListBfloat16>(500);
   ExpectLists<ListBfloat16>(600, false);
+#endif
 }
 TEST(GemmList, Wgmma) {
   ExpectLists<ListWgmma>(700);
+#if !WEFT_ONE_OF_EACH_KIND
   ExpectLists<ListWgmmaDeep>(750);
   ExpectLists<ListWgmmaHalf>(800);
   ExpectLists<ListWgmmaHalf>(900, false);
+#endif
   ExpectLists<ListWgmmaTf32>(950);
   ExpectLists<ListWgmmaBytes>(970);
 }

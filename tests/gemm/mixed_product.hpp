@@ -182,7 +182,7 @@ void ExpectRandomMixed(std::uint32_t seed, bool exact = true, int problems = 6) 
       P::config.alignment.dst / static_cast<int>(sizeof(typename P::Epilogue::Output));
   constexpr Orders kOrders = kOrdersOf<P>;
   std::mt19937 engine(seed);
-  for (int i = 0; i < problems; ++i) {
+  for (int i = 0; i < ProblemsHere(problems); ++i) {
     GemmProblem p;
     p.m = 1 + engine() % 150, p.n = 1 + engine() % 150, p.k = 1 + engine() % 150;
     if (kOrders.row_major_c) p.n = RoundUp(p.n, kStore);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/gemm/gemm_types_policies.hpp"
+#include "tests/kinds.hpp"
 #include "tests/operator_memory.hpp"
 #include "tests/reference/reference.hpp"
 
@@ -365,7 +366,7 @@ void ExpectRandom(std::uint32_t seed, bool exact = true, int problems = 16, int 
   constexpr int kStore =
       P::config.alignment.dst / static_cast<int>(sizeof(typename P::Epilogue::Output));
   std::mt19937 engine(seed);
-  for (int i = 0; i < problems; ++i) {
+  for (int i = 0; i < ProblemsHere(problems); ++i) {
     const GemmProblem p = RandomProblem(engine, kOrdersOf<P>, kLoad, kStore, i % 2 == 1, most_k);
     ExpectProduct<P>(p, seed + i, exact);
     if (testing::Test::HasFailure()) return;

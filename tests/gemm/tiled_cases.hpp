@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/gemm/tiled_kernels.hpp"
+#include "tests/kinds.hpp"
 #include "tests/operator_memory.hpp"
 
 #if defined(WEFT_CUDA_BACKEND)
@@ -114,18 +115,22 @@ void TestTiledSizes(int step) {
 TEST(Tiled, S8) {
   TestTiledSizes<S8Tiles>(16);
 }
+#if !WEFT_ONE_OF_EACH_KIND
 TEST(Tiled, U8) {
   TestTiledSizes<U8Tiles>(1);
 }
+#endif
 TEST(Tiled, Half) {
   const auto even = [](int m, int n, int k) { TestTiled<HalfTiles>(m, n, k, 2 + k % 2); };
   even(1, 2, 1);
   even(31, 66, 63);
   even(64, 64, 128);
 }
+#if !WEFT_ONE_OF_EACH_KIND
 TEST(Tiled, Bfloat16) {
   TestTiledSizes<Bfloat16Tiles>(1);
 }
+#endif
 TEST(Tiled, Double) {
   TestTiled<DoubleTiles>(31, 34, 17, 2);
   TestTiled<DoubleTiles>(64, 32, 32, 3);
