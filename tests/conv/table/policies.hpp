@@ -88,6 +88,8 @@ using ToU8 = Chain<Scale, Bias<>, ClampTo<std::uint8_t>>;
 using Sums = Chain<epilogues::ToAccumulator>;
 using BiasedSums = Chain<epilogues::SumBias, epilogues::ToAccumulator>;
 using SumBiasToU8 = Chain<epilogues::SumBias, Scale, epilogues::Relu, ClampTo<std::uint8_t>>;
+using ResidualSumBias =
+    Chain<Residual<>, epilogues::SumBias, Scale, epilogues::Relu, ClampTo<std::int8_t>>;
 using SumBiasRelu = Chain<epilogues::SumBias, Scale, epilogues::Relu, ClampTo<std::int8_t>>;
 using ToS4 = Chain<Scale, Bias<>, ClampTo<std::int8_t, -8, 7>>;
 using ToU4 = Chain<Scale, Bias<>, ClampTo<std::uint8_t, 0, 15>>;

@@ -27,6 +27,9 @@ std::vector<Problem> Corners(const gemm::TileFacts& facts) {
   Problem deep = SquareProblem(1, 300, 4, 9, 3, 1, 1);    // many k tiles
   Problem tables = SquareProblem(1, 70, 8, 33, 4, 2, 1);  // as many taps as a table has
   tables.s = 8, tables.pad_left = 4;
+  Problem beyond = SquareProblem(1, 40, 12, 33, 8, 4, 1);  // and more, with rows apart
+  beyond.s = 9, beyond.dilation_h = 2, beyond.pad_top = 5;
+  beyond.mode = Mode::kConvolution;
   // Dilations of one row or column of taps mean nothing, whatever they are.
   Problem row = {.n = 2, .h = 2, .w = 6, .c = 40, .k = 4, .r = 1, .s = 2, .dilation_h = kHuge};
   Problem column = {.n = 2, .h = 6, .w = 2, .c = 48, .k = 4, .r = 3, .s = 1, .dilation_w = kHuge};
@@ -34,7 +37,7 @@ std::vector<Problem> Corners(const gemm::TileFacts& facts) {
   Problem far = {.n = 1, .h = 3, .w = 3, .c = 4, .k = 4, .r = 2, .s = 2};
   far.pad_top = far.pad_bottom = far.dilation_h = far.stride_h = 2000;
   far.pad_left = far.pad_right = far.dilation_w = far.stride_w = 1500;
-  std::vector<Problem> all = {one, image, outside, apart, first, line, deep, tables};
+  std::vector<Problem> all = {one, image, outside, apart, first, line, deep, tables, beyond};
   for (const Problem& p : {row, column, far}) {
     // TMA strides are at most 8.
     if (facts.config.mainloop == gemm::Mainloop::kWgmmaSm90 && p.stride_h > 8) continue;
@@ -88,6 +91,7 @@ Problem Fitted(const gemm::TileFacts& facts, Problem p) {
   }
   if (Strips(facts)) {
     p.c = std::min<std::int64_t>(p.c, p.groups * 9);
+    p.r = std::min<std::int64_t>(p.r, 7), p.s = std::min(p.s, 49 / p.r);
     if (p.r * p.s > 32) p.stride_h = std::min<std::int64_t>(p.stride_h, 2);
     p.dilation_w = 1;
     if (p.stride_w == 3 || p.stride_w > 4) p.stride_w = 4;
