@@ -31,7 +31,7 @@ inline constexpr Mode kModes[] = {Mode::kCrossCorrelation, Mode::kConvolution};
 struct Images {
   std::int64_t n, h, w;
 };
-inline constexpr Images kImages[] = {{1, 5, 7}, {3, 9, 4}, {2, 12, 11}};
+inline constexpr Images kImages[] = {{1, 5, 7}, {3, 9, 4}, {2, 8, 9}};
 
 // Numbers of channels of a group that lie at and around each block of `blocks`, and beyond the largest:
 // ascending, multiples of `multiple`.
