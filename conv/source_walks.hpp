@@ -271,7 +271,8 @@ class Im2colWalk {
         if constexpr (kBlockUnits == 2) ++c_;
       }
       if constexpr (kBlockUnits == 2) {
-        c_ += step_c_;
+        // One block on carries above, where R S is 1 as well, whose step_c_ is 1.
+        if constexpr (kStep > 1) c_ += step_c_;
         offset_ = Offset();
       }
     }

@@ -96,29 +96,28 @@ check() {
 
 sanitizer() {
   local failed=0 small tool gpu=$there/tests
-  need weft_perf gpu_conv_{problems,layouts,epilogue,wgmma_split,depthwise,mma,mma_sm75,nhwc,wgmma,wgmma_first}_test \
+  need weft_perf gpu_conv_{epilogue,wgmma_split,depthwise,wgmma,wgmma_first}_test \
+    gpu_conv_table_{simt,mma_sm75,mma_sm80,mma_sm80_nhwc,wgmma_sm90}_test \
     gpu_gemm_{wgmma_gemm,gemm,gemm_types}_test || return
   # Every tile of the family, with and without im2col, more than one slice, ragged edges.
   small="--once --layer=c20h9w9k36r3s1,c140h7w7k20r1s1"
   for tool in memcheck racecheck; do
     check $tool $bin/weft_perf $small --layout=nc4 --batch=2 || failed=1
   done
-  check memcheck $gpu/gpu_conv_problems_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
-  check memcheck $gpu/gpu_conv_layouts_test --gtest_brief=1 || failed=1
+  check memcheck $gpu/gpu_conv_table_simt_test --gtest_brief=1 --gtest_filter='*Nc4ToNc4:*AnyK:*Sliced*:*S4' || failed=1
   check memcheck $gpu/gpu_conv_epilogue_test --gtest_brief=1 || failed=1
   # Sums between blocks: racecheck takes minutes for them.
   check memcheck $gpu/gpu_conv_wgmma_split_test --gtest_brief=1 || failed=1
   check memcheck $gpu/gpu_conv_depthwise_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
-  check racecheck $gpu/gpu_conv_problems_test --gtest_brief=1 \
-    --gtest_filter='ConvolutionTiles.*:*Dilation:*Pointwise:*ThreeInput*' || failed=1
-  check racecheck $gpu/gpu_conv_layouts_test --gtest_brief=1 || failed=1
+  check racecheck $gpu/gpu_conv_table_simt_test --gtest_brief=1 --gtest_filter='*Nc4ToNc4:*Sliced' || failed=1
   for tool in memcheck racecheck; do
-    check $tool $gpu/gpu_conv_mma_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*SmallK' ||
+    check $tool $gpu/gpu_conv_table_mma_sm80_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NarrowWarps:*Nc64Centred' ||
       failed=1
-    check $tool $gpu/gpu_conv_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32*' || failed=1
-    check $tool $gpu/gpu_conv_nhwc_test --gtest_brief=1 --gtest_filter='*EveryPolicy*:*ToBlocked*' || failed=1
-    check $tool $gpu/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*Patches:*Epilogues' ||
+    check $tool $gpu/gpu_conv_table_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*Nc64SourceS4' || failed=1
+    check $tool $gpu/gpu_conv_table_mma_sm80_nhwc_test --gtest_brief=1 --gtest_filter='*NhwcToNhwc:*ByFour*' || failed=1
+    check $tool $gpu/gpu_conv_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*Turns' ||
       failed=1
+    check $tool $gpu/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Patches' || failed=1
     check $tool $gpu/gpu_conv_wgmma_first_test --gtest_brief=1 || failed=1
     check $tool $gpu/gpu_gemm_wgmma_gemm_test --gtest_brief=1 --gtest_filter='*Int8:*Half' || failed=1
     check $tool $gpu/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1

@@ -42,60 +42,10 @@ void RunBoth(const Activation& activation, RunOptions options = {},
   }
 }
 
-TEST(ConvolutionEpilogue, IdentityPerChannelScale) {
-  RunBoth<TestPolicy<NCxHWx<4>, BiasIdentity<>>>(reference::NoActivation{});
-}
-
-TEST(ConvolutionEpilogue, PerTensorScale) {
-  RunBoth<TestPolicy<NCxHWx<4>, BiasRelu<>>>(reference::ReluActivation{},
-                                             {.per_tensor_alpha = true});
-}
-
-TEST(ConvolutionEpilogue, Int32Bias) {
-  RunBoth<TestPolicy<NCxHWx<4>, BiasRelu<std::int32_t>>>(reference::ReluActivation{},
-                                                         {.beta = 0.37f});
-}
-
-// The bias of ONNX and TFLite: inside the sum, exact.
-TEST(ConvolutionEpilogue, BiasInsideTheSum) {
-  RunBoth<TestPolicy<NCHW, Chain<SumBias, ToAccumulator>>>(reference::NoActivation{});
-  RunBoth<TestPolicy<NCxHWx<4>, Chain<SumBias, Scale, Relu, ClampTo<std::uint8_t>>>>(
-      reference::ReluActivation{}, {.zero_point = 3.0f});
-  using WithResidual = Chain<Residual<>, SumBias, Scale, Relu, ClampTo<std::int8_t>>;
-  RunBoth<TestPolicy<NCxHWx<32>, WithResidual>>(reference::ReluActivation{}, {.gamma = 0.7f});
-}
-
-TEST(ConvolutionEpilogue, HSwish) {
-  RunBoth<TestPolicy<NCxHWx<32>, BiasHSwish<>>>(reference::HSwishActivation{});
-}
-
 // Small sums, so that the bend of the curve is exercised and not only its straight ends.
 TEST(ConvolutionEpilogue, HSwishNearZero) {
   using P = TestPolicy<NCHW, Chain<Scale, Bias<>, epilogues::HSwish, ToFloat>>;
   RunBoth<P>(reference::HSwishActivation{}, {.beta = 0.05f});
-}
-
-TEST(ConvolutionEpilogue, ResidualBeforeActivation) {
-  RunBoth<TestPolicy<NCxHWx<4>, ResidualBiasRelu<>>>(reference::ReluActivation{}, {.gamma = 0.7f});
-}
-
-TEST(ConvolutionEpilogue, ResidualInAnotherLayout) {
-  using E = Chain<Residual<std::int8_t, NHWC>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-  RunBoth<TestPolicy<NCxHWx<32>, E>>(reference::ReluActivation{}, {.gamma = -1.3f});
-  using E32 = Chain<Residual<std::int8_t, NCxHWx<32>>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-  RunBoth<TestPolicy<NCxHWx<4>, E32>>(reference::ReluActivation{}, {.gamma = 0.9f});
-  using EPlanar = Chain<Residual<std::int8_t, NCHW>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-  RunBoth<TestPolicy<NCxHWx<4>, EPlanar>>(reference::ReluActivation{}, {.gamma = 0.9f});
-}
-
-TEST(ConvolutionEpilogue, UnsignedOutputWithZeroPoint) {
-  using E = Chain<Scale, Bias<>, ClampTo<std::uint8_t>>;
-  RunBoth<TestPolicy<NCxHWx<4>, E>>(reference::NoActivation{}, {.zero_point = 128.0f});
-}
-
-TEST(ConvolutionEpilogue, NarrowOutputRange) {
-  using E = Chain<Scale, Bias<>, ClampTo<std::int8_t, -8, 7>>;
-  RunBoth<TestPolicy<NCxHWx<4>, E>>(reference::NoActivation{}, {}, {}, {-8, 7});
 }
 
 TEST(ConvolutionEpilogue, ClampWithRunTimeLimits) {
@@ -147,10 +97,6 @@ TEST(ConvolutionEpilogue, ActivationWithCoordinates) {
     }
   }
   EXPECT_GT(nonzero, 100);
-}
-
-TEST(ConvolutionEpilogue, ExactAccumulators) {
-  RunBoth<TestPolicy<NCHW, Chain<ToAccumulator>>>(reference::NoActivation{});
 }
 
 }  // namespace

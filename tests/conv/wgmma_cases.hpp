@@ -3,7 +3,6 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/prologue_cases.hpp"
-#include "tests/conv/run_random.hpp"
 #include "tests/conv/wgmma_policies.hpp"
 
 namespace weft::conv {
@@ -11,51 +10,6 @@ namespace weft::conv {
 namespace {
 
 using epilogues::BiasRelu;
-
-TEST(WgmmaSm90, Nc32ToNc32) {
-  using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, SmallTile64>;
-  const reference::ReluActivation relu;
-  ExpectMatchesReference<P>(SquareProblem(1, 32, 8, 64, 1, 0, 1), relu);
-  ExpectMatchesReference<P>(SquareProblem(2, 70, 9, 100, 1, 0, 2), relu);
-  RunRandom<P>(40, 1);
-}
-
-TEST(WgmmaSm90, Nc32ToNc4) {
-  RunRandom<WgmmaPolicy<NCxHWx<4>, BiasRelu<>, WgmmaTile<24, 64, 32, 24, 64, 2, 4>>>(30, 2);
-}
-
-TEST(WgmmaSm90, Nc32ToNhwc) {
-  RunRandom<WgmmaPolicy<NHWC, BiasRelu<>, WgmmaTile<64, 128, 96, 32, 128, 1, 4>>>(30, 3, 1, 4);
-}
-
-TEST(WgmmaSm90, Nc32ToNchw) {
-  RunRandom<WgmmaPolicy<NCHW, BiasRelu<>, WgmmaTile<8, 64, 64, 8, 64, 2, 1>>>(20, 4);
-}
-
-TEST(WgmmaSm90, NhwcToNhwc) {
-  RunRandom<WgmmaNhwcPolicy<NHWC, BiasRelu<>, WgmmaTile<48, 64, 128, 48, 64>>>(40, 5, 16, 16);
-}
-
-TEST(WgmmaSm90, NhwcToNc32) {
-  RunRandom<WgmmaNhwcPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<128, 128, 256, 64, 64>>>(30, 6, 16);
-}
-
-// Two and four warpgroups to a tile, split along the pixels, along the channels and both ways; the
-// tiles that networks want.
-TEST(WgmmaSm90, LargeTiles) {
-  const reference::ReluActivation relu;
-  const auto run = [&]<class TileT>() {
-    using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, TileT>;
-    ExpectMatchesReference<P>(SquareProblem(3, 64, 14, 150, 3, 1, 1), relu);
-    ExpectMatchesReference<P>(SquareProblem(1, 200, 19, 270, 1, 0, 2), relu);
-    ExpectMatchesReference<P>(SquareProblem(2, 96, 15, 130, 3, 1, 2), relu);
-  };
-  run.template operator()<WgmmaTile<224, 128, 128, 224, 64>>();
-  run.template operator()<WgmmaTile<128, 256, 128, 128, 128>>();
-  run.template operator()<WgmmaTile<192, 128, 64, 96, 64>>();
-  run.template operator()<WgmmaTile<64, 192, 64, 64, 192>>();
-  run.template operator()<WgmmaTile<128, 64, 64, 64, 64, 2>>();
-}
 
 // As many taps as a slice can have steps, more, and a whole dilated row.
 TEST(WgmmaSm90, LargeFilters) {
@@ -91,26 +45,6 @@ TEST(WgmmaSm90, Patches) {
   };
   run.template operator()<WgmmaPolicy<NCxHWx<32>, BiasRelu<>, SmallTile64>>();
   run.template operator()<WgmmaNhwcPolicy<NHWC, BiasRelu<>, SmallTile64>>();
-}
-
-TEST(WgmmaSm90, Epilogues) {
-  using namespace epilogues;  // NOLINT: a test of them
-  Problem p = SquareProblem(2, 40, 7, 75, 3, 1, 1);
-  p.pad_right = 2;
-  const reference::ReluActivation relu;
-  const reference::NoActivation none;
-  ExpectMatchesReference<WithEpilogue<BiasIdentity<>>>(p, none);
-  ExpectMatchesReference<WithEpilogue<BiasRelu<std::int32_t>>>(p, relu, {.beta = 0.37f});
-  ExpectMatchesReference<WithEpilogue<BiasHSwish<>>>(p, reference::HSwishActivation{});
-  ExpectMatchesReference<WithEpilogue<ResidualBiasRelu<>>>(p, relu, {.gamma = 0.7f});
-  ExpectMatchesReference<WithEpilogue<ResidualBiasRelu<>, NCxHWx<4>, 4>>(p, relu, {.gamma = 0.7f});
-  using FromNhwc = Chain<Residual<std::int8_t, NHWC>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-  ExpectMatchesReference<WithEpilogue<FromNhwc>>(p, relu, {.gamma = 0.7f});
-  ExpectMatchesReference<WithEpilogue<Chain<SumBias, Scale, Relu, ClampTo<std::uint8_t>>>>(
-      p, relu, {.zero_point = 3.0f});
-  ExpectMatchesReference<WithEpilogue<Chain<Scale, Bias<>, ToFloat>, NCHW, 4>>(p, none);
-  ExpectMatchesReference<WithEpilogue<Chain<Scale, Bias<>, ToFloat>, NHWC, 4>>(p, none);
-  ExpectMatchesReference<WithEpilogue<Chain<SumBias, ToAccumulator>, NCxHWx<32>>>(p, none);
 }
 
 template <class P>

@@ -11,30 +11,6 @@ namespace {
 using epilogues::BiasRelu;
 using Tile2x96 = WgmmaTile<192, 64, 32, 96, 64, 2>;
 
-// The first layers of networks: 7x7 and 3x3 of stride 2, and others of their kind.
-template <class P>
-void RunFirstLayers() {
-  const reference::ReluActivation relu;
-  ExpectMatchesReference<P>(SquareProblem(2, 3, 34, 64, 7, 3, 2), relu);
-  ExpectMatchesReference<P>(SquareProblem(1, 4, 33, 40, 3, 1, 2), relu);
-  ExpectMatchesReference<P>(SquareProblem(3, 1, 13, 64, 3, 1, 1), relu);
-  ExpectMatchesReference<P>(SquareProblem(2, 8, 14, 70, 5, 2, 1), relu);
-  ExpectMatchesReference<P>(SquareProblem(1, 4, 11, 32, 1, 0, 1), relu);
-  ExpectMatchesReference<P>(SquareProblem(1, 7, 16, 136, 4, 0, 4), relu);
-}
-
-TEST(WgmmaFirst, Nc4ToNc32) {
-  RunFirstLayers<WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, Tile2x96>>();
-}
-
-// One, two and four strips to a tile, and two column groups; more tiles than blocks.
-TEST(WgmmaFirst, Tiles) {
-  RunFirstLayers<WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<8, 64, 32, 8, 64, 2>>>();
-  RunFirstLayers<WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<256, 64, 32, 64, 64>>>();
-  RunFirstLayers<WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<48, 128, 32, 24, 64>>>();
-  RunFirstLayers<WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 128, 32, 64, 128>>>();
-}
-
 // Lines that the copy engine brings, where widths are multiples of 4 and there are more tiles than the CPU has
 // blocks: of one, two and four strips to a tile, several places and channel blocks.
 TEST(WgmmaFirst, ByTheCopyEngine) {
@@ -53,12 +29,6 @@ TEST(WgmmaFirst, ByTheCopyEngine) {
       ExpectMatchesReference<One>(p, relu);
     }
   }
-}
-
-TEST(WgmmaFirst, OtherDestinations) {
-  RunFirstLayers<WgmmaFirstPolicy<NCxHWx<4>, BiasRelu<>, WgmmaTile<64, 64, 32, 32, 64, 2, 4>>>();
-  RunFirstLayers<WgmmaFirstPolicy<NHWC, BiasRelu<>, WgmmaTile<64, 64, 32, 64, 64, 1, 2>>>();
-  RunFirstLayers<WgmmaFirstPolicy<NCHW, BiasRelu<>, WgmmaTile<32, 64, 32, 16, 64, 2, 1>>>();
 }
 
 // Every width of copies: even and odd columns of an image, strips that begin anywhere.
@@ -81,42 +51,6 @@ TEST(WgmmaFirst, Geometries) {
   ExpectMatchesReference<P>(tall, relu);
   tall.w = 7, tall.pad_top = 30;  // tiles that are all padding
   ExpectMatchesReference<P>(tall, relu);
-}
-
-TEST(WgmmaFirst, RandomProblems) {
-  using P = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 64, 32, 32, 64, 2>>;
-  std::mt19937 engine(7);
-  int ran = 0;
-  for (int i = 0; i < 60; ++i) {
-    Problem p = RandomProblem(engine);
-    p.c = 1 + static_cast<std::int64_t>(engine() % 16);
-    p.dilation_w = 1;
-    p.stride_w = std::int64_t{1} << engine() % 3;
-    if (!Convolution<P>::Create(p).ok()) continue;  // a window wider than the image
-    ExpectMatchesReference<P>(p, reference::ReluActivation{},
-                              {.seed = static_cast<std::uint32_t>(engine())});
-    if (testing::Test::HasFailure()) return;
-    ++ran;
-  }
-  EXPECT_GT(ran, 40);
-}
-
-TEST(WgmmaFirst, Epilogues) {
-  using namespace epilogues;  // NOLINT: a test of them
-  using TileT = WgmmaTile<64, 64, 32, 32, 64>;
-  using Words = WgmmaTile<64, 64, 32, 32, 64, 1, 4>;
-  const Problem p = SquareProblem(2, 3, 23, 75, 7, 3, 2);
-  const reference::ReluActivation relu;
-  const reference::NoActivation none;
-  ExpectMatchesReference<WgmmaFirstPolicy<NCxHWx<32>, BiasHSwish<>, TileT>>(
-      p, reference::HSwishActivation{}, {.zero_point = 3.0f});
-  ExpectMatchesReference<WgmmaFirstPolicy<NCxHWx<32>, ResidualBiasRelu<>, TileT>>(p, relu,
-                                                                                  {.gamma = 0.7f});
-  ExpectMatchesReference<WgmmaFirstPolicy<NCxHWx<4>, ResidualBiasRelu<>, Words>>(p, relu,
-                                                                                 {.gamma = 0.7f});
-  ExpectMatchesReference<WgmmaFirstPolicy<NCHW, Chain<Scale, Bias<>, ToFloat>, Words>>(p, none);
-  ExpectMatchesReference<WgmmaFirstPolicy<NCxHWx<32>, Chain<SumBias, ToAccumulator>, TileT>>(p,
-                                                                                             none);
 }
 
 // Filters that change from tile to tile.

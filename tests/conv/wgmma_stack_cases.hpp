@@ -3,7 +3,6 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/prologue_cases.hpp"
-#include "tests/conv/run_random.hpp"
 #include "tests/conv/wgmma_policies.hpp"
 #include "weft/conv/ready_made_tiles.hpp"
 
@@ -23,30 +22,6 @@ using epilogues::Chain;
 using epilogues::ClampTo;
 using epilogues::Scale;
 using epilogues::ToFloat;
-
-// Even and odd numbers of output rows, one of them; few channels and all; channels of several
-// blocks; filters of every height, with strides that divide it and others.
-template <class P>
-void RunStacked(std::int64_t multiple_c = 1, std::int64_t multiple_k = 1) {
-  const reference::ReluActivation relu;
-  for (std::int64_t r = 2; r <= 5; ++r) {
-    for (std::int64_t stride = 1; stride <= 2; ++stride) {
-      if (r <= stride) continue;
-      const std::int64_t k = std::array{32, 5, 1, 17}[r - 2];
-      Problem p = SquareProblem(2, 40, 7, RoundUp(k, multiple_k), r, r / 2, stride);
-      p.c = RoundUp(p.c, multiple_c);
-      p.w = 10, p.s = 3, p.stride_w = 1;
-      ExpectMatchesReference<P>(p, relu);
-      p.h = 8, p.pad_top = 0;
-      ExpectMatchesReference<P>(p, relu);
-      p.mode = Mode::kConvolution;
-      p.pad_left = 0, p.stride_w = stride, p.n = 1;
-      ExpectMatchesReference<P>(p, relu);
-      p.h = r, p.pad_bottom = 0;  // one output row
-      ExpectMatchesReference<P>(p, relu);
-    }
-  }
-}
 
 // Runs P, whose activation is PlaceModulo.
 template <class P>
@@ -74,23 +49,6 @@ void ExpectPlaces() {
               static_cast<Output>((n * 53 + k * 5 + row * 17 + q) % 127))
         << n << " " << k << " " << row << " " << q;
   }
-}
-
-TEST(WgmmaStack, Nc32ToNc32) {
-  RunStacked<WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Stacked32>>();
-}
-
-TEST(WgmmaStack, Nc32ToOthers) {
-  RunStacked<WgmmaPolicy<NCxHWx<4>, BiasRelu<>, Stacked<WgmmaTile<24, 64, 32, 24, 64, 2, 4>>>>();
-  RunStacked<WgmmaPolicy<NCxHWx<64>, BiasRelu<>, Stacked32>>();
-  RunStacked<WgmmaPolicy<NHWC, BiasRelu<>, Stacked<WgmmaTile<64, 64, 64, 32, 64, 2, 16>>>>(1, 16);
-  RunStacked<WgmmaPolicy<NHWC, BiasRelu<>, Stacked<WgmmaTile<16, 64, 64, 16, 64, 1, 1>>>>();
-  RunStacked<WgmmaPolicy<NCHW, BiasRelu<>, Stacked<WgmmaTile<8, 64, 64, 8, 64, 2, 1>>>>();
-}
-
-TEST(WgmmaStack, Nhwc) {
-  RunStacked<WgmmaNhwcPolicy<NHWC, BiasRelu<>, Stacked32>>(16, 16);
-  RunStacked<WgmmaNhwcPolicy<NCxHWx<32>, BiasRelu<>, Stacked<WgmmaTile<48, 64, 128, 48, 64>>>>(16);
 }
 
 // More tiles than blocks; one and two warpgroups, blocks of a cluster; as many steps as a slice can
@@ -127,52 +85,6 @@ TEST(WgmmaStack, StridesAndDilations) {
     ExpectMatchesReference<P>(p, relu);
     p.stride_h = 4, p.dilation_h = 1, p.r = 7;
     ExpectMatchesReference<P>(p, relu);
-  }
-}
-
-TEST(WgmmaStack, Random) {
-  using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Stacked32>;
-  std::mt19937 engine(60);
-  int ran = 0;
-  for (int i = 0; i < 60; ++i) {
-    Problem p = RandomProblem(engine);
-    p.k = 1 + p.k % 32, p.dilation_h = 1;
-    if (!Convolution<P>::Create(p).ok()) continue;  // output rows that share no row of taps
-    ExpectMatchesReference<P>(p, reference::ReluActivation{},
-                              {.seed = static_cast<std::uint32_t>(engine())});
-    if (testing::Test::HasFailure()) return;
-    ++ran;
-  }
-  EXPECT_GT(ran, 15);
-}
-
-TEST(WgmmaStack, Epilogues) {
-  using namespace epilogues;  // NOLINT: a test of them
-  using Words = Stacked<WgmmaTile<64, 64, 64, 32, 64, 1, 4>>;
-  using ResidualOfNhwc =
-      Chain<Residual<std::int8_t, NHWC>, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
-  using Unsigned = Chain<SumBias, Scale, Relu, ClampTo<std::uint8_t>>;
-  const reference::ReluActivation relu;
-  const reference::NoActivation none;
-  Problem p = SquareProblem(2, 40, 7, 27, 3, 1, 1);
-  p.pad_right = 2;
-  for (int i = 0; i < 2; ++i) {
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<32>, BiasHSwish<>, Stacked32>>(
-        p, reference::HSwishActivation{}, {.zero_point = 3.0f});
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<32>, BiasRelu<std::int32_t>, Stacked32>>(
-        p, relu, {.per_tensor_alpha = true, .beta = 0.37f});
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<32>, ResidualBiasRelu<>, Stacked32>>(p, relu,
-                                                                                   {.gamma = 0.7f});
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<4>, ResidualBiasRelu<>, Words>>(p, relu,
-                                                                              {.gamma = 0.7f});
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<32>, ResidualOfNhwc, Stacked32>>(p, relu,
-                                                                               {.gamma = 0.7f});
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<32>, Unsigned, Stacked32>>(p, relu,
-                                                                         {.zero_point = 3.0f});
-    ExpectMatchesReference<WgmmaPolicy<NCHW, Chain<Scale, Bias<>, ToFloat>, Words>>(p, none);
-    ExpectMatchesReference<WgmmaPolicy<NHWC, Chain<Scale, Bias<>, ToFloat>, Words>>(p, none);
-    ExpectMatchesReference<WgmmaPolicy<NCxHWx<32>, Chain<SumBias, ToAccumulator>, Words>>(p, none);
-    p.mode = Mode::kConvolution, p.h = 8;
   }
 }
 

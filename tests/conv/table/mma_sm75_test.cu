@@ -1,4 +1,4 @@
 // The same tests on the GPU.
-#include "tests/conv/porting_cases.hpp"
+#include "tests/conv/table/mma_sm75_rows.hpp"
 
 #include "weft/conv/instantiate.cuh"

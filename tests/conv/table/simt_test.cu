@@ -1,4 +1,4 @@
 // The same tests on the GPU.
-#include "tests/conv/mma_cases.hpp"
+#include "tests/conv/table/simt_rows.hpp"
 
 #include "weft/conv/instantiate.cuh"

@@ -1,1 +1,0 @@
-#include "tests/conv/layouts_cases.hpp"  // on the CPU

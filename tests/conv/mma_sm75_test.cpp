@@ -1,1 +1,0 @@
-#include "tests/conv/mma_sm75_cases.hpp"  // on the CPU

@@ -1,1 +1,0 @@
-#include "tests/conv/porting_cases.hpp"  // on the CPU

@@ -1,1 +1,0 @@
-#include "tests/conv/problems_cases.hpp"  // on the CPU

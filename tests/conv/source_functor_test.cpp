@@ -1,1 +1,0 @@
-#include "tests/conv/source_functor_cases.hpp"  // on the CPU

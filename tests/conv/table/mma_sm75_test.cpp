@@ -1,0 +1,1 @@
+#include "tests/conv/table/mma_sm75_rows.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/table/simt_rows.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/table/wgmma_sm90_rows.hpp"  // on the CPU
