@@ -130,8 +130,9 @@ if(WEFT_CLANG)
   build_test(configure_with_clang configure -DCASE=clang -DCXX=${WEFT_CLANG})
 endif()
 
-# The names that a document lists.
+# The names that documents list.
 build_test(documents_ready_made ready_made)
+build_test(documents_thread thread_page)
 
 # What README and docs/installing.md say, from scratch.
 if(WEFT_INSTALL)
