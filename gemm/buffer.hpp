@@ -15,10 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "weft/gemm/arch/backend.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft {
 
@@ -41,14 +39,14 @@ absl::Status CopyBytes(Backend backend, void* to, const void* from, std::int64_t
 
 }  // namespace internal
 
-// Owns `size()` Ts on the GPU or on the host, aligned to 256 bytes. Movable; what is moved from is
-// empty. T is trivially copyable: int8_t, float, Half and so on.
+// Owns `size()` Elements on the GPU or on the host, aligned to 256 bytes. Movable; what is moved from is
+// empty. Element is trivially copyable: int8_t, float, Half and so on.
 //
 // Memory of Backend::kCuda lies on the device that was current where it was made. It is not managed:
 // the host reads it through CopyTo and Read alone.
-template <class T>
+template <class Element>
 class Buffer {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+  static_assert(std::is_trivially_copyable_v<Element> && !std::is_const_v<Element>,
                 "weft: a Buffer holds trivially copyable elements that are not const");
 
  public:
@@ -56,9 +54,11 @@ class Buffer {
   Buffer() = default;
   Buffer(Buffer&& other) noexcept { *this = std::move(other); }
   Buffer& operator=(Buffer&& other) noexcept {
-    std::swap(backend_, other.backend_);
-    std::swap(size_, other.size_);
-    std::swap(data_, other.data_);
+    if (this == &other) return *this;
+    internal::Free(backend_, data_);
+    backend_ = other.backend_;
+    size_ = std::exchange(other.size_, 0);
+    data_ = std::exchange(other.data_, nullptr);
     return *this;
   }
   ~Buffer() { internal::Free(backend_, data_); }
@@ -67,13 +67,13 @@ class Buffer {
   // memory, FailedPrecondition for kCuda where no GPU can be used, Internal if CUDA fails.
   static absl::StatusOr<Buffer> Zeros(std::int64_t size, Backend backend) {
     void* memory = nullptr;
-    const absl::Status status = internal::AllocateZeros(backend, size, sizeof(T), &memory);
+    const absl::Status status = internal::AllocateZeros(backend, size, sizeof(Element), &memory);
     if (!status.ok()) return status;
-    return Buffer(backend, size, static_cast<T*>(memory));
+    return Buffer(backend, size, static_cast<Element*>(memory));
   }
 
   // A copy of `values`, which lie on the host. Fails as Zeros does.
-  static absl::StatusOr<Buffer> CopyOf(absl::Span<const T> values, Backend backend) {
+  static absl::StatusOr<Buffer> CopyOf(absl::Span<const Element> values, Backend backend) {
     absl::StatusOr<Buffer> buffer = Zeros(static_cast<std::int64_t>(values.size()), backend);
     if (!buffer.ok()) return buffer;
     const absl::Status status = buffer->CopyFrom(values);
@@ -85,51 +85,52 @@ class Buffer {
   // whose At(buffer.data()) is then the filter of the run.
   template <class Owner>
   requires requires(const Owner& owner) {
-    { owner.data() } -> std::convertible_to<const T*>;
+    { owner.data() } -> std::convertible_to<const Element*>;
     { owner.bytes() } -> std::convertible_to<std::int64_t>;
   }
   static absl::StatusOr<Buffer> CopyOf(const Owner& owner, Backend backend) {
-    const T* const values = owner.data();
-    return CopyOf(absl::MakeConstSpan(values, static_cast<std::size_t>(owner.bytes()) / sizeof(T)),
-                  backend);
+    const Element* const values = owner.data();
+    return CopyOf(
+        absl::MakeConstSpan(values, static_cast<std::size_t>(owner.bytes()) / sizeof(Element)),
+        backend);
   }
   static absl::StatusOr<Buffer> CopyOf(const Buffer&, Backend) = delete;  // Read() is the copy
 
   // A GPU address for kCuda, else a host address; null if there are no elements.
-  T* data() const { return data_; }
+  Element* data() const { return data_; }
   std::int64_t size() const { return size_; }
-  std::int64_t bytes() const { return size_ * std::int64_t{sizeof(T)}; }
+  std::int64_t bytes() const { return size_ * std::int64_t{sizeof(Element)}; }
   Backend backend() const { return backend_; }
 
   // Overwrites the elements with `values`, after the work that was enqueued on `stream`, and returns
   // when that is done. InvalidArgument if there are not size() values, Internal if CUDA fails.
-  absl::Status CopyFrom(absl::Span<const T> values, Stream stream = nullptr) {
+  absl::Status CopyFrom(absl::Span<const Element> values, Stream stream = nullptr) {
     return internal::CopyBytes(backend_, data_, values.data(), BytesOf(values.size()), bytes(),
                                stream);
   }
   // The same in the other direction: `values` become the elements.
-  absl::Status CopyTo(absl::Span<T> values, Stream stream = nullptr) const {
+  absl::Status CopyTo(absl::Span<Element> values, Stream stream = nullptr) const {
     return internal::CopyBytes(backend_, values.data(), data_, BytesOf(values.size()), bytes(),
                                stream);
   }
   // The elements, on the host, after the work that was enqueued on `stream`.
-  absl::StatusOr<std::vector<T>> Read(Stream stream = nullptr) const {
-    std::vector<T> values(static_cast<std::size_t>(size_));
+  absl::StatusOr<std::vector<Element>> Read(Stream stream = nullptr) const {
+    std::vector<Element> values(static_cast<std::size_t>(size_));
     const absl::Status status = CopyTo(absl::MakeSpan(values), stream);
     if (!status.ok()) return status;
     return values;
   }
 
  private:
-  Buffer(Backend backend, std::int64_t size, T* data)
+  Buffer(Backend backend, std::int64_t size, Element* data)
       : backend_(backend), size_(size), data_(data) {}
   static std::int64_t BytesOf(std::size_t count) {
-    return static_cast<std::int64_t>(count * sizeof(T));
+    return static_cast<std::int64_t>(count * sizeof(Element));
   }
 
   Backend backend_ = Backend::kCpu;
   std::int64_t size_ = 0;
-  T* data_ = nullptr;
+  Element* data_ = nullptr;
 };
 
 inline namespace WEFT_BACKEND {
@@ -137,8 +138,8 @@ inline namespace WEFT_BACKEND {
 // op.Run(args, stream) for kCuda, op.RunOnCpu(args) for kCpu. The addresses of `args` are the
 // back end's, for example those of Buffers of it. A .cu file holds no kernels for the CPU: there kCpu
 // is FailedPrecondition.
-template <class Op>
-absl::Status RunOn(Backend backend, const Op& op, const typename Op::Arguments& args,
+template <class Operator>
+absl::Status RunOn(Backend backend, const Operator& op, const typename Operator::Arguments& args,
                    Stream stream = nullptr) {
   if (backend == Backend::kCuda) return op.Run(args, stream);
 #if defined(WEFT_CPU_BACKEND)

@@ -59,13 +59,15 @@ TEST(Buffer, BeginsWithZerosAndMayBeEmpty) {
 TEST(Buffer, Moves) {
   Buffer<std::int8_t> buffer;
   EXPECT_EQ(buffer.size(), 0);
-  {
-    auto other = Buffer<std::int8_t>::CopyOf(std::vector<std::int8_t>{5, 6}, kHere);
+  for (const std::int8_t first : {5, 7}) {
+    auto other = Buffer<std::int8_t>::CopyOf(std::vector<std::int8_t>{first, 6}, kHere);
     ASSERT_TRUE(other.ok()) << other.status();
     buffer = *std::move(other);
+    EXPECT_EQ(other->size(), 0);  // empty, whatever `buffer` held
+    EXPECT_EQ(other->data(), nullptr);
   }
   const Buffer<std::int8_t> moved = std::move(buffer);
-  EXPECT_THAT(Contents(moved), testing::ElementsAre(5, 6));
+  EXPECT_THAT(Contents(moved), testing::ElementsAre(7, 6));
 }
 
 TEST(Buffer, CopiesTheBytesOfAPackedFilter) {
