@@ -144,7 +144,7 @@ if(WEFT_INSTALL)
     build_test(consumer_pkg_config consumer -DCASE=pkg_config -DPKG_CONFIG=${WEFT_PKG_CONFIG})
   endif()
   build_test(documents_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5 -DONE_FILE=ON)
   build_test(documents_block_gemm documents
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1)
   build_test(documents_custom_operators documents
