@@ -94,16 +94,21 @@ function(weft_kernels_alone target)
   set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 endfunction()
 
-# weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources. A shared
-# library may hold it, and exports nothing of it.
+# weft_shareable(<target>): a shared library may hold its objects, and exports nothing of them.
+function(weft_shareable target)
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    CUDA_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# weft_add_library(<target> <source>...): a static library weft::<name>, or an interface without sources;
+# shareable.
 function(weft_add_library target)
   if(ARGN)
     add_library(${target} STATIC ${ARGN})
-    set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON
-      CXX_VISIBILITY_PRESET hidden
-      CUDA_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON)
+    weft_shareable(${target})
   else()
     add_library(${target} INTERFACE)
   endif()
