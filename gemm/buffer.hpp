@@ -139,8 +139,8 @@ inline namespace WEFT_BACKEND {
 // back end's, for example those of Buffers of it. A .cu file holds no kernels for the CPU: there kCpu
 // is FailedPrecondition.
 template <class Operator>
-absl::Status RunOn(Backend backend, const Operator& op, const typename Operator::Arguments& args,
-                   Stream stream = nullptr) {
+inline absl::Status RunOn(Backend backend, const Operator& op,
+                          const typename Operator::Arguments& args, Stream stream = nullptr) {
   if (backend == Backend::kCuda) return op.Run(args, stream);
 #if defined(WEFT_CPU_BACKEND)
   return op.RunOnCpu(args);
