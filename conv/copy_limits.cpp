@@ -8,7 +8,7 @@ namespace {
 absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
   return absl::InvalidArgumentError(absl::StrCat(
       "conv: ", what, "=", value, " is more than ", limit,
-      " of the copy engine, which the wgmma_sm90 mainloop uses; use an MmaSm80Config"));
+      " that TMA takes, by which the wgmma_sm90 mainloop loads; use an MmaSm80Config"));
 }
 
 }  // namespace

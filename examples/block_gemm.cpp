@@ -9,18 +9,19 @@
 
 #include "examples/block_gemm/launch.hpp"
 #include "examples/support/backend.hpp"
-#include "examples/support/tensor.hpp"
 #include "weft/gemm/arch/cpu_launch.hpp"
+#include "weft/gemm/buffer.hpp"
 
 namespace {
 
-using examples::Tensor;
+using weft::Backend;
+using weft::Buffer;
 using weft::Half;
 
 template <class Kernel>
-void Launch(weft::arch::Dim3 grid, const typename Kernel::Params& params, bool on_gpu) {
+void Launch(weft::arch::Dim3 grid, const typename Kernel::Params& params, Backend backend) {
   std::string why;
-  if (on_gpu) {
+  if (backend == Backend::kCuda) {
 #if WEFT_HAVE_CUDA
     why = LaunchOnGpu(grid, params).message;
 #endif
@@ -49,16 +50,18 @@ std::vector<Half> Halves(std::size_t count, std::uint32_t seed) {
 
 // The largest difference from the softmax in double precision.
 template <Mainloop kMainloop>
-double Attention(bool on_gpu) {
+double Attention(Backend backend) {
   constexpr int kHeads = 3, kQueries = 100, kKeys = 90;
   const auto q = Halves(kHeads * kQueries * 64, 1), k = Halves(kHeads * kKeys * 64, 2),
              v = Halves(kHeads * kKeys * 64, 3);
-  const Tensor<Half> on_q(q, on_gpu), on_k(k, on_gpu), on_v(v, on_gpu);
-  Tensor<float> o(std::vector<float>(q.size()), on_gpu);
+  const auto on_q = Buffer<Half>::CopyOf(q, backend).value();
+  const auto on_k = Buffer<Half>::CopyOf(k, backend).value();
+  const auto on_v = Buffer<Half>::CopyOf(v, backend).value();
+  auto o = Buffer<float>::Zeros(q.size(), backend).value();
   Launch<AttentionKernel<kMainloop>>(
       {(kQueries + 63) / 64, kHeads},
-      {on_q.get(), on_k.get(), on_v.get(), o.get(), kQueries, kKeys, 0.125f}, on_gpu);
-  const std::vector<float>& got = o.Download();
+      {on_q.data(), on_k.data(), on_v.data(), o.data(), kQueries, kKeys, 0.125f}, backend);
+  const std::vector<float> got = o.Read().value();
   double worst = 0;
   for (int row = 0; row < kHeads * kQueries; ++row) {
     const Half* const keys = &k[row / kQueries * kKeys * 64];
@@ -80,7 +83,7 @@ double Attention(bool on_gpu) {
 }
 
 // How many points got another centre than the nearest.
-int Nearest(bool on_gpu) {
+int Nearest(Backend backend) {
   constexpr int kPoints = 150, kCentres = 200;
   const auto bytes = [](int count, std::uint32_t seed) {
     std::vector<std::int8_t> v;
@@ -90,14 +93,16 @@ int Nearest(bool on_gpu) {
   const std::vector<std::int8_t> points = bytes(kPoints, 4), centres = bytes(kCentres, 5);
   std::vector<std::int32_t> norms(kCentres);
   for (int i = 0; i < kCentres * 64; ++i) norms[i / 64] += centres[i] * centres[i];
-  const Tensor<std::int8_t> on_points(points, on_gpu), on_centres(centres, on_gpu);
-  const Tensor<std::int32_t> on_norms(norms, on_gpu);
-  Tensor<std::int32_t> nearest(std::vector<std::int32_t>(kPoints, -1), on_gpu);
+  const auto on_points = Buffer<std::int8_t>::CopyOf(points, backend).value();
+  const auto on_centres = Buffer<std::int8_t>::CopyOf(centres, backend).value();
+  const auto on_norms = Buffer<std::int32_t>::CopyOf(norms, backend).value();
+  auto nearest =
+      Buffer<std::int32_t>::CopyOf(std::vector<std::int32_t>(kPoints, -1), backend).value();
   Launch<NearestKernel>(
       {(kPoints + 63) / 64},
-      {on_points.get(), on_centres.get(), on_norms.get(), nearest.get(), kPoints, kCentres},
-      on_gpu);
-  const std::vector<std::int32_t>& got = nearest.Download();
+      {on_points.data(), on_centres.data(), on_norms.data(), nearest.data(), kPoints, kCentres},
+      backend);
+  const std::vector<std::int32_t> got = nearest.Read().value();
   int different = 0;
   for (int point = 0; point < kPoints; ++point) {
     int best = 0, best_distance = INT32_MAX;
@@ -115,7 +120,7 @@ int Nearest(bool on_gpu) {
 }
 
 // The largest element of I - A X.
-double Newton(bool on_gpu) {
+double Newton(Backend backend) {
   constexpr int kMatrices = 20, kSize = 24;
   std::vector<float> a = Numbers(kMatrices * kSize * kSize, 6), x(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -123,10 +128,11 @@ double Newton(bool on_gpu) {
     a[i] = 0.03f * a[i] + (is_diagonal ? 1.0f : 0.0f);
     x[i] = is_diagonal ? 1.0f : 0.0f;
   }
-  const Tensor<float> on_a(a, on_gpu), on_guess(x, on_gpu);
-  Tensor<float> on_x(x, on_gpu);
-  Launch<NewtonKernel>({kMatrices}, {on_a.get(), on_guess.get(), on_x.get(), 6}, on_gpu);
-  const std::vector<float>& got = on_x.Download();
+  const auto on_a = Buffer<float>::CopyOf(a, backend).value();
+  const auto on_guess = Buffer<float>::CopyOf(x, backend).value();
+  auto on_x = Buffer<float>::CopyOf(x, backend).value();
+  Launch<NewtonKernel>({kMatrices}, {on_a.data(), on_guess.data(), on_x.data(), 6}, backend);
+  const std::vector<float> got = on_x.Read().value();
   double worst = 0;
   for (int i = 0; i < kMatrices * kSize; ++i) {
     for (int j = 0; j < kSize; ++j) {
@@ -145,13 +151,15 @@ double Newton(bool on_gpu) {
 int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
-  const bool on_gpu = choice->backend == examples::Backend::kCuda;
-  const double attention = Attention<Mainloop::kMmaSm80>(on_gpu), newton = Newton(on_gpu);
-  const bool has_wgmma = !on_gpu || AttentionKernel<Mainloop::kWgmmaSm90>::kRequires.Fits(
-                                        weft::arch::QueryDevice().limits.compute_capability);
-  const double by_wgmma = has_wgmma ? Attention<Mainloop::kWgmmaSm90>(on_gpu) : attention;
-  const int nearest = Nearest(on_gpu);
-  std::cout << "on the " << (on_gpu ? "GPU" : "CPU") << ": attention is off by " << attention;
+  const Backend backend = choice->backend;
+  const double attention = Attention<Mainloop::kMmaSm80>(backend), newton = Newton(backend);
+  const bool has_wgmma =
+      backend == Backend::kCpu || AttentionKernel<Mainloop::kWgmmaSm90>::kRequires.Fits(
+                                      weft::arch::QueryDevice().limits.compute_capability);
+  const double by_wgmma = has_wgmma ? Attention<Mainloop::kWgmmaSm90>(backend) : attention;
+  const int nearest = Nearest(backend);
+  std::cout << "on the " << (backend == Backend::kCuda ? "GPU" : "CPU") << ": attention is off by "
+            << attention;
   if (has_wgmma) std::cout << " (by wgmma " << by_wgmma << ")";
   std::cout << ", " << nearest << " points have a wrong centre, I - A X is " << newton << "\n";
   // Weights are rounded to 11 bits, and their sum of at most 1 is that of values up to 1.

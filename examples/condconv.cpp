@@ -8,13 +8,14 @@
 #include "examples/condconv/operators.hpp"
 #include "examples/condconv/routing.hpp"
 #include "examples/support/backend.hpp"
-#include "examples/support/tensor.hpp"
 #include "tests/reference/reference.hpp"
 #include "weft/conv/condconv.hpp"
+#include "weft/gemm/buffer.hpp"
 
 namespace {
 
-using examples::Tensor;
+using weft::Backend;
+using weft::Buffer;
 using Op = weft::conv::CondConv<MixedConv>;
 
 std::vector<std::int8_t> Numbers(std::int64_t count, int step) {
@@ -23,9 +24,9 @@ std::vector<std::int8_t> Numbers(std::int64_t count, int step) {
   return v;
 }
 
-absl::Status Route(const RoutingParams& params, bool on_gpu) {
+absl::Status Route(const RoutingParams& params, Backend backend) {
   std::string why;
-  if (on_gpu) {
+  if (backend == Backend::kCuda) {
 #if WEFT_HAVE_CUDA
     why = LaunchRouting(params, /*stream=*/nullptr).message;
 #endif
@@ -36,7 +37,7 @@ absl::Status Route(const RoutingParams& params, bool on_gpu) {
   return why.empty() ? absl::OkStatus() : absl::InternalError("condconv: " + why);
 }
 
-absl::Status Run(bool on_gpu) {
+absl::Status Run(Backend backend) {
   constexpr std::int64_t kExperts = 4;
   const weft::conv::Problem problem = weft::conv::SquareProblem(5, 10, 9, 7, 3, 1, 2);
   const absl::StatusOr<Op> op = Op::Create(problem, kExperts);
@@ -60,45 +61,46 @@ absl::Status Run(bool on_gpu) {
                                                                                  kExperts, experts);
   if (!bank.ok()) return bank.status();
 
-  const Tensor<std::int8_t> src_memory(*blocked, on_gpu);
-  const Tensor<std::int8_t> bank_memory({bank->data(), bank->data() + bank->size()}, on_gpu);
-  const Tensor<std::int8_t> workspace(std::vector<std::int8_t>(op->workspace_size()), on_gpu);
-  const Tensor<float> bias_memory(bias, on_gpu), scale_memory(expert_scale, on_gpu);
-  const Tensor<float> weights_memory(weights, on_gpu);
-  Tensor<float> routing(std::vector<float>(problem.n * kExperts), on_gpu);
-  Tensor<float> dst(std::vector<float>(op->dst_size()), on_gpu);
+  const auto src_memory = Buffer<std::int8_t>::CopyOf(*blocked, backend).value();
+  const auto bank_memory = Buffer<std::int8_t>::CopyOf(*bank, backend).value();
+  const auto workspace = Buffer<std::int8_t>::Zeros(op->workspace_size(), backend).value();
+  const auto bias_memory = Buffer<float>::CopyOf(bias, backend).value();
+  const auto scale_memory = Buffer<float>::CopyOf(expert_scale, backend).value();
+  const auto weights_memory = Buffer<float>::CopyOf(weights, backend).value();
+  auto routing = Buffer<float>::Zeros(problem.n * kExperts, backend).value();
+  auto dst = Buffer<float>::Zeros(op->dst_size(), backend).value();
 
   if (absl::Status s = Route({.extents = problem.src(),
-                              .src = src_memory.get(),
-                              .weights = weights_memory.get(),
+                              .src = src_memory.data(),
+                              .weights = weights_memory.data(),
                               .experts = kExperts,
-                              .routing = routing.get()},
-                             on_gpu);
+                              .routing = routing.data()},
+                             backend);
       !s.ok()) {
     return s;
   }
   Op::Arguments args;
-  args.src = src_memory.get();
-  args.experts = bank->At(bank_memory.get());
-  args.routing = routing.get();
-  args.expert_scale = scale_memory.get();
-  args.workspace = workspace.get();
+  args.src = src_memory.data();
+  args.experts = bank->At(bank_memory.data());
+  args.routing = routing.data();
+  args.expert_scale = scale_memory.data();
+  args.workspace = workspace.data();
   args.workspace_bytes = op->workspace_size();
-  args.bias = bias_memory.get();
-  args.dst = dst.get();
+  args.bias = bias_memory.data();
+  args.dst = dst.data();
   args.alpha = 0.0025f;
-  if (absl::Status s = on_gpu ? op->Run(args, /*stream=*/nullptr) : op->RunOnCpu(args); !s.ok()) {
+  if (absl::Status s = weft::RunOn(backend, *op, args); !s.ok()) {
     return s;
   }
 
-  const std::vector<float>& r = routing.Download();
+  const std::vector<float> r = routing.Read().value();
   const std::vector<std::int8_t> mixed =
       weft::reference::MixExperts(problem, kExperts, experts.data(), r.data(), expert_scale.data());
   const std::vector<float> want = weft::reference::Convolve<float>(
       problem, src.data(), mixed.data(), {.alpha = 0.0025f, .bias = bias.data()},
       weft::reference::ReluActivation(), weft::reference::kFloat, 1,
       [](std::int64_t n, auto...) { return n; });
-  const std::vector<float>& got = dst.Download();
+  const std::vector<float> got = dst.Read().value();
   std::int64_t positive = 0, different = 0;
   for (std::size_t i = 0; i < want.size(); ++i) {
     positive += got[i] > 0.0f;
@@ -106,8 +108,9 @@ absl::Status Run(bool on_gpu) {
   }
   std::cout << op->Describe() << "\nweights of the first image:";
   for (int e = 0; e < kExperts; ++e) std::cout << " " << r[e];
-  std::cout << "\non the " << (on_gpu ? "GPU: " : "CPU: ") << want.size() << " outputs, "
-            << positive << " above zero, " << different << " differ from the reference\n";
+  std::cout << "\non the " << (backend == Backend::kCuda ? "GPU: " : "CPU: ") << want.size()
+            << " outputs, " << positive << " above zero, " << different
+            << " differ from the reference\n";
   return different == 0 ? absl::OkStatus() : absl::InternalError("condconv: wrong outputs");
 }
 
@@ -116,7 +119,7 @@ absl::Status Run(bool on_gpu) {
 int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
-  const absl::Status status = Run(choice->backend == examples::Backend::kCuda);
+  const absl::Status status = Run(choice->backend);
   if (!status.ok()) return std::cerr << status << "\n", 1;
   return 0;
 }

@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "examples/support/backend.hpp"
-#include "examples/support/tensor.hpp"
 #include "tests/reference/deconvolution.hpp"
 #include "weft/conv/deconvolution.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/gemm/buffer.hpp"
 
+using weft::Backend;
+using weft::Buffer;
 using Op = weft::conv::Deconvolution<weft::conv::S8Deconv4<>>;
 
-absl::Status Run(bool on_gpu) {
+absl::Status Run(Backend backend) {
   weft::conv::DeconvolutionProblem problem = {
       .n = 3, .h = 7, .w = 7, .c = 20, .k = 4, .r = 4, .s = 4};
   problem.stride_h = problem.stride_w = 2;
@@ -27,23 +29,22 @@ absl::Status Run(bool on_gpu) {
   const auto src = weft::ConvertTensor<weft::NCHW, weft::NCxHWx<4>>(problem.src(), planar).value();
   const auto packed = weft::conv::PackDeconvolutionFilter<weft::CxRSKx<4>>(problem, filter).value();
 
-  using examples::Tensor;
-  const Tensor<std::int8_t> x(src, on_gpu);
-  const Tensor<std::int8_t> w({packed.data(), packed.data() + packed.bytes()}, on_gpu);
-  const Tensor<float> b(bias, on_gpu);
-  Tensor<std::int8_t> y(std::vector<std::int8_t>(op->dst_size()), on_gpu);
-  const Op::Arguments args = {.src = x.get(),
-                              .filter = packed.At(w.get()),
-                              .bias = b.get(),
-                              .dst = y.get(),
+  const auto x = Buffer<std::int8_t>::CopyOf(src, backend).value();
+  const auto w = Buffer<std::int8_t>::CopyOf(packed, backend).value();
+  const auto b = Buffer<float>::CopyOf(bias, backend).value();
+  auto y = Buffer<std::int8_t>::Zeros(op->dst_size(), backend).value();
+  const Op::Arguments args = {.src = x.data(),
+                              .filter = packed.At(w.data()),
+                              .bias = b.data(),
+                              .dst = y.data(),
                               .alpha = 0.001f};
-  if (absl::Status s = on_gpu ? op->Run(args, nullptr) : op->RunOnCpu(args); !s.ok()) return s;
+  if (absl::Status s = weft::RunOn(backend, *op, args); !s.ok()) return s;
 
   const auto plain = weft::reference::Deconvolve<std::int8_t>(
       problem, planar.data(), filter.data(), {.alpha = 0.001f, .bias = bias.data()},
       weft::reference::ReluActivation(), weft::reference::kInt8);
   const auto want = weft::ConvertTensor<weft::NCHW, weft::NCxHWx<4>>(problem.dst(), plain).value();
-  const std::vector<std::int8_t>& got = y.Download();
+  const std::vector<std::int8_t> got = y.Read().value();
   std::int64_t positive = 0, wrong = 0;
   for (std::size_t i = 0; i < got.size(); ++i) positive += got[i] > 0, wrong += got[i] != want[i];
   std::cout << op->Describe() << "\n"
@@ -55,6 +56,6 @@ absl::Status Run(bool on_gpu) {
 int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
-  const absl::Status s = Run(choice->backend == examples::Backend::kCuda);
+  const absl::Status s = Run(choice->backend);
   return s.ok() ? 0 : (std::cerr << s << "\n", 1);
 }

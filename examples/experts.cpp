@@ -6,16 +6,17 @@
 
 #include "examples/experts/operators.hpp"
 #include "examples/support/backend.hpp"
-#include "examples/support/tensor.hpp"
+#include "weft/gemm/buffer.hpp"
 #include "weft/gemm/gemm_list.hpp"
 
-using examples::Tensor;
+using weft::Backend;
+using weft::Buffer;
 using Op = weft::gemm::Gemm<Experts>;
 
 int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
-  const bool on_gpu = choice->backend == examples::Backend::kCuda;
+  const Backend backend = choice->backend;
 
   constexpr std::int64_t kDepth = 96, kTokens = 200;
   const std::int64_t ends[] = {70, 70, 73,
@@ -24,18 +25,18 @@ int main(int argc, char** argv) {
   std::vector<std::int8_t> a(kTokens * kDepth), b(512 * kDepth);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::int8_t>(i * 37);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<std::int8_t>(i * 101);
-  const Tensor<std::int8_t> of_a(a, on_gpu), of_b(b, on_gpu);
-  Tensor<std::int32_t> of_c(std::vector<std::int32_t>(kTokens * 256),
-                            on_gpu);  // rows of the widest
+  const auto of_a = Buffer<std::int8_t>::CopyOf(a, backend).value();
+  const auto of_b = Buffer<std::int8_t>::CopyOf(b, backend).value();
+  auto of_c = Buffer<std::int32_t>::Zeros(kTokens * 256, backend).value();  // rows of the widest
 
   std::vector<weft::gemm::GemmProblem> problems;
   std::vector<Op::Arguments> args;
   std::vector<std::int32_t> want(kTokens * 256);
   for (std::int64_t e = 0, row = 0, column = 0; e < 4; column += width[e], row = ends[e], ++e) {
     problems.push_back({.m = ends[e] - row, .n = width[e], .k = kDepth, .ldc = 256});
-    args.push_back({.a = of_a.get() + row * kDepth,
-                    .b = of_b.get() + column * kDepth,
-                    .c = of_c.get() + row * 256});
+    args.push_back({.a = of_a.data() + row * kDepth,
+                    .b = of_b.data() + column * kDepth,
+                    .c = of_c.data() + row * 256});
     for (std::int64_t i = row; i < ends[e]; ++i) {
       for (std::int64_t j = 0; j < width[e] * kDepth; ++j) {
         want[i * 256 + j / kDepth] += a[i * kDepth + j % kDepth] * b[column * kDepth + j];
@@ -47,14 +48,16 @@ int main(int argc, char** argv) {
   const auto run_on_gpu = [&]() -> absl::Status {
     const auto table = op->Table(args);  // as long as matrices stay where they are
     if (!table.ok()) return table.status();
-    const Tensor<Op::Product> of_table(*table, on_gpu);
-    const absl::Status status = op->Run(of_table.get(), /*stream=*/nullptr);
-    return of_c.Download(), status;
+    const auto of_table = Buffer<Op::Product>::CopyOf(*table, backend).value();
+    const absl::Status status = op->Run(of_table.data(), /*stream=*/nullptr);
+    // The table must stay until the run has ended.
+    return status.ok() ? of_c.Read().status() : status;
   };
-  const absl::Status status = on_gpu ? run_on_gpu() : op->RunOnCpu(args);
+  const absl::Status status = backend == Backend::kCuda ? run_on_gpu() : op->RunOnCpu(args);
   if (!status.ok()) return std::cerr << status << "\n", 1;
+  const std::vector<std::int32_t> c = of_c.Read().value();
   std::int64_t different = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) different += of_c.Download()[i] != want[i];
+  for (std::size_t i = 0; i < want.size(); ++i) different += c[i] != want[i];
   std::cout << op->Describe() << "\n" << different << " outputs differ from plain loops\n";
   return different == 0 ? 0 : 1;
 }

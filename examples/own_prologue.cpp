@@ -7,13 +7,14 @@
 
 #include "examples/own_prologue/operators.hpp"
 #include "examples/support/backend.hpp"
-#include "examples/support/tensor.hpp"
 #include "tests/reference/reference.hpp"
 #include "weft/conv/convolution.hpp"
+#include "weft/gemm/buffer.hpp"
 
 namespace {
 
-using examples::Tensor;
+using weft::Backend;
+using weft::Buffer;
 using Op = weft::conv::Convolution<BankConv>;
 
 std::vector<std::int8_t> Numbers(std::int64_t count, int step) {
@@ -22,7 +23,7 @@ std::vector<std::int8_t> Numbers(std::int64_t count, int step) {
   return v;
 }
 
-absl::Status Run(bool on_gpu) {
+absl::Status Run(Backend backend) {
   constexpr std::int64_t kFilters = 4;
   const weft::conv::Problem problem = weft::conv::SquareProblem(6, 10, 9, 7, 3, 1, 2);
   const absl::StatusOr<Op> op = Op::Create(problem);
@@ -40,20 +41,20 @@ absl::Status Run(bool on_gpu) {
       weft::PackFilters<FromBank, weft::CxRSKx<4>>(problem.filter(), kFilters, filters);
   if (!bank.ok()) return bank.status();
 
-  const Tensor<std::int8_t> src_memory(*blocked, on_gpu);
-  const Tensor<std::int8_t> bank_memory({bank->data(), bank->data() + bank->size()}, on_gpu);
-  const Tensor<std::int32_t> index_memory(index, on_gpu);
-  const Tensor<float> bias_memory(bias, on_gpu);
-  Tensor<float> dst_memory(std::vector<float>(op->dst_size()), on_gpu);
+  const auto src_memory = Buffer<std::int8_t>::CopyOf(*blocked, backend).value();
+  const auto bank_memory = Buffer<std::int8_t>::CopyOf(*bank, backend).value();
+  const auto index_memory = Buffer<std::int32_t>::CopyOf(index, backend).value();
+  const auto bias_memory = Buffer<float>::CopyOf(bias, backend).value();
+  auto dst_memory = Buffer<float>::Zeros(op->dst_size(), backend).value();
 
   Op::Arguments args;
-  args.src = src_memory.get();
-  args.filter = bank->At(bank_memory.get());
-  args.bias = bias_memory.get();
-  args.dst = dst_memory.get();
+  args.src = src_memory.data();
+  args.filter = bank->At(bank_memory.data());
+  args.bias = bias_memory.data();
+  args.dst = dst_memory.data();
   args.alpha = 0.001f;
-  args.prologue = {.index = index_memory.get()};
-  if (absl::Status s = on_gpu ? op->Run(args, /*stream=*/nullptr) : op->RunOnCpu(args); !s.ok()) {
+  args.prologue = {.index = index_memory.data()};
+  if (absl::Status s = weft::RunOn(backend, *op, args); !s.ok()) {
     return s;
   }
 
@@ -61,15 +62,16 @@ absl::Status Run(bool on_gpu) {
   const std::vector<float> want = weft::reference::Convolve<float>(
       problem, src.data(), filters.data(), {.alpha = 0.001f, .bias = bias.data()},
       weft::reference::ReluActivation(), weft::reference::kFloat, 1, filter_of_image);
-  const std::vector<float>& dst = dst_memory.Download();
+  const std::vector<float> dst = dst_memory.Read().value();
   std::int64_t positive = 0, different = 0;
   for (std::size_t i = 0; i < want.size(); ++i) {
     positive += dst[i] > 0.0f;
     different += dst[i] != want[i];
   }
   std::cout << op->Describe() << "\n"
-            << "on the " << (on_gpu ? "GPU: " : "CPU: ") << want.size() << " outputs, " << positive
-            << " above zero, " << different << " differ from the reference\n";
+            << "on the " << (backend == Backend::kCuda ? "GPU: " : "CPU: ") << want.size()
+            << " outputs, " << positive << " above zero, " << different
+            << " differ from the reference\n";
   return different == 0 ? absl::OkStatus() : absl::InternalError("own_prologue: wrong outputs");
 }
 
@@ -78,7 +80,7 @@ absl::Status Run(bool on_gpu) {
 int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
-  const absl::Status status = Run(choice->backend == examples::Backend::kCuda);
+  const absl::Status status = Run(choice->backend);
   if (!status.ok()) return std::cerr << status << "\n", 1;
   return 0;
 }

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "examples/support/backend.hpp"
-#include "examples/support/tensor.hpp"
 #include "examples/tiled_mma/launch.hpp"
 #include "weft/gemm/arch/cpu_launch.hpp"
+#include "weft/gemm/buffer.hpp"
 
 namespace {
 
-using examples::Tensor;
+using weft::Backend;
+using weft::Buffer;
 
 std::vector<std::int8_t> Numbers(int count, std::uint32_t seed) {
   std::vector<std::int8_t> v(count);
@@ -26,15 +27,16 @@ std::vector<std::int8_t> Numbers(int count, std::uint32_t seed) {
 }
 
 // How many elements of an m x n product are wrong, or -1.
-int Wrong(int m, int n, int k, bool on_gpu) {
+int Wrong(int m, int n, int k, Backend backend) {
   const int pitch = (k + 15) / 16 * 16;
   const std::vector<std::int8_t> a = Numbers(m * pitch, 1), b = Numbers(n * pitch, 2);
-  const Tensor<std::int8_t> on_a(a, on_gpu), on_b(b, on_gpu);
-  Tensor<std::int32_t> on_c(std::vector<std::int32_t>(m * n, -1), on_gpu);
-  const ProductParams params{on_a.get(), on_b.get(), on_c.get(), m, n, k, pitch};
+  const auto on_a = Buffer<std::int8_t>::CopyOf(a, backend).value();
+  const auto on_b = Buffer<std::int8_t>::CopyOf(b, backend).value();
+  auto on_c = Buffer<std::int32_t>::CopyOf(std::vector<std::int32_t>(m * n, -1), backend).value();
+  const ProductParams params{on_a.data(), on_b.data(), on_c.data(), m, n, k, pitch};
   const weft::arch::Dim3 grid{(m + 63) / 64, (n + 63) / 64};
   std::string why;
-  if (on_gpu) {
+  if (backend == Backend::kCuda) {
 #if WEFT_HAVE_CUDA
     why = LaunchOnGpu(grid, params).message;
 #endif
@@ -45,7 +47,7 @@ int Wrong(int m, int n, int k, bool on_gpu) {
     std::cerr << "tiled_mma: " << why << "\n";
     return -1;
   }
-  const std::vector<std::int32_t>& c = on_c.Download();
+  const std::vector<std::int32_t> c = on_c.Read().value();
   int wrong = 0;
   for (int i = 0; i < m * n; ++i) {
     std::int32_t sum = 0;
@@ -60,10 +62,10 @@ int Wrong(int m, int n, int k, bool on_gpu) {
 int main(int argc, char** argv) {
   const auto choice = examples::ChooseBackend(argc, argv);
   if (!choice.ok()) return std::cerr << choice.status() << "\n", 1;
-  const bool on_gpu = choice->backend == examples::Backend::kCuda;
+  const Backend backend = choice->backend;
   int wrong = 0;
   for (const auto& [m, n, k] : {std::array{1, 1, 1}, std::array{200, 100, 300}}) {
-    const int here = Wrong(m, n, k, on_gpu);
+    const int here = Wrong(m, n, k, backend);
     if (here < 0) return 1;
     std::cout << m << " x " << n << " x " << k << ": " << here << " of " << m * n
               << " elements are wrong\n";

@@ -187,8 +187,8 @@ struct Block {
 
   // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. Computed in
   // Sum, or in float where C is float: int32 wraps around; for floating point t = beta c (0 for
-  // beta = 0, and C is not read), then fma(alpha, sum, t), then one rounding to ElementC. c: any view
-  // (row, column) -> ElementC&.
+  // beta = 0, and C is not read), then fma(alpha, sum, t), or MulAdd of complex numbers, then one
+  // rounding to ElementC. c: any view (row, column) -> ElementC&.
   using Scale = std::conditional_t<std::is_same_v<ElementC, float>, float, Sum>;
   template <class MatrixA, class MatrixB, class MatrixC>
   WEFT_DEVICE static void Multiply(arch::Thread t, Scale alpha, const MatrixA& a, const MatrixB& b,
@@ -265,6 +265,8 @@ struct Block {
       return epilogues::Fma(alpha, sum, epilogues::Mul(beta, old));
     } else if constexpr (std::is_same_v<Scale, double>) {
       return __builtin_fma(alpha, sum, __builtin_fma(beta, old, -0.0));
+    } else if constexpr (kIsComplex<Scale>) {
+      return MulAdd(alpha, sum, MulAdd(beta, old, Scale{}));
     } else {
       return static_cast<Scale>(static_cast<std::uint32_t>(alpha) *
                                     static_cast<std::uint32_t>(sum) +

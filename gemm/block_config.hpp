@@ -13,7 +13,7 @@
 //     std::int8_t, std::int8_t           int32    simt, mma_sm80   int32, float     (2)
 //     std::uint8_t, std::int8_t          int32    simt, mma_sm80   int32, float     (1)
 //     Half or Bfloat16, twice the same   float    mma_sm80         float, Half, Bfloat16  (2)
-//     float or double, likewise          same     simt, simt_async the same
+//     float, double or Complex, likewise same     simt, simt_async the same
 //
 // (1) BlockTypes<std::int8_t, ...> with `using ElementA = std::uint8_t;` beside the config.
 // (2) wgmma_sm90 too, on sm_90a alone.
@@ -226,10 +226,11 @@ struct CheckedBlock {
   using Expected = internal::BlockSum<ElementOfA, typename Description::ElementB>;
   static_assert(!std::is_void_v<Expected>,
                 "weft: a block multiplies ElementA and ElementB of one type, std::int8_t, "
-                "weft::Half, weft::Bfloat16, float or double, or std::uint8_t by std::int8_t");
+                "weft::Half, weft::Bfloat16, float, double or weft::Complex, or std::uint8_t by "
+                "std::int8_t");
   static_assert(std::is_void_v<Expected> || std::is_same_v<typename Description::Sum, Expected>,
                 "weft: Sum of a block's product is std::int32_t for bytes, float for 16-bit "
-                "floats, and the elements' own type for float and double");
+                "floats, and the elements' own type for float, double and weft::Complex");
   static_assert(internal::kBlockResult<typename Description::ElementC, typename Description::Sum>,
                 "weft: ElementC of a block's product is Sum, or float for bytes, or weft::Half or "
                 "weft::Bfloat16 for 16-bit floats and float");
@@ -246,8 +247,8 @@ struct CheckedBlock {
                 "weft: unsigned bytes of a block's product take config.mainloop = kSimt or "
                 "kMmaSm80");
   static_assert(!kMma || kBytes || kSixteen,
-                "weft: float and double of a block's product take config.mainloop = kSimt or "
-                "kSimtAsync");
+                "weft: float, double and weft::Complex of a block's product take config.mainloop = "
+                "kSimt or kSimtAsync");
   static_assert(internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
                     config.shape.n <= 1024 && config.shape.k <= 65536,
                 "weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k; "

@@ -24,6 +24,8 @@ struct Alignment {
   int src = 0;
   // 1, 2, 4, 8 or 16; at most the output channels that lie side by side in DstLayout.
   int dst = 0;
+
+  friend constexpr bool operator==(const Alignment&, const Alignment&) = default;
 };
 
 // Any config as values, for people and for the tile model. Members a mainloop lacks are zero.
@@ -39,6 +41,8 @@ struct TileDescription {
   bool stream = false;    // wgmma_sm90
   int stack = 1;          // wgmma_sm90
   int turns = 1;          // wgmma_sm90
+
+  friend constexpr bool operator==(const TileDescription&, const TileDescription&) = default;
 };
 
 // Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a

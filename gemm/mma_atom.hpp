@@ -139,8 +139,8 @@ struct MmaSm80Atom<Complex<double>> : internal::WordAtom<arch::MmaM16N8, Complex
   }
 };
 
-// m16n8k16 of halves with sums that are halves. Registers of C hold two, so that it is for mainloops
-// (mma_tile.hpp) and not for TiledMma.
+// m16n8k16 of halves with sums that are halves, two to a register of C. The layout C counts sums, and
+// MmaTile pairs them.
 struct MmaSm80HalfSumAtom : internal::WarpAtom<arch::MmaM16N8, Half> {
   static constexpr arch::Requires kRequires = {.min = 80};
   using Sum = Half;

@@ -1,17 +1,11 @@
 #include "examples/picture_filter/apply.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "examples/picture_filter/operators.hpp"
 #include "weft/conv/convolution.hpp"
-
-#if WEFT_HAVE_CUDA
-#include <cuda_runtime_api.h>
-#endif
+#include "weft/gemm/buffer.hpp"
 
 namespace picture_filter {
 namespace {
@@ -40,46 +34,6 @@ std::vector<std::int8_t> PackPicture(const Picture& picture, const weft::TensorE
   return packed;
 }
 
-#if WEFT_HAVE_CUDA
-absl::Status ToStatus(cudaError_t error, const char* call) {
-  if (error == cudaSuccess) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(call, ": ", cudaGetErrorString(error)));
-}
-
-struct FreeOnGpu {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-using GpuMemory = std::unique_ptr<void, FreeOnGpu>;
-
-// A copy of `bytes` bytes on the GPU.
-absl::StatusOr<GpuMemory> CopyToGpu(const void* data, std::int64_t bytes) {
-  void* memory = nullptr;
-  if (absl::Status s = ToStatus(cudaMalloc(&memory, bytes), "cudaMalloc"); !s.ok()) return s;
-  GpuMemory owner(memory);
-  absl::Status s = ToStatus(cudaMemcpy(memory, data, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  if (!s.ok()) return s;
-  return owner;
-}
-
-// args holds host addresses, as for RunOnCpu.
-template <class Op, class PackedFilter>
-absl::Status RunOnGpu(const Op& op, const PackedFilter& filter, typename Op::Arguments args) {
-  const auto dst_bytes = op.dst_size() * static_cast<std::int64_t>(sizeof(typename Op::Output));
-  const auto src = CopyToGpu(args.src, op.src_size());
-  const auto taps = CopyToGpu(filter.data(), filter.bytes());
-  const auto dst = CopyToGpu(args.dst, dst_bytes);
-  for (const auto* memory : {&src, &taps, &dst}) {
-    if (!memory->ok()) return memory->status();
-  }
-  void* const host_dst = args.dst;
-  args.src = static_cast<const typename Op::Element*>(src->get());
-  args.filter = filter.At(taps->get());
-  args.dst = static_cast<typename Op::Output*>(dst->get());
-  if (absl::Status s = op.Run(args, /*stream=*/nullptr); !s.ok()) return s;
-  return ToStatus(cudaMemcpy(host_dst, args.dst, dst_bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-}
-#endif
-
 // The operator's output: k bytes for each pixel, side by side.
 template <class Policy>
 absl::StatusOr<std::vector<std::uint8_t>> Convolve(const Filter& filter, const Picture& picture,
@@ -104,27 +58,22 @@ absl::StatusOr<std::vector<std::uint8_t>> Convolve(const Filter& filter, const P
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < taps_of_one; ++i) sum += filter.taps[i];
 
-  const std::vector<std::int8_t> src = PackPicture(picture, problem.src(), filter.margin());
-  std::vector<std::uint8_t> dst(op->dst_size());
-  const typename Op::Arguments args = {
-      .src = src.data(),
-      .filter = packed->view(),
-      .dst = dst.data(),
-      .alpha = filter.scale,
-      .zero_point = filter.offset + filter.scale * static_cast<float>(kMiddle * sum)};
-
-  absl::Status status;
-  if (backend == Backend::kCpu) {
-    status = op->RunOnCpu(args);
-  } else {
-#if WEFT_HAVE_CUDA
-    status = RunOnGpu(*op, *packed, args);
-#else
-    status = absl::FailedPreconditionError("this build has no CUDA back end; use --backend=cpu");
-#endif
+  const auto src = weft::Buffer<std::int8_t>::CopyOf(
+      PackPicture(picture, problem.src(), filter.margin()), backend);
+  const auto taps = weft::Buffer<std::int8_t>::CopyOf(*packed, backend);
+  const auto dst = weft::Buffer<std::uint8_t>::Zeros(op->dst_size(), backend);
+  for (const absl::Status& status : {src.status(), taps.status(), dst.status()}) {
+    if (!status.ok()) return status;
   }
+  const absl::Status status =
+      weft::RunOn(backend, *op,
+                  {.src = src->data(),
+                   .filter = packed->At(taps->data()),
+                   .dst = dst->data(),
+                   .alpha = filter.scale,
+                   .zero_point = filter.offset + filter.scale * static_cast<float>(kMiddle * sum)});
   if (!status.ok()) return status;
-  return dst;
+  return dst->Read();
 }
 
 }  // namespace

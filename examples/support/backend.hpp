@@ -9,10 +9,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/buffer.hpp"
 
 namespace examples {
 
-enum class Backend { kCpu, kCuda };
+using weft::Backend;
 
 struct BackendChoice {
   Backend backend = Backend::kCpu;

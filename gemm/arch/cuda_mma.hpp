@@ -43,8 +43,12 @@ struct MmaThread {
   // Of four bits each, S4 and U4S4, two to a byte, whose places are those of the bytes above: m16n8k64
   // and m8n8k32. From sm_90 on tensor cores have none, and what ptxas makes instead is a function of
   // hundreds of instructions.
+
+ private:
   WEFT_INTEGER_PRODUCTS(64, 32, S4OfTensorCore, "s4.s4")
   WEFT_INTEGER_PRODUCTS(64, 32, U4S4OfTensorCore, "u4.s4")
+
+ public:
 #undef WEFT_INTEGER_PRODUCTS
 #define WEFT_INT4_PRODUCTS(NAME, BYTES, UNSIGNED)                                          \
   WEFT_DEVICE static void MmaM16N8K64##NAME(int32_t(&d)[4], const uint32_t(&a)[4],         \

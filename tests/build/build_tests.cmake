@@ -130,8 +130,10 @@ if(WEFT_CLANG)
   build_test(configure_with_clang configure -DCASE=clang -DCXX=${WEFT_CLANG})
 endif()
 
-# The names that a document lists.
+# The names that documents list.
 build_test(documents_ready_made ready_made)
+build_test(documents_thread thread_page)
+build_test(documents_configs configs_page)
 
 # What README and docs/installing.md say, from scratch.
 if(WEFT_INSTALL)
@@ -142,7 +144,7 @@ if(WEFT_INSTALL)
     build_test(consumer_pkg_config consumer -DCASE=pkg_config -DPKG_CONFIG=${WEFT_PKG_CONFIG})
   endif()
   build_test(documents_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5 -DONE_FILE=ON)
   build_test(documents_block_gemm documents
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1)
   build_test(documents_custom_operators documents

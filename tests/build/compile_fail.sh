@@ -37,6 +37,11 @@ for regex in "${expected[@]}"; do
     exit 1
   fi
 done
+# What docs/custom_operators.md says to look for.
+if grep -q 'weft: ' <<<"$first" && [ "$(grep -m1 'weft: ' <<<"$output")" != "$first" ]; then
+  printf 'the first line with "weft: " is\n  %s\n' "$(grep -m1 'weft: ' <<<"$output")"
+  exit 1
+fi
 errors=$(grep -c 'error:' <<<"$output")
 if [ -n "$max_errors" ] && [ "$errors" -gt "$max_errors" ]; then
   printf '%d error lines, more than %d:\n%s\n' "$errors" "$max_errors" "$output"

@@ -1,5 +1,5 @@
-# A user's project, made of what the documents say: README's operator and CMakeLists.txt, the program of
-# examples/first_operator.cpp. The path has a + in it, which no regular expression may stumble on.
+# A user's project, made of what the documents say: README's header, program and CMakeLists.txt. The path has a + in
+# it, which no regular expression may stumble on.
 #   CASE=installed      find_package(weft) of an installed copy, with CUDA where Weft has it
 #   CASE=cpu            the same without the CUDA language
 #   CASE=subdirectory   the block of docs/installing.md that adds Weft's sources to a project of CUDA and C++
@@ -13,37 +13,41 @@ set(prefix ${work}/prefix)
 set(readme ${WEFT_SOURCES}/README.md)
 file(REMOVE_RECURSE ${WORK})
 
+file(READ ${readme} text)
+string(REGEX MATCHALL "\n" lines "${text}")
+list(LENGTH lines count)
+if(count GREATER 150)
+  message(FATAL_ERROR "${readme} has ${count} lines; 150 are what a first hour takes, and docs/ has room")
+endif()
 fenced_block(operator ${readme} "struct MyConv")
-string(FIND "${operator}" "\n};\n" end)
-math(EXPR end "${end} + 4")
-string(SUBSTRING "${operator}" 0 ${end} struct)
-file(WRITE ${work}/my_operators.hpp
-     "#pragma once\n#include <cstdint>\n#include \"weft/conv/policy.hpp\"\n${struct}")
+file(WRITE ${work}/my_operators.hpp "${operator}")
 string(REPLACE "." ";" numbers ${VERSION})
 list(GET numbers 0 major)
 list(GET numbers 1 minor)
 list(GET numbers 2 patch)
-file(READ ${WEFT_SOURCES}/examples/first_operator.cpp main)
-string(FIND "${main}" "struct MyConv" begin)
-string(FIND "${main}" "int main" end)
-string(SUBSTRING "${main}" 0 ${begin} top)
-string(SUBSTRING "${main}" ${end} -1 bottom)
-# The same call on the GPU, first: its Status tells whether the kernel is in the program.
-string(FIND "${bottom}" "  const absl::Status status = op->RunOnCpu(" call)
-string(FIND "${bottom}" "  if (!status.ok())" after)
+fenced_block(main ${readme} "int main")
+# The same call without a choice of the back end, first: its Status tells whether the kernel is in the program.
+set(calls "  const absl::Status status = weft::RunOn(backend, *op,")
+string(FIND "${main}" "${calls}" call)
+string(FIND "${main}" "  if (!status.ok())" after)
+if(call LESS 0 OR after LESS call)
+  message(FATAL_ERROR "${readme}'s program has no\n${calls}")
+endif()
 math(EXPR length "${after} - ${call}")
-string(SUBSTRING "${bottom}" ${call} ${length} run)
-string(REPLACE "status = op->RunOnCpu(" "on_gpu = op->Run(" run "${run}")
+string(SUBSTRING "${main}" ${call} ${length} run)
+string(REPLACE "status = weft::RunOn(backend, *op," "on_gpu = op->Run(" run "${run}")
 string(REPLACE "});" "}, nullptr);" run "${run}")
-string(REPLACE "  const absl::Status status" "${run}  std::cout << \"Run: \" << on_gpu << \"\\n\";\n  const absl::Status status"
-       bottom "${bottom}")
-file(WRITE ${work}/main.cpp "${top}#include \"my_operators.hpp\"\n#include \"weft/version.hpp\"\n\n\
+string(REPLACE "${calls}" "${run}  std::cout << \"Run: \" << on_gpu << \"\\n\";\n${calls}" main "${main}")
+file(WRITE ${work}/main.cpp "${main}\n#include \"weft/version.hpp\"\n\
 static_assert(weft::kVersionMajor == ${major} && weft::kVersionMinor == ${minor} && \
-weft::kVersionPatch == ${patch});\n${bottom}")
+weft::kVersionPatch == ${patch});\n")
+if(NOT CASE STREQUAL "installed")  # the others have no kernel for the GPU that may be here
+  set(ENV{CUDA_VISIBLE_DEVICES} "")
+endif()
 
 function(run_program)
   step(${ARGN})
-  expect("${output}" "inside 50" "${ARGN}")
+  expect("${output}" ": corner 32, inside 120" "${ARGN}")
   if(CUDA AND NOT CASE MATCHES "cpu|pkg_config")
     refuse("${output}" "this program holds no GPU code" "${ARGN}")
   else()
@@ -73,7 +77,7 @@ if(CUDA)
 endif()
 if(CASE MATCHES "subdirectory")
   fenced_block(add ${WEFT_SOURCES}/docs/installing.md "FetchContent_MakeAvailable(weft)")
-  string(REPLACE "find_package(weft REQUIRED)\n" "${add}" lists "${lists}")
+  string(REGEX REPLACE "find_package\\(weft REQUIRED\\)[^\n]*\n" "${add}" lists "${lists}")
   list(APPEND configure -DFETCHCONTENT_SOURCE_DIR_WEFT=${WEFT_SOURCES})
 else()
   step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
@@ -177,5 +181,6 @@ if(CASE STREQUAL "installed")
   if(output MATCHES "[0-9a-f]+ [A-Za-z] ([^\n]* )?weft::[^\n]*")
     message(FATAL_ERROR "libshared.so exports ${CMAKE_MATCH_0}")
   endif()
+  set(ENV{CUDA_VISIBLE_DEVICES} "")
   run_program(${build}/through_library)
 endif()

@@ -111,7 +111,7 @@ std::string ErrorOf(const Problem& p) {
 TEST(WgmmaPlan, LimitsOfTheCopyEngine) {
   Problem p = SquareProblem(1, 32, 300, 64, 1, 0, 1);
   p.stride_w = 9;
-  EXPECT_THAT(ErrorOf(p), HasSubstr("conv: stride_w=9 is more than the 8 of the copy engine"));
+  EXPECT_THAT(ErrorOf(p), HasSubstr("conv: stride_w=9 is more than the 8 that TMA takes"));
   p.stride_w = 1, p.stride_h = 10;
   EXPECT_THAT(ErrorOf(p), HasSubstr("stride_h=10"));
   p.stride_h = 1, p.pad_left = 128;

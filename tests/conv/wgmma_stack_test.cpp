@@ -79,7 +79,7 @@ TEST(WgmmaStack, Limits) {
   EXPECT_THAT(ErrorOf(p), HasSubstr("conv: stride_h=1 is not a multiple of dilation_h=2"));
   p = SquareProblem(1, 32, 40, 32, 6, 0, 1);
   p.stride_h = 5;
-  EXPECT_THAT(ErrorOf(p), HasSubstr("stride_h=10 is more than the 8 of the copy engine"));
+  EXPECT_THAT(ErrorOf(p), HasSubstr("stride_h=10 is more than the 8 that TMA takes"));
   p = SquareProblem(1, 32, 20, 32, 9, 4, 1);
   EXPECT_THAT(ErrorOf(p), HasSubstr("two stages of a patch do not fit"));
 }

@@ -46,6 +46,25 @@ TEST(BlockProduct, FloatsAndDoublesAsync) {
   CheckProducts<DoubleAsync>(5);
 }
 
+TEST(BlockProduct, ComplexNumbersInSharedMemory) {
+  std::vector<Complex<float>> a(9 * 7), b(7 * 12), c(9 * 12), want;
+  for (int i = 0; i < 9 * 12; ++i) {
+    const auto x = static_cast<float>(i);
+    if (i < 9 * 7) a[i] = {x - 30.0f, 2.0f * x};
+    if (i < 7 * 12) b[i] = {5.0f - x, x};
+    c[i] = {x, -x};
+  }
+  const Complex<float> alpha{0.5f, 1.0f}, beta{2.0f, -1.0f};
+  for (int i = 0; i < 9 * 12; ++i) {
+    Complex<float> sum{};
+    for (int k = 0; k < 7; ++k) sum = MulAdd(a[i / 12 * 7 + k], b[i % 12 * 7 + k], sum);
+    want.push_back(MulAdd(alpha, sum, MulAdd(beta, c[i], Complex<float>{})));
+  }
+  const OperatorMemory on_a(a), on_b(b), on_c(c);
+  RunBlocks<BlockComplexKernel>(1, {on_a.get(), on_b.get(), on_c.get(), alpha, beta}, 3);
+  EXPECT_EQ(on_c.Read(), want);
+}
+
 TEST(BlockChain, SumsBecomeOperandA) {
   CheckChain<HalfChain>(1);
   CheckChain<ByteChain>(2);

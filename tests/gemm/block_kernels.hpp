@@ -308,5 +308,39 @@ struct BlockChainKernel {
   }
 };
 
+// C = alpha A B + beta C with C in shared memory, one block.
+struct ComplexProduct : BlockTypes<Complex<float>, RowMajor, ColumnMajor> {
+  static constexpr BlockConfig config{
+      .shape = {9, 12, 7}, .mainloop = Mainloop::kSimt, .threads = 32, .alignment = 8};
+};
+struct BlockComplexKernel {
+  using Product = Block<ComplexProduct>;
+  struct Params {
+    const Complex<float>*a, *b;
+    Complex<float>* c;
+    Complex<float> alpha, beta;
+  };
+  struct SharedStorage {
+    typename Product::SharedA a;
+    typename Product::SharedB b;
+    typename Product::SharedC c;
+  };
+  static constexpr int kThreads = Product::kThreads;
+  static constexpr arch::Requires kRequires = Product::kRequires;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
+    const auto a = Product::ViewA(s.a);
+    const auto b = Product::ViewB(s.b);
+    const auto c = Product::ViewC(s.c);
+    Product::CopyA(t, layouts::MakeMatrix(p.a, 9, 7, RowMajor{}), a);
+    Product::CopyB(t, layouts::MakeMatrix(p.b, 7, 12, ColumnMajor{}), b);
+    Product::LoadC(t, layouts::MakeMatrix<const Complex<float>>(p.c, 9, 12, RowMajor{}), c);
+    Product::WaitForCopies(t);
+    Product::Multiply(t, p.alpha, a, b, p.beta, c);
+    t.SyncThreads();
+    Product::StoreC(t, c, layouts::MakeMatrix(p.c, 9, 12, RowMajor{}));
+  }
+};
+
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -124,6 +124,7 @@ TEST(TiledLayouts, PartitionTheTile) {
   ExpectPartition<S8OldTiles::Mma>();
   ExpectPartition<TiledMma<MmaSm75Atom<Half>, Ints<32, 64>, Ints<1, 2>, 8>>();
   ExpectPartition<TiledMma<MmaSm80Atom<Tf32>, Ints<32, 16>, Ints<2, 1>>>();
+  ExpectPartition<TiledMma<MmaSm80HalfSumAtom, Ints<32, 64>, Ints<1, 2>, 4>>();
   ExpectPartition<Dp4aTiles::Mma>();
 }
 
