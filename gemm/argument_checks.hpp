@@ -68,7 +68,7 @@ namespace internal {
 
 // For messages: NaN if a part is.
 template <class Type>
-float AsFloat(const Type& value) {
+[[gnu::visibility("hidden")]] float AsFloat(const Type& value) {
   if constexpr (kIsComplex<Type>) {
     return static_cast<float>(value.im == value.im ? value.re : value.im);
   } else {
@@ -81,8 +81,8 @@ float AsFloat(const Type& value) {
 // From an operator's Arguments: `channels` output channels (columns), `residual` as bytes, its
 // address aside.
 template <class Epilogue, class Arguments>
-EpilogueArguments EpilogueArgumentsOf(const Arguments& args, std::int64_t channels,
-                                      const TensorArgument& residual) {
+[[gnu::visibility("hidden")]] EpilogueArguments EpilogueArgumentsOf(
+    const Arguments& args, std::int64_t channels, const TensorArgument& residual) {
   EpilogueArguments e = {
       .facts = {.scale = Epilogue::kHasScale,
                 .bias = Epilogue::kHasBias,
