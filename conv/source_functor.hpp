@@ -91,8 +91,12 @@ requires(internal::HasSource<Functor>&& internal::MapsSource<Functor, Element>) 
                                              internal::CallSourceFunctor<0>>,
                 "weft: a SourceFunctor is not constexpr all through, so it has no GPU code; write "
                 "`constexpr Element operator()(Source x, int channel) const`, call only constexpr "
-                "functions in it, and give addresses that are null a meaning: `scale == nullptr ? "
-                "1.0f : scale[channel]`");
+                "functions in it; if it is, give it `static constexpr` Sample() that returns one "
+                "whose call can be tried");
+  static_assert(
+      !epilogues::kNarrows<Functor, typename Functor::Source>,
+      "weft: a SourceFunctor takes another type than its Source, which has not every "
+      "value of Source; write `constexpr Element operator()(Source x, int channel) const`");
   static constexpr bool kValid = true;
 };
 template <class Element>

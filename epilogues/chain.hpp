@@ -141,7 +141,14 @@ struct Chain {
       (internal::ConstexprStage<Stages>() && ...),
       "weft: an activation of this epilogue Chain is not constexpr all through, so it has "
       "no GPU code; write `constexpr float operator()(float) const` and call only "
-      "constexpr functions in it");
+      "constexpr functions in it; if it is, give it `static constexpr` Sample() that returns one "
+      "whose "
+      "call can be tried");
+  static_assert(
+      !(internal::NarrowingStage<Stages>() || ...),
+      "weft: an activation of this epilogue Chain takes another type than float, to which "
+      "the call would convert and drop what does not fit; write "
+      "`constexpr float operator()(float) const`");
 
   using BiasStage = typename internal::Find<internal::WantBias, Stages...>::type;
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;

@@ -135,6 +135,15 @@ constexpr bool ConstexprStage() {
   }
 }
 
+template <class StageT>
+constexpr bool NarrowingStage() {
+  if constexpr (kIsActivation<StageT>) {
+    return kNarrows<StageT, float>;
+  } else {
+    return false;
+  }
+}
+
 // Ranks of the contract's order; an activation and a late residual share one.
 inline constexpr int kActivationRank = 4;
 inline constexpr int kOutputScaleRank = 5;

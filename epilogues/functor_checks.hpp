@@ -10,14 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "weft/layouts/compiler.hpp"
 
 namespace weft::epilogues {
 
-// Call{}(f) is a constant expression for some f: Functor{}, or a Functor whose members are all 1. Call is a
-// stateless functor that makes the call to try. True for compilers that cannot tell, and where Functor{}
-// itself is no constant expression: then the call has nothing to do with it.
+// Call{}(f) is a constant expression for some f: Functor{}; an Functor whose members are all 1; an aggregate Functor whose
+// addresses are those of tables of ones; or Functor::Sample(), which a functor may have that is none of these.
+// Call is a stateless functor that makes the call to try. True for compilers that cannot tell, and where
+// Functor{} itself is no constant expression: then the call has nothing to do with it.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 namespace internal {
 
@@ -34,6 +36,67 @@ requires(std::is_trivially_copyable_v<Functor>) constexpr Functor Filled() {
 }
 inline constexpr std::uint32_t kFloatOne = 0x3f800000;
 
+// What a pointer member of a sample points at.
+template <class Type>
+struct Ones {
+  static constexpr int kCount = 1024;
+  Type value[kCount];
+  constexpr Ones() : value() {
+    if constexpr (std::is_arithmetic_v<Type>) {
+      for (Type& one : value) one = Type{1};
+    }
+  }
+};
+template <class Type>
+inline constexpr Ones<Type> kOnes{};
+
+// Becomes a member of an Functor: a table's address, or 1.
+template <class Functor>
+struct AnyMember {
+  template <class Type>
+  requires(!std::is_same_v<Type, Functor>) constexpr operator Type() const {
+    if constexpr (std::is_pointer_v<Type>) {
+      using Element = std::remove_pointer_t<Type>;
+      if constexpr (std::is_object_v<Element> && std::is_default_constructible_v<Element>) {
+        return const_cast<Type>(&kOnes<std::remove_cv_t<Element>>.value[0]);
+      } else {
+        return nullptr;
+      }
+    } else if constexpr (std::is_arithmetic_v<Type>) {
+      return Type{1};
+    } else {
+      return Type{};
+    }
+  }
+};
+template <class Functor, std::size_t>
+using AnyMemberOf = AnyMember<Functor>;
+template <class Functor, std::size_t... kIndex>
+constexpr Functor WithMembers(std::index_sequence<kIndex...>) {
+  return Functor{AnyMemberOf<Functor, kIndex>{}...};
+}
+template <class Functor, class Members>
+inline constexpr bool kTakesMembers = false;
+template <class Functor, std::size_t... kIndex>
+requires requires {
+  Functor{AnyMemberOf<Functor, kIndex>{}...};
+}
+inline constexpr bool kTakesMembers<Functor, std::index_sequence<kIndex...>> = true;
+
+// An Functor of as many of its first members as can be given, 16 at most.
+template <class Functor, std::size_t kCount = 16>
+constexpr Functor Sample() {
+  if constexpr (requires { Functor{Functor::Sample()}; }) {
+    return Functor::Sample();
+  } else if constexpr (kCount == 0) {
+    return Functor{};
+  } else if constexpr (kTakesMembers<Functor, std::make_index_sequence<kCount>>) {
+    return WithMembers<Functor>(std::make_index_sequence<kCount>());
+  } else {
+    return Sample<Functor, kCount - 1>();
+  }
+}
+
 template <class Functor>
 concept ConstantDefault = requires {
   typename std::bool_constant<(static_cast<void>(Functor{}), true)>;
@@ -46,6 +109,10 @@ template <class Functor, class Call, std::uint32_t kWord>
 concept ConstantOfFilled = requires {
   typename std::bool_constant<(static_cast<void>(Call{}(Filled<Functor, kWord>())), true)>;
 };
+template <class Functor, class Call>
+concept ConstantOfSample = requires {
+  typename std::bool_constant<(static_cast<void>(Call{}(Sample<Functor>())), true)>;
+};
 
 }  // namespace internal
 
@@ -53,7 +120,7 @@ template <class Functor, class Call>
 concept ConstantCall =
     !internal::ConstantDefault<Functor> || internal::ConstantOfDefault<Functor, Call> ||
     internal::ConstantOfFilled<Functor, Call, internal::kFloatOne> ||
-    internal::ConstantOfFilled<Functor, Call, 1>;
+    internal::ConstantOfFilled<Functor, Call, 1> || internal::ConstantOfSample<Functor, Call>;
 #else
 template <class Functor, class Call>
 concept ConstantCall = true;
@@ -65,6 +132,50 @@ concept ConstantCall = true;
 // only is not noticed.
 template <class Functor, class... Calls>
 inline constexpr bool kConstexprFunctor = (ConstantCall<Functor, Calls> || ...);
+
+namespace internal {
+
+// The first parameter of a call operator that is neither a template nor overloaded; else void.
+template <class Operator>
+struct FirstParameter {
+  using type = void;
+};
+template <class Functor, class Result, class First, class... Rest>
+struct FirstParameter<Result (Functor::*)(First, Rest...) const> {
+  using type = std::remove_cvref_t<First>;
+};
+template <class Functor, class Result, class First, class... Rest>
+struct FirstParameter<Result (Functor::*)(First, Rest...) const noexcept> {
+  using type = std::remove_cvref_t<First>;
+};
+template <class Functor>
+struct FirstParameterOf {
+  using type = void;
+};
+template <class Functor>
+requires requires {
+  &Functor::operator();
+}
+struct FirstParameterOf<Functor> : FirstParameter<decltype(&Functor::operator())> {};
+
+template <class From, class To>
+concept KeepsEvery = requires(From x) {
+  To{x};  // braces refuse what narrows
+};
+
+}  // namespace internal
+
+// Functor is given a Type and takes another type, which has not every Type: a float as an int, an std::uint8_t as an
+// std::int8_t. The call converts it without a word. Not seen of templates and overloaded operators.
+template <class Functor, class Type>
+inline constexpr bool kNarrows = [] {
+  using First = typename internal::FirstParameterOf<Functor>::type;
+  if constexpr (std::is_arithmetic_v<First> && std::is_arithmetic_v<Type>) {
+    return !internal::KeepsEvery<Type, First>;
+  } else {
+    return false;
+  }
+}();
 
 // Functor's bytes are all there is to it, so that an operator can copy them to the GPU.
 template <class Functor>

@@ -79,7 +79,7 @@ struct HalfSumMap : LayoutMap<LayoutT> {
     constexpr int kSums = 2 * sizeof(acc[0]) / sizeof(std::uint32_t);
     const int r = typename LayoutT::Register()(i, layouts::MakeTuple(j, g));
     const std::uint32_t word = acc[r / kSums][r % kSums / 2];
-    return Half{static_cast<std::uint16_t>(word >> (16 * (r % 2)))}.ToFloat();
+    return Half::FromBits(static_cast<std::uint16_t>(word >> (16 * (r % 2)))).ToFloat();
   }
 };
 

@@ -78,6 +78,11 @@ concept LoadsElement = requires(const Functor f,
 // The same number as an Element, which has each of From's: Half or Bfloat16, or std::int8_t from Int4.
 template <class Element, class From>
 struct Widen {
+  static_assert(std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16> ||
+                    std::is_same_v<Element, typename internal::LoadSource<From>::Value>,
+                "weft: Widen<Element, From> makes a Half or Bfloat16 of From, or an std::int8_t of "
+                "weft::Int4; an Element that has not every number of From, such as std::int8_t of "
+                "std::uint8_t, is no Widen: write a functor that says what becomes of the others");
   using Source = From;
   using Value = typename internal::LoadSource<From>::Value;
   constexpr Element operator()(Value x) const {
@@ -97,9 +102,10 @@ struct Widen {
       const float number = std::bit_cast<float>(kUlps | above) - std::bit_cast<float>(kUlps | kLow);
       const auto bits = std::bit_cast<std::uint32_t>(number);
       if constexpr (kHalf) {
-        return {static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | (bits >> 13 & 0x7fffu))};
+        return Half::FromBits(
+            static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | (bits >> 13 & 0x7fffu)));
       } else {
-        return {static_cast<std::uint16_t>(bits >> 16)};
+        return Bfloat16::FromBits(static_cast<std::uint16_t>(bits >> 16));
       }
     }
   }
@@ -191,7 +197,14 @@ requires(internal::HasLoadSource<Functor>&& internal::LoadsElement<Functor, Elem
   static_assert(
       epilogues::kConstexprFunctor<Functor, internal::CallLoad<3>, internal::CallLoad<0>>,
       "weft: LoadA or LoadB of a GEMM is not constexpr all through, so it has no GPU code; write "
-      "`constexpr Element operator()(Source x) const` and call only constexpr functions in it");
+      "`constexpr Element operator()(Source x) const` and call only constexpr functions in it; if "
+      "it is, "
+      "give it `static constexpr` Sample() that returns one whose call can be tried");
+  static_assert(
+      !epilogues::kNarrows<Functor, typename internal::LoadSource<typename Functor::Source>::Value>,
+      "weft: LoadA or LoadB of a GEMM takes another type than its Source, which has not every "
+      "value of "
+      "Source; write `constexpr Element operator()(Source x) const`");
   static constexpr bool kValid = true;
 };
 template <class Element>

@@ -61,6 +61,9 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j]: the fragment of rows kM i and columns 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
+  static_assert(CheckedThreadRegisters<int(sizeof(Accumulators) / 4),
+                                       Tile::kFragmentsM * Tiled::kRegistersA + Tiled::kRegistersB,
+                                       Tile::kThreads>::kOk);
 
   // With wide stores, lanes 2i and 2i + 1, which hold the halves of 16 adjacent channels of the same
   // pixels, have exchanged half of what they hold (Finish): the even one has all 16 channels of rows

@@ -90,6 +90,11 @@ struct MmaSm80Mainloop
   // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
   static constexpr int kSums = sizeof(Accumulators) / 4;  // registers
+  static_assert(
+      CheckedThreadRegisters<kSums,
+                             (Tiled::kRegistersA + Tile::kFragmentsN * Tiled::kRegistersB) *
+                                 int(sizeof(typename Atom::Word) / 4),
+                             Tile::kThreads>::kOk);
 
   // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
   // piece of each; extra: what an operand's walk keeps for a row besides its address, in rows.

@@ -81,6 +81,9 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
 
   // acc[i][j]: row i and column j of a thread.
   using Accumulators = Sum[Tile::kThreadM][Tile::kThreadN];
+  static_assert(CheckedThreadRegisters<int(sizeof(Accumulators) / 4),
+                                       (Tile::kThreadM + Tile::kThreadN) * (kGroupBytes / 4),
+                                       Tile::kThreads>::kOk);
 
   // Which outputs a thread holds (accumulators.hpp).
   struct MapLayouts {

@@ -69,6 +69,10 @@ struct SimtAsyncMainloop
 
   // acc[i][j]: element i % kVector of vector i / kVector of the lane's rows; j likewise.
   using Accumulators = Element[Tile::kThreadM][Tile::kThreadN];
+  static_assert(
+      CheckedThreadRegisters<int(sizeof(Accumulators) / 4),
+                             (Tile::kThreadM + Tile::kThreadN) * (Tile::kElementBytes / 4),
+                             Tile::kThreads>::kOk);
 
   struct MapLayouts {
     static constexpr int kV = kVector, kVectorsM = Tile::kThreadM / kV,

@@ -19,6 +19,20 @@ constexpr int OutputBits() {
   }
 }
 
+// Instantiating this checks what a thread of a block of `threads` has to hold all the time, in registers.
+// Compilers print the numbers.
+template <int kAccumulators, int kFragments, int kThreads>
+struct CheckedThreadRegisters {
+  static constexpr int kRegisters = 65536 / kThreads < 255 ? 65536 / kThreads : 255;
+  static_assert(
+      kAccumulators + kFragments <= kRegisters,
+      "weft: config.warp is too large: a thread's accumulators and fragments (the first two "
+      "numbers of CheckedThreadRegisters) are more than the registers it can have, 255 and "
+      "65536 divided by the block's threads (the third); make config.warp smaller, or "
+      "config.threadblock if it has too many threads");
+  static constexpr bool kOk = true;
+};
+
 template <class PolicyT>
 struct WarpTile {
   static constexpr auto config = PolicyT::config;

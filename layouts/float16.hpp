@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -54,6 +55,16 @@ constexpr std::uint16_t Bfloat16Bits(float x) {
 struct Half {
   std::uint16_t bits = 0;
 
+  constexpr Half() = default;
+  // The value, rounded as FromFloat says: Half(1.5f) is 1.5. Bits are FromBits's.
+  explicit constexpr Half(float value) : bits(FromFloat(value).bits) {}
+  explicit Half(std::integral auto) = delete;  // a value or bits? Say Half(1.0f) or FromBits(1)
+  static constexpr Half FromBits(std::uint16_t encoding) {
+    Half number;
+    number.bits = encoding;
+    return number;
+  }
+
   // Rounds to nearest, halves to even; beyond 65504 to infinity; every NaN becomes 0x7fff.
   static constexpr Half FromFloat(float x) {
 #if defined(__CUDA_ARCH__)
@@ -63,7 +74,7 @@ struct Half {
       return h;
     }
 #endif
-    return {internal::HalfBits(x)};
+    return FromBits(internal::HalfBits(x));
   }
 
   constexpr float ToFloat() const {
@@ -83,6 +94,17 @@ struct Half {
 struct Bfloat16 {
   std::uint16_t bits = 0;
 
+  constexpr Bfloat16() = default;
+  // The value, rounded as FromFloat says: Bfloat16(1.5f) is 1.5. Bits are FromBits's.
+  explicit constexpr Bfloat16(float value) : bits(FromFloat(value).bits) {}
+  explicit Bfloat16(std::integral auto) =
+      delete;  // a value or bits? Say Bfloat16(1.0f) or FromBits(1)
+  static constexpr Bfloat16 FromBits(std::uint16_t encoding) {
+    Bfloat16 number;
+    number.bits = encoding;
+    return number;
+  }
+
   // Rounds to nearest, halves to even; every NaN becomes 0x7fff.
   static constexpr Bfloat16 FromFloat(float x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -92,7 +114,7 @@ struct Bfloat16 {
       return h;
     }
 #endif
-    return {internal::Bfloat16Bits(x)};
+    return FromBits(internal::Bfloat16Bits(x));
   }
 
   constexpr float ToFloat() const {

@@ -45,7 +45,20 @@ constexpr std::uint8_t ToEightBits(float x) {
 struct Float8E4m3 {
   std::uint8_t bits = 0;
 
-  static constexpr Float8E4m3 FromFloat(float x) { return {internal::ToEightBits<3, 7, 0x7e>(x)}; }
+  constexpr Float8E4m3() = default;
+  // The value, rounded as FromFloat says. Bits are FromBits's.
+  explicit constexpr Float8E4m3(float value) : bits(FromFloat(value).bits) {}
+  explicit Float8E4m3(std::integral auto) =
+      delete;  // a value or bits? Say Float8E4m3(1.0f) or FromBits(1)
+  static constexpr Float8E4m3 FromBits(std::uint8_t encoding) {
+    Float8E4m3 number;
+    number.bits = encoding;
+    return number;
+  }
+
+  static constexpr Float8E4m3 FromFloat(float x) {
+    return FromBits(internal::ToEightBits<3, 7, 0x7e>(x));
+  }
 
   constexpr float ToFloat() const {
     const std::uint32_t sign = std::uint32_t{bits} << 24 & 0x80000000u;
@@ -67,9 +80,24 @@ struct Float8E4m3 {
 struct Float8E5m2 {
   std::uint8_t bits = 0;
 
-  static constexpr Float8E5m2 FromFloat(float x) { return {internal::ToEightBits<2, 15, 0x7b>(x)}; }
+  constexpr Float8E5m2() = default;
+  // The value, rounded as FromFloat says. Bits are FromBits's.
+  explicit constexpr Float8E5m2(float value) : bits(FromFloat(value).bits) {}
+  explicit Float8E5m2(std::integral auto) =
+      delete;  // a value or bits? Say Float8E5m2(1.0f) or FromBits(1)
+  static constexpr Float8E5m2 FromBits(std::uint8_t encoding) {
+    Float8E5m2 number;
+    number.bits = encoding;
+    return number;
+  }
 
-  constexpr float ToFloat() const { return Half{static_cast<std::uint16_t>(bits << 8)}.ToFloat(); }
+  static constexpr Float8E5m2 FromFloat(float x) {
+    return FromBits(internal::ToEightBits<2, 15, 0x7b>(x));
+  }
+
+  constexpr float ToFloat() const {
+    return Half::FromBits(static_cast<std::uint16_t>(bits << 8)).ToFloat();
+  }
   friend constexpr bool operator==(const Float8E5m2&,
                                    const Float8E5m2&) = default;  // compares bits
 };

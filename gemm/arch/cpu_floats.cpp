@@ -16,15 +16,15 @@ float Element(uint32_t bits) {
     case WgmmaType::kS8U8:  // the signed ones
       return static_cast<float>(static_cast<int8_t>(bits));
     case WgmmaType::kF16:
-      return Half{static_cast<uint16_t>(bits)}.ToFloat();
+      return Half::FromBits(static_cast<uint16_t>(bits)).ToFloat();
     case WgmmaType::kBf16:
-      return Bfloat16{static_cast<uint16_t>(bits)}.ToFloat();
+      return Bfloat16::FromBits(static_cast<uint16_t>(bits)).ToFloat();
     case WgmmaType::kTf32:
       return std::bit_cast<float>(bits & ~0x1FFFu);
     case WgmmaType::kE4m3:
-      return Float8E4m3{static_cast<uint8_t>(bits)}.ToFloat();
+      return Float8E4m3::FromBits(static_cast<uint8_t>(bits)).ToFloat();
     case WgmmaType::kE5m2:
-      return Float8E5m2{static_cast<uint8_t>(bits)}.ToFloat();
+      return Float8E5m2::FromBits(static_cast<uint8_t>(bits)).ToFloat();
   }
   return 0;
 }

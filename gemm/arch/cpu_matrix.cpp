@@ -85,7 +85,7 @@ float ValueIn(uint32_t word, int part) {
     return Tf32{std::bit_cast<float>(word)}.ToFloat();
   } else {
     using Bits = decltype(Element::bits);
-    return Element{static_cast<Bits>(word >> 8 * sizeof(Bits) * part)}.ToFloat();
+    return Element::FromBits(static_cast<Bits>(word >> 8 * sizeof(Bits) * part)).ToFloat();
   }
 }
 
@@ -130,7 +130,7 @@ bool MultiplyToHalves(Block& block, Warp& warp, const Collective&) {
   float c[2 * kWords];
   GatherByRow(kMmaM16N8K16HalvesOfC, warp.operand[kC], words);
   for (int i = 0; i < 2 * kWords; ++i) {
-    c[i] = Half{static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2))}.ToFloat();
+    c[i] = Half::FromBits(static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2))).ToFloat();
   }
   AddFloats<Half>(warp, c);
   for (int i = 0; i < kWords; ++i) {

@@ -369,7 +369,8 @@ struct Thread : HopperThread {
   template <class Value>
   static uint32_t SubPairs(uint32_t a, uint32_t b) {
     const auto sub = [&](int shift) {
-      const Value x{static_cast<uint16_t>(a >> shift)}, y{static_cast<uint16_t>(b >> shift)};
+      const Value x = Value::FromBits(static_cast<uint16_t>(a >> shift));
+      const Value y = Value::FromBits(static_cast<uint16_t>(b >> shift));
       return uint32_t{Value::FromFloat(x.ToFloat() - y.ToFloat()).bits} << shift;
     };
     return sub(0) | sub(16);

@@ -58,6 +58,14 @@ struct LaunchAttributes {
 // Most shared memory one block can ask for on any GPU that Weft knows, in bytes (sm_90).
 inline constexpr int kMaxSharedBytes = 227 * 1024;
 
+// Most bytes of a kernel's Params, which lie in its parameter space: what CUDA 12.1 and newer have. g++
+// keeps to it too, so that what runs on the CPU compiles for the GPU.
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 1
+inline constexpr int kMaxParamsBytes = 4096;
+#else
+inline constexpr int kMaxParamsBytes = 32764;
+#endif
+
 // Blocks that must fit on one multiprocessor together, compiled for sm_90 or for GPUs before it; 1
 // unless the kernel says otherwise.
 template <class Kernel>
@@ -123,6 +131,11 @@ struct CheckedKernel {
   static_assert(std::is_trivially_copyable_v<typename Kernel::Params>,
                 "arch: a kernel's Params are copied to the GPU byte by byte: make them trivially "
                 "copyable");
+  static_assert(
+      sizeof(typename Kernel::Params) <= kMaxParamsBytes,
+      "weft: the parameters of a kernel, an operator's functors with their members among "
+      "them, exceed the 32764 bytes (4096 before CUDA 12.1) that a launch can pass; let a "
+      "functor hold the address of its table, in GPU memory, instead of the table");
   static_assert(std::is_trivially_default_constructible_v<typename Kernel::SharedStorage> &&
                     std::is_trivially_destructible_v<typename Kernel::SharedStorage>,
                 "arch: a kernel's SharedStorage is raw memory: its members may have no "

@@ -101,7 +101,7 @@ struct TestMatrix {
   }
   static T Garbage() {
     if constexpr (requires { T{}.ToFloat(); }) {
-      return T{0x7fff};
+      return T::FromBits(0x7fff);
     } else if constexpr (std::is_floating_point_v<T>) {
       return std::numeric_limits<T>::quiet_NaN();
     } else {

@@ -20,7 +20,7 @@ double ElementOf(std::uint32_t word, int e) {
   } else if constexpr (std::is_same_v<Element, Tf32>) {
     return Tf32{std::bit_cast<float>(bits)}.ToFloat();
   } else {
-    return Element{static_cast<decltype(Element::bits)>(bits)}.ToFloat();
+    return Element::FromBits(static_cast<decltype(Element::bits)>(bits)).ToFloat();
   }
 }
 

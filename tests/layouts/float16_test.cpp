@@ -13,12 +13,12 @@ namespace {
 template <class T>
 void ExpectRoundTrips(int largest) {
   for (int bits = 0; bits <= largest; ++bits) {
-    const T low{static_cast<std::uint16_t>(bits)};
+    const T low = T::FromBits(static_cast<std::uint16_t>(bits));
     ASSERT_EQ(T::FromFloat(low.ToFloat()), low);
-    const T negative{static_cast<std::uint16_t>(bits | 0x8000)};
+    const T negative = T::FromBits(static_cast<std::uint16_t>(bits | 0x8000));
     ASSERT_EQ(T::FromFloat(negative.ToFloat()), negative);
     if (bits == largest) break;
-    const T high{static_cast<std::uint16_t>(bits + 1)};
+    const T high = T::FromBits(static_cast<std::uint16_t>(bits + 1));
     const float middle = (low.ToFloat() + high.ToFloat()) / 2;
     ASSERT_EQ(T::FromFloat(middle), bits % 2 == 0 ? low : high) << bits;
     ASSERT_EQ(T::FromFloat(std::nextafter(middle, 0.0f)), low) << bits;
@@ -28,21 +28,21 @@ void ExpectRoundTrips(int largest) {
 
 TEST(Float16, HalfRoundTripsAndRoundsToEven) {
   ExpectRoundTrips<Half>(0x7bff);
-  EXPECT_EQ(Half{0x3c00}.ToFloat(), 1.0f);
-  EXPECT_EQ(Half{0x0001}.ToFloat(), 0x1p-24f);
-  EXPECT_EQ(Half{0xc000}.ToFloat(), -2.0f);
+  EXPECT_EQ(Half::FromBits(0x3c00).ToFloat(), 1.0f);
+  EXPECT_EQ(Half::FromBits(0x0001).ToFloat(), 0x1p-24f);
+  EXPECT_EQ(Half::FromBits(0xc000).ToFloat(), -2.0f);
   EXPECT_EQ(Half::FromFloat(65519.0f).bits, 0x7bff);
   EXPECT_EQ(Half::FromFloat(65520.0f).bits, 0x7c00);
   EXPECT_EQ(Half::FromFloat(-1e30f).bits, 0xfc00);
   EXPECT_EQ(Half::FromFloat(NAN).bits, 0x7fff);
-  EXPECT_TRUE(std::isinf(Half{0x7c00}.ToFloat()));
-  EXPECT_TRUE(std::isnan(Half{0x7c01}.ToFloat()));
+  EXPECT_TRUE(std::isinf(Half::FromBits(0x7c00).ToFloat()));
+  EXPECT_TRUE(std::isnan(Half::FromBits(0x7c01).ToFloat()));
 }
 
 TEST(Float16, Bfloat16RoundTripsAndRoundsToEven) {
   // Up to half the largest: the midpoint above is computed by an addition.
   ExpectRoundTrips<Bfloat16>(0x7eff);
-  EXPECT_EQ(Bfloat16{0x3f80}.ToFloat(), 1.0f);
+  EXPECT_EQ(Bfloat16::FromBits(0x3f80).ToFloat(), 1.0f);
   EXPECT_EQ(Bfloat16::FromFloat(NAN).bits, 0x7fff);
   EXPECT_EQ(Bfloat16::FromFloat(INFINITY).bits, 0x7f80);
 }

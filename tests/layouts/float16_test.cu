@@ -26,7 +26,7 @@ __global__ void Compare(unsigned long long* differing, std::uint32_t* last) {
     if (bfloat16) atomicAdd(&differing[1], 1);
     if (half || bfloat16) *last = static_cast<std::uint32_t>(i);
     if (i < 0x10000) {
-      const Half h{static_cast<std::uint16_t>(i)};
+      const Half h = Half::FromBits(static_cast<std::uint16_t>(i));
       const float got = h.ToFloat(), want = internal::HalfToFloat(h.bits);
       const bool same = std::bit_cast<std::uint32_t>(got) == std::bit_cast<std::uint32_t>(want);
       if (!same && (got == got || want == want)) atomicAdd(&differing[2], 1);

@@ -36,26 +36,26 @@ double ValueOf(Float8E5m2 x) {
 // The code nearest to x of all finite ones, by looking at each: halves go to the even code.
 template <class T>
 T Nearest(float x) {
-  if (std::isnan(x)) return {0x7f};
+  if (std::isnan(x)) return T::FromBits(0x7f);
   const double size = std::min<double>(std::abs(x), 1e6);
   int best = 0;
   double least = INFINITY;
   for (int code = 0; code < 0x80; ++code) {
-    const double distance = std::abs(ValueOf(T{static_cast<std::uint8_t>(code)}) - size);
+    const double distance = std::abs(ValueOf(T::FromBits(static_cast<std::uint8_t>(code))) - size);
     if (distance < least || (distance == least && code % 2 == 0)) best = code, least = distance;
   }
-  return {static_cast<std::uint8_t>(best | (std::signbit(x) ? 0x80 : 0))};
+  return T::FromBits(static_cast<std::uint8_t>(best | (std::signbit(x) ? 0x80 : 0)));
 }
 
 template <class T>
 void ExpectCodes(int largest) {
   for (int code = 0; code < 256; ++code) {
-    const T x{static_cast<std::uint8_t>(code)};
+    const T x = T::FromBits(static_cast<std::uint8_t>(code));
     const float value = x.ToFloat();
     const double want = ValueOf(x);
     if (std::isnan(want)) {
       EXPECT_TRUE(std::isnan(value)) << code;
-      EXPECT_EQ(T::FromFloat(value), T{0x7f}) << code;
+      EXPECT_EQ(T::FromFloat(value), T::FromBits(0x7f)) << code;
       continue;
     }
     EXPECT_EQ(value, want) << code;
@@ -65,7 +65,7 @@ void ExpectCodes(int largest) {
     EXPECT_EQ(T::FromFloat(value).bits, finite ? code : sign | largest) << code;
     if ((code & 0x7f) >= largest) continue;
     // The midpoint to the next code and its neighbours.
-    const float next = T{static_cast<std::uint8_t>(code + 1)}.ToFloat();
+    const float next = T::FromBits(static_cast<std::uint8_t>(code + 1)).ToFloat();
     const float middle = (value + next) / 2;
     EXPECT_EQ(T::FromFloat(middle).bits, code % 2 == 0 ? code : code + 1) << code;
     EXPECT_EQ(T::FromFloat(std::nextafter(middle, value)).bits, code) << code;
@@ -89,7 +89,7 @@ TEST(Float8, E4m3) {
   ExpectCodes<Float8E4m3>(0x7e);
   ExpectRandomFloats<Float8E4m3>(1);
   static_assert(Float8E4m3::FromFloat(448.0f).bits == 0x7e);
-  static_assert(Float8E4m3{0x7e}.ToFloat() == 448.0f);
+  static_assert(Float8E4m3::FromBits(0x7e).ToFloat() == 448.0f);
   EXPECT_EQ(Float8E4m3::FromFloat(1e30f).bits, 0x7e);
   EXPECT_EQ(Float8E4m3::FromFloat(-INFINITY).bits, 0xfe);
   EXPECT_EQ(Float8E4m3::FromFloat(-NAN).bits, 0x7f);
@@ -103,7 +103,7 @@ TEST(Float8, E5m2) {
   EXPECT_EQ(Float8E5m2::FromFloat(INFINITY).bits, 0x7b);
   EXPECT_EQ(Float8E5m2::FromFloat(-61441.0f).bits, 0xfb);
   EXPECT_EQ(Float8E5m2::FromFloat(-NAN).bits, 0x7f);
-  EXPECT_TRUE(std::isinf(Float8E5m2{0xfc}.ToFloat()));
+  EXPECT_TRUE(std::isinf(Float8E5m2::FromBits(0xfc).ToFloat()));
 }
 
 TEST(Tf32, ReadsTheUpperBitsAndRoundsToEven) {

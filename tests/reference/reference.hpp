@@ -215,9 +215,9 @@ constexpr T Converted(std::int64_t accumulator, std::int64_t k, std::int64_t ind
     return Quantize<T>(Value(accumulator, k, index, e, activation), e.zero_point, range.low,
                        range.high, range.ties);
   } else if constexpr (std::is_same_v<T, Half>) {
-    return {Narrow<10, -14>(Value(accumulator, k, index, e, activation))};
+    return Half::FromBits(Narrow<10, -14>(Value(accumulator, k, index, e, activation)));
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    return {Narrow<7, -126>(Value(accumulator, k, index, e, activation))};
+    return Bfloat16::FromBits(Narrow<7, -126>(Value(accumulator, k, index, e, activation)));
   } else if constexpr (static_cast<T>(0.5f) == static_cast<T>(0)) {
     if (range.is_value) return Whole(Value(accumulator, k, index, e, activation));
     return static_cast<T>(accumulator);
