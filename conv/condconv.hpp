@@ -53,17 +53,17 @@ class CondConv {
     // From PackFilters<prologues::Experts, FilterLayout>(problem.filter(), experts, values);
     // 16-byte aligned.
     Experts experts;
-    const float* routing = nullptr;  // [problem.n][experts], any numbers
+    gemm::NumbersPointer<float> routing = nullptr;  // [problem.n][experts], any numbers
     // [experts][problem.k]: the step of an expert's integers, per output channel, in steps of the
     // mixed filter's, whose step is part of alpha. Null: ones.
-    const float* expert_scale = nullptr;
+    gemm::NumbersPointer<float> expert_scale = nullptr;
     void* workspace = nullptr;         // the mixed filters; 16-byte aligned
     std::int64_t workspace_bytes = 0;  // workspace_size() or more
     gemm::BiasPointer<BiasElement> bias = nullptr;
     gemm::ResidualPointer<ResidualElement> residual = nullptr;
     gemm::OutputPointer<Output> dst = nullptr;
     float alpha = 1.0f;
-    const float* channel_alpha = nullptr;
+    gemm::NumbersPointer<float> channel_alpha = nullptr;
     float beta = 1.0f;
     float gamma = 1.0f;
     float output_scale = 0.0f;
@@ -105,6 +105,7 @@ class CondConv {
 
   // One line: the mixing, then the convolution.
   std::string Describe() const {
+    if (problem().IsEmpty()) return op_.Describe();
     return absl::StrCat(DescribeMixing(plan_), "; then ", op_.Describe());
   }
 
@@ -112,7 +113,7 @@ class CondConv {
   // captured in a CUDA graph. Errors as Convolution::Run's, and CheckMixArguments'.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
     MixParams params = Params(args);
     if (absl::Status s =
             gemm::RunOnGpu<MixFilters>("conv", kMixFacts, Launch(args, &params), stream, options);
@@ -126,7 +127,7 @@ class CondConv {
   // Runs the same kernels on the CPU and returns when they are done.
   absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
                                                    arch::CpuOptions::FromEnvironment()) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
     MixParams params = Params(args);
     if (absl::Status s =
             gemm::RunOnCpu<MixFilters>("conv", kMixFacts, Launch(args, &params), options, nullptr);
@@ -144,6 +145,7 @@ class CondConv {
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
+    if (problem().IsEmpty()) return absl::OkStatus();
     const auto floats = [](const char* field, const float* address, std::int64_t count) {
       return gemm::TensorArgument{.field = field,
                                   .address = address,
@@ -163,6 +165,7 @@ class CondConv {
         "is not packed; call weft::PackFilters<weft::prologues::Experts, FilterLayout> and pass "
         "its view(), or At(device_pointer) after a copy to the GPU";
     mix.routing = floats("routing", args.routing, problem().n * experts());
+    mix.routing.given = args.routing.given(), mix.expert_scale.given = args.expert_scale.given();
     mix.routing.if_null = "is null; give a weight for each image and expert";
     mix.expert_scale = floats("expert_scale", args.expert_scale, experts() * k);
     mix.workspace = bytes("workspace", args.workspace, args.workspace_bytes);

@@ -38,18 +38,19 @@ struct ConvolutionArguments {
   // problem.dst(), with a Residual stage only; 4-byte aligned.
   gemm::ResidualPointer<ResidualElement> residual = nullptr;
   gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
-  float alpha = 1.0f;                    // scale of the accumulator, the same for every channel
-  const float* channel_alpha = nullptr;  // or problem.k of them, one per output channel
-  float beta = 1.0f;                     // scale of the bias
-  float gamma = 1.0f;                    // scale of the residual
-  float output_scale = 0.0f;             // with an OutputScale stage: the real value of a step of dst
-  float zero_point = 0.0f;               // added before the conversion to an 8-bit type
+  float alpha = 1.0f;  // scale of the accumulator, the same for every channel
+  // Or problem.k of them, one per output channel.
+  gemm::NumbersPointer<float> channel_alpha = nullptr;
+  float beta = 1.0f;          // scale of the bias
+  float gamma = 1.0f;         // scale of the residual
+  float output_scale = 0.0f;  // with an OutputScale stage: the real value of a step of dst
+  float zero_point = 0.0f;    // added before the conversion to an 8-bit type
   SourceCorrection source_correction{};  // with a SourceZeroPoint stage: MakeSourceCorrection's
   // With a FilterZeroPoint stage: problem.k values, one per output channel; and, unless it is
   // depthwise, the sums that a WindowSums operator (ready_made.hpp) makes of the source,
   // [n][groups][p][q].
-  const std::int32_t* filter_zero_point = nullptr;
-  const std::int32_t* window_sums = nullptr;
+  gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
+  gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
   // No earlier kernel of the stream, unless it ended before the last launch, writes the filter: a
   // kernel of wgmma_sm90 then fetches the first of it while earlier kernels still run.
   bool filter_is_constant = false;
@@ -92,7 +93,7 @@ class Convolution {
   static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
-  // accepted.
+  // accepted. Where dst has no elements (n, k, h or w is 0) runs do nothing.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
     return Planned(Planner::Make(problem, FactsOf<PolicyT>(), nullptr));
   }
@@ -101,6 +102,15 @@ class Convolution {
   static absl::StatusOr<Convolution> Create(const Problem& problem,
                                             const arch::DeviceLimits& device) {
     return Planned(Planner::Make(problem, FactsOf<PolicyT>(), &device));
+  }
+
+  template <class Number, class... More>
+  requires(std::is_arithmetic_v<Number>) static absl::StatusOr<Convolution> Create(Number,
+                                                                                   More...) {
+    static_assert(sizeof(Number) == 0,
+                  "weft: Create takes a Problem, whose fields have names: "
+                  "Create({.n = 1, .h = 32, .w = 32, .c = 64, .k = 64, .r = 3, .s = 3})");
+    return absl::InternalError("");
   }
 
   const Problem& problem() const { return geometry_.problem; }
@@ -149,6 +159,7 @@ class Convolution {
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
+    if (stats != nullptr) *stats = {};
     return Start(args, &arch::MakeCpuTensorMap, [&](const gemm::Launch& launch) {
       return gemm::RunOnCpu<PolicyT>("conv", FactsOf<PolicyT>(), launch, options, stats);
     });
@@ -178,6 +189,7 @@ class Convolution {
   absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
                      const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (problem().IsEmpty()) return absl::OkStatus();
     if constexpr (CheckedPolicy<PolicyT>::kDepthwise) {
       return StartDepthwise(args, start);
     } else if constexpr (CheckedPolicy<PolicyT>::kStrips) {
@@ -326,6 +338,7 @@ gemm::TensorArgument CopyArgument(const Epilogue& epilogue, const TensorExtents&
 
 template <class PolicyT>
 inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) const {
+  if (problem().IsEmpty()) return absl::OkStatus();
   if constexpr (kPerPhase<Prologue>) {
     if (args.prologue.rows < 1) {
       return absl::InvalidArgumentError(
@@ -343,7 +356,8 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
        .alignment = kBlocks ? 32 : PolicyT::config.alignment.src,
        .line_bytes = src_bytes(),
        .helper = kChoosesLoads ? "WithSrcAlignment" : nullptr,
-       .least_alignment = CheckedPolicy<PolicyT>::kWgmma ? 8 : 4},
+       .least_alignment = CheckedPolicy<PolicyT>::kWgmma ? 8 : 4,
+       .given = args.src.given()},
       {.field = "filter",
        .address = args.filter.data(),
        .alignment = 16,
@@ -356,6 +370,7 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
                                .source_bits = CheckedPolicy<PolicyT>::kSrcBits,
                                .depthwise = CheckedPolicy<PolicyT>::kDepthwise,
                                .source_correction = args.source_correction,
+                               .filter = args.filter.fingerprint(),
                                .filter_zero_point = args.filter_zero_point,
                                .window_sums = args.window_sums};
   const int count = 2 + zero_points.Operands(problem(), dst, operands + 2);
@@ -368,7 +383,8 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
                               PolicyT::DstLayout::Size(dst))
                         : 0,
       .helper = "WithDstAlignment",
-      .least_alignment = sizeof(Output)};
+      .least_alignment = sizeof(Output),
+      .given = args.dst.given()};
   // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename PolicyT::DstLayout>;
   const gemm::TensorArgument residual = {

@@ -60,7 +60,7 @@ class Deconvolution {
     gemm::ResidualPointer<ResidualElement> residual = nullptr;  // problem.dst()
     gemm::OutputPointer<Output> dst = nullptr;                  // problem.dst() in DstLayout
     float alpha = 1.0f;
-    const float* channel_alpha = nullptr;
+    gemm::NumbersPointer<float> channel_alpha = nullptr;
     float beta = 1.0f;
     float gamma = 1.0f;
     float output_scale = 0.0f;
@@ -68,8 +68,8 @@ class Deconvolution {
     // With a SourceZeroPoint stage: MakeSourceCorrection's; with a FilterZeroPoint stage as
     // ConvolutionArguments has them, of the problem's p and q.
     DeconvolutionCorrection source_correction{};
-    const std::int32_t* filter_zero_point = nullptr;
-    const std::int32_t* window_sums = nullptr;
+    gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
+    gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
     bool filter_is_constant = false;
     Epilogue epilogue{};
   };
@@ -113,6 +113,7 @@ class Deconvolution {
 
   // One line: the phases, then the convolution of the last of them.
   std::string Describe() const {
+    if (problem_.IsEmpty()) return "nothing to do: dst has no elements";
     return absl::StrCat(DescribePhases(phases_), "; the last: ", ops_.back().Describe());
   }
 
@@ -142,13 +143,16 @@ class Deconvolution {
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
+    if (problem_.IsEmpty()) return absl::OkStatus();
     if (args.filter.data() == nullptr) {
       return absl::InvalidArgumentError(
           "conv: args.filter is not packed; call weft::conv::PackDeconvolutionFilter and pass its "
           "view(), or At(device_pointer) after a copy to the GPU");
     }
     if (absl::Status s = CheckParts(PartsOf(problem_), args.filter.parts()); !s.ok()) return s;
-    if (absl::Status s = internal::CheckCorrection(problem_, args.source_correction); !s.ok()) {
+    if (absl::Status s =
+            internal::CheckCorrection(problem_, args.source_correction, args.filter.fingerprint());
+        !s.ok()) {
       return s;
     }
     if (!Epilogue::kSourceZeroPoint && args.source_correction.data() != nullptr) {

@@ -31,11 +31,16 @@ absl::StatusOr<std::vector<SourceCorrection>> internal::LayOutPhases(
 }
 
 absl::Status internal::CheckCorrection(const DeconvolutionProblem& problem,
-                                       const DeconvolutionCorrection& table) {
+                                       const DeconvolutionCorrection& table, std::uint64_t filter) {
   if (table.data() == nullptr) return absl::OkStatus();  // phases say that it is missing
   DeconvolutionProblem tabled = table.problem();
   tabled.n = problem.n;
-  if (tabled == problem) return absl::OkStatus();
+  if (tabled == problem) {
+    if (table.fingerprint() == 0 || table.fingerprint() == filter) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "conv: args.source_correction was made of other weights than those of args.filter; give "
+        "conv::MakeSourceCorrection the filter that runs, each time that it changes");
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "conv: args.source_correction was made for ", Name(tabled), ", this operator has ",
       Name(problem), "; make the one that belongs to the problem and its filter"));
@@ -43,13 +48,15 @@ absl::Status internal::CheckCorrection(const DeconvolutionProblem& problem,
 
 absl::StatusOr<DeconvolutionCorrectionBuffer> DeconvolutionCorrectionBuffer::Make(
     const DeconvolutionProblem& problem, const std::vector<Phase>& phases,
-    const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point) {
+    const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point,
+    std::uint64_t fingerprint) {
   const absl::StatusOr<std::vector<SourceCorrection>> tables =
       internal::LayOutPhases(phases, zero_point);
   if (!tables.ok()) return tables.status();
   DeconvolutionCorrectionBuffer buffer;
   buffer.tables_.problem_ = problem;
   buffer.tables_.zero_point_ = zero_point;
+  buffer.tables_.fingerprint_ = fingerprint;
   for (const SourceCorrection& table : *tables) buffer.tables_.bytes_ += table.bytes();
   const std::int64_t size = buffer.bytes() / kBytes;
   buffer.data_ = internal::NewTable(size);

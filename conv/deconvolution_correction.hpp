@@ -30,12 +30,15 @@ class DeconvolutionCorrection {
   std::int64_t bytes() const { return bytes_; }
   const DeconvolutionProblem& problem() const { return problem_; }
   std::int32_t zero_point() const { return zero_point_; }
+  // Of the filter that they were made of.
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   friend class DeconvolutionCorrectionBuffer;
   DeconvolutionProblem problem_;
   std::int32_t zero_point_ = 0;
   std::int64_t bytes_ = 0;
+  std::uint64_t fingerprint_ = 0;
   const std::int32_t* data_ = nullptr;
 };
 
@@ -60,7 +63,8 @@ class DeconvolutionCorrectionBuffer {
   // MakeSourceCorrection calls it.
   static absl::StatusOr<DeconvolutionCorrectionBuffer> Make(
       const DeconvolutionProblem& problem, const std::vector<Phase>& phases,
-      const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point);
+      const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point,
+      std::uint64_t fingerprint = 0);
 
  private:
   DeconvolutionCorrectionBuffer() = default;
@@ -74,9 +78,10 @@ namespace internal {
 absl::StatusOr<std::vector<SourceCorrection>> LayOutPhases(const std::vector<Phase>& phases,
                                                            std::int32_t zero_point);
 
-// InvalidArgument if `table` was made for another problem, the number of images aside.
+// InvalidArgument if `table` was made for another problem, the number of images aside, or of other weights
+// than those of a filter with this fingerprint.
 absl::Status CheckCorrection(const DeconvolutionProblem& problem,
-                             const DeconvolutionCorrection& table);
+                             const DeconvolutionCorrection& table, std::uint64_t filter);
 
 }  // namespace internal
 
@@ -106,7 +111,8 @@ absl::StatusOr<DeconvolutionCorrectionBuffer> MakeSourceCorrection(
     }
     sums.push_back(std::move(of));
   }
-  return DeconvolutionCorrectionBuffer::Make(problem, phases, sums, zero_point);
+  return DeconvolutionCorrectionBuffer::Make(problem, phases, sums, zero_point,
+                                             filter.view().fingerprint());
 }
 
 }  // namespace weft::conv

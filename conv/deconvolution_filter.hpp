@@ -35,14 +35,18 @@ class PackedDeconvolutionFilter {
   // The first part; where the others lie, PartOffsets says.
   const std::int8_t* data() const { return data_; }
   const FilterParts& parts() const { return parts_; }
+  // As PackedFilter's.
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   friend class PackedDeconvolutionFilterBuffer<Format>;
-  PackedDeconvolutionFilter(const FilterParts& parts, const std::int8_t* data)
-      : parts_(parts), data_(data) {}
+  PackedDeconvolutionFilter(const FilterParts& parts, const std::int8_t* data,
+                            std::uint64_t fingerprint)
+      : parts_(parts), data_(data), fingerprint_(fingerprint) {}
 
   FilterParts parts_;
   const std::int8_t* data_ = nullptr;
+  std::uint64_t fingerprint_ = 0;
 };
 
 // Owns a packed filter in host memory, 64-byte aligned.
@@ -54,11 +58,11 @@ class PackedDeconvolutionFilterBuffer {
   std::int64_t bytes() const { return static_cast<std::int64_t>(lines_.size() * sizeof(Line)); }
 
   // The filter in host memory, for RunOnCpu. Valid as long as this buffer.
-  PackedDeconvolutionFilter<Format> view() const { return {parts_, data()}; }
+  PackedDeconvolutionFilter<Format> view() const { return At(data()); }
 
   // The copy of these bytes that the caller made at `memory` (a GPU address, 16-byte aligned).
   PackedDeconvolutionFilter<Format> At(const void* memory) const {
-    return {parts_, static_cast<const std::int8_t*>(memory)};
+    return {parts_, static_cast<const std::int8_t*>(memory), fingerprint_};
   }
 
  private:
@@ -70,6 +74,7 @@ class PackedDeconvolutionFilterBuffer {
   };
 
   FilterParts parts_;
+  std::uint64_t fingerprint_ = 0;
   std::vector<Line> lines_;
 };
 
@@ -91,6 +96,7 @@ absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
   PackedDeconvolutionFilterBuffer<To> packed;
   const FilterParts parts = PartsOf(problem);
   packed.parts_ = parts;
+  packed.fingerprint_ = weft::internal::Fingerprint<From>(given, 1, values);
   const std::vector<std::int64_t> offsets = PartOffsets<To>(parts);
   try {
     packed.lines_.resize(static_cast<std::size_t>(offsets.back()) / sizeof(packed.lines_[0]));

@@ -98,11 +98,11 @@ absl::Status CheckAxis(const Axis& a, std::int64_t pad_after, std::int64_t outpu
 }  // namespace
 
 absl::Status CheckDeconvolution(const DeconvolutionProblem& p) {
-  const Field positive[] = {{"n", p.n},
-                            {"h", p.h},
-                            {"w", p.w},
+  const Field positive[] = {{"n", p.n, 0},
+                            {"h", p.h, 0},
+                            {"w", p.w, 0},
                             {"c", p.c},
-                            {"k", p.k},
+                            {"k", p.k, 0},
                             {"r", p.r},
                             {"s", p.s},
                             {"stride_h", p.stride_h},
@@ -114,6 +114,7 @@ absl::Status CheckDeconvolution(const DeconvolutionProblem& p) {
                         {"output_pad_h", p.output_pad_h}, {"output_pad_w", p.output_pad_w}};
   absl::Status s = internal::CheckFields(positive, pads);
   if (!s.ok()) return s;
+  if (p.IsEmpty()) return absl::OkStatus();
   s = CheckAxis(Rows(p), p.pad_bottom, p.output_pad_h, "p", "rows", "h", "r");
   if (!s.ok()) return s;
   s = CheckAxis(Columns(p), p.pad_right, p.output_pad_w, "q", "columns", "w", "s");
@@ -160,6 +161,7 @@ std::vector<Phase> PhasesOf(const DeconvolutionProblem& p) {
   const Axis rows = Rows(p), columns = Columns(p);
   const FilterParts parts = PartsOf(p);
   std::vector<Phase> phases;
+  if (p.IsEmpty()) return phases;
   for (std::int64_t i = 0; i < std::min(p.stride_h, rows.outputs); ++i) {
     for (std::int64_t j = 0; j < std::min(p.stride_w, columns.outputs); ++j) {
       std::int64_t tap_h = FirstTap(rows, i), tap_w = FirstTap(columns, j);

@@ -36,13 +36,18 @@ struct DeconvolutionProblem {
   std::int64_t output_pad_h = 0;
   std::int64_t output_pad_w = 0;
 
-  // Output rows and columns.
+  // Output rows and columns; none of an empty source.
   constexpr std::int64_t p() const {
+    if (h == 0) return 0;
     return (h - 1) * stride_h - pad_top - pad_bottom + (r - 1) * dilation_h + 1 + output_pad_h;
   }
   constexpr std::int64_t q() const {
+    if (w == 0) return 0;
     return (w - 1) * stride_w - pad_left - pad_right + (s - 1) * dilation_w + 1 + output_pad_w;
   }
+
+  // Whether there is no output.
+  constexpr bool IsEmpty() const { return n == 0 || k == 0 || h == 0 || w == 0; }
 
   constexpr TensorExtents src() const { return {n, c, h, w}; }
   // In formats of filters, which are [K][C][R][S] in planar order; PackDeconvolutionFilter reads

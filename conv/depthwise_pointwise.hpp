@@ -35,12 +35,13 @@ struct DepthwiseHalfArguments {
   PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise> filter;
   gemm::BiasPointer<typename Epilogue::BiasElement> bias = nullptr;
   float alpha = 1.0f;
-  const float* channel_alpha = nullptr;
+  gemm::NumbersPointer<float> channel_alpha = nullptr;
   float beta = 1.0f;
   float output_scale = 0.0f;
   float zero_point = 0.0f;
-  SourceCorrection source_correction{};             // MakeSourceCorrection's, of problem.depthwise
-  const std::int32_t* filter_zero_point = nullptr;  // problem.depthwise.k values, with the stage
+  SourceCorrection source_correction{};  // MakeSourceCorrection's, of problem.depthwise
+  // problem.depthwise.k values, with the stage.
+  gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
   Epilogue epilogue{};
   // There is none; the shared code asks.
   static constexpr const std::int8_t* residual = nullptr;
@@ -59,7 +60,7 @@ struct DepthwisePointwiseArguments {
   gemm::ResidualPointer<typename Epilogue::ResidualElement> residual = nullptr;
   gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // pointwise().dst() in DstLayout
   float alpha = 1.0f;
-  const float* channel_alpha = nullptr;
+  gemm::NumbersPointer<float> channel_alpha = nullptr;
   float beta = 1.0f;
   float gamma = 1.0f;
   float output_scale = 0.0f;
@@ -168,7 +169,7 @@ class DepthwisePointwise {
   // captured in a CUDA graph. Errors as Convolution::Run's.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
     const DepthwisePointwiseParams<PolicyT> params = Params(args);
     return gemm::RunOnGpu<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params), stream,
                                    options);
@@ -179,7 +180,8 @@ class DepthwisePointwise {
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (stats != nullptr) *stats = {};
+    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
     const DepthwisePointwiseParams<PolicyT> params = Params(args);
     return gemm::RunOnCpu<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params), options,
                                    stats);
@@ -193,6 +195,7 @@ class DepthwisePointwise {
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
+    if (problem().IsEmpty()) return absl::OkStatus();
     const auto packed = [](const char* field, const void* address, std::int64_t bytes) {
       return gemm::TensorArgument{.field = field,
                                   .address = address,
@@ -209,7 +212,8 @@ class DepthwisePointwise {
         {.field = "src",
          .address = args.src,
          .alignment = First::config.alignment.src,
-         .line_bytes = src_size() * std::int64_t{sizeof(Element)}},
+         .line_bytes = src_size() * std::int64_t{sizeof(Element)},
+         .given = args.src.given()},
         packed("depthwise.filter", args.depthwise.filter.data(), KRSx4x4::Size(first))};
     constexpr const char* kFirst = "conv: depthwise";
     const ZeroPoints zero_points{.who = kFirst,
@@ -218,6 +222,7 @@ class DepthwisePointwise {
                                  .unsigned_source = CheckedPolicy<First>::kUnsigned,
                                  .depthwise = true,
                                  .source_correction = args.depthwise.source_correction,
+                                 .filter = args.depthwise.filter.fingerprint(),
                                  .filter_zero_point = args.depthwise.filter_zero_point};
     const int count = 2 + zero_points.Operands(depthwise(), depthwise().dst(), before + 2);
     const gemm::TensorArgument after[] = {
@@ -227,7 +232,8 @@ class DepthwisePointwise {
                                       .alignment = PolicyT::config.alignment.dst,
                                       .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
                                       .helper = "WithDstAlignment",
-                                      .least_alignment = sizeof(Output)};
+                                      .least_alignment = sizeof(Output),
+                                      .given = args.dst.given()};
     using ResidualLayout = typename Epilogue::template ResidualLayout<typename PolicyT::DstLayout>;
     const gemm::TensorArgument residual = {
         .alignment = 4,

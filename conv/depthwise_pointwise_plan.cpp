@@ -43,8 +43,15 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   const absl::StatusOr<Geometry> first = MakeGeometry(depthwise, facts.depthwise);
   if (!first.ok()) return first.status();
   const DepthwisePlan& own = first->depthwise;
-  if (absl::Status s = CheckShape(depthwise, own.kernel); !s.ok()) return s;
   const Problem pointwise = problem.pointwise();
+  if (problem.k >= 0 && problem.IsEmpty()) {
+    DepthwisePointwisePlan nothing;
+    nothing.problem = problem;
+    nothing.pointwise = pointwise;
+    return nothing;
+  }
+  if (depthwise.k == 0) return OfPointwise(MakeGeometry(pointwise, facts.pointwise).status());
+  if (absl::Status s = CheckShape(depthwise, own.kernel); !s.ok()) return s;
   const absl::StatusOr<Geometry> second = MakeGeometry(pointwise, facts.pointwise);
   if (!second.ok()) return OfPointwise(second.status());
 
@@ -99,6 +106,7 @@ absl::StatusOr<DepthwisePointwisePlan> DepthwisePointwisePlanner::Make(
 
 std::string DepthwisePointwisePlanner::Describe(const DepthwisePointwisePlan& plan,
                                                 const DepthwisePointwiseFacts& facts) {
+  if (plan.problem.IsEmpty()) return "nothing to do: dst has no elements";
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   return absl::StrFormat(
       "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "

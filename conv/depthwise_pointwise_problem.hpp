@@ -26,6 +26,9 @@ struct DepthwisePointwiseProblem {
     return {depthwise.k, 1, depthwise.r, depthwise.s};
   }
 
+  // Whether there is no output.
+  constexpr bool IsEmpty() const { return pointwise().IsEmpty(); }
+
   friend constexpr bool operator==(const DepthwisePointwiseProblem&,
                                    const DepthwisePointwiseProblem&) = default;
 };

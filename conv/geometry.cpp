@@ -48,7 +48,11 @@ absl::Status internal::CheckImageSums(std::int64_t p, std::int64_t q) {
 
 absl::Status internal::CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads) {
   for (const Field& field : extents) {
-    if (field.value < 1) return NotPositive(field.name, field.value);
+    if (field.value < field.least) {
+      if (field.least == 1) return NotPositive(field.name, field.value);
+      return absl::InvalidArgumentError(
+          absl::StrCat("conv: ", field.name, "=", field.value, " is negative; give 0 or more"));
+    }
     if (field.value > kMaxExtent) {
       return TooLarge(field.name, field.value, kMaxExtent, "no extent may be larger");
     }
@@ -66,11 +70,11 @@ absl::Status internal::CheckFields(absl::Span<const Field> extents, absl::Span<c
 }
 
 absl::Status CheckProblem(const Problem& p, std::int64_t largest_product, int filter_bits) {
-  const Field positive[] = {{"n", p.n},
-                            {"h", p.h},
-                            {"w", p.w},
+  const Field positive[] = {{"n", p.n, 0},
+                            {"h", p.h, 0},
+                            {"w", p.w, 0},
                             {"c", p.c},
-                            {"k", p.k},
+                            {"k", p.k, 0},
                             {"r", p.r},
                             {"s", p.s},
                             {"stride_h", p.stride_h},
@@ -83,6 +87,11 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product, int fi
                         {"pad_bottom", p.pad_bottom},
                         {"pad_right", p.pad_right}};
   if (absl::Status fields = internal::CheckFields(positive, pads); !fields.ok()) return fields;
+  if (p.mode != Mode::kCrossCorrelation && p.mode != Mode::kConvolution) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: mode=", static_cast<int>(p.mode),
+                     " is no conv::Mode; give kCrossCorrelation or kConvolution"));
+  }
   const std::int64_t padded_h = p.h + p.pad_top + p.pad_bottom;
   const std::int64_t padded_w = p.w + p.pad_left + p.pad_right;
   if (padded_h > kMaxExtent) {
@@ -93,17 +102,22 @@ absl::Status CheckProblem(const Problem& p, std::int64_t largest_product, int fi
   }
   const Wide reach_h = Wide{p.r - 1} * p.dilation_h + 1;
   const Wide reach_w = Wide{p.s - 1} * p.dilation_w + 1;
-  if (reach_h > padded_h) {
+  if (reach_h > padded_h && p.h > 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "conv: r=%d with dilation_h=%d spans %.0f rows, more than h+pad_top+pad_bottom=%d; use a "
         "smaller filter or dilation, or more padding",
         p.r, p.dilation_h, static_cast<double>(reach_h), padded_h));
   }
-  if (reach_w > padded_w) {
+  if (reach_w > padded_w && p.w > 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "conv: s=%d with dilation_w=%d spans %.0f columns, more than w+pad_left+pad_right=%d; use "
         "a smaller filter or dilation, or more padding",
         p.s, p.dilation_w, static_cast<double>(reach_w), padded_w));
+  }
+  if ((p.h == 0 || p.w == 0) && !p.IsEmpty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: ", p.h == 0 ? "h" : "w", "=0, and the padding has room for p=", p.p(),
+                     " times q=", p.q(), " outputs, which would see nothing else; give 1 or more"));
   }
   if (p.c % p.groups != 0) return NotDivisible("c", p.c, p.groups);
   if (p.k % p.groups != 0) return NotDivisible("k", p.k, p.groups);

@@ -37,8 +37,9 @@ inline constexpr std::int64_t kMaxElements = (std::numeric_limits<std::int64_t>:
 struct Field {
   const char* name;
   std::int64_t value;
+  std::int64_t least = 1;  // of an extent, 1 or 0
 };
-// InvalidArgument or OutOfRange: extents are 1 to kMaxExtent, pads 0 to kMaxExtent.
+// InvalidArgument or OutOfRange: extents are `least` to kMaxExtent, pads 0 to kMaxExtent.
 absl::Status CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads);
 
 // OutOfRange if the int32 sums of an image's p x q outputs of a byte could overflow.

@@ -49,6 +49,11 @@ absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::in
                                  : "mix with fewer experts, or write the filters of a PerSample "
                                    "operator by a kernel of your own"));
   }
+  if (p.IsEmpty()) {
+    MixPlan nothing;
+    nothing.params.count = Int32(experts);
+    return nothing;
+  }
   constexpr std::int64_t kMostWords = kInt32Max - 4 * kThreads;
   if (f.bytes / 4 > kMostWords) {
     return internal::TooLarge("bytes of one filter", f.bytes, 4 * kMostWords, "split K");

@@ -112,6 +112,8 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   const gemm::TileShape& tile = f.config.threadblock;
   Geometry g;
   g.problem = p;
+  g.batch = prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups);
+  if (p.IsEmpty()) return g;
   if (IsDepthwise(f)) {
     absl::StatusOr<DepthwisePlan> plan = MakeDepthwisePlan(p, f);
     if (!plan.ok()) return plan.status();
@@ -150,10 +152,9 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
     return TooLarge("c*r*s", units * x, kInt32Max, "split the channels");
   }
 
-  g.batch = prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups);
   const prologues::Depends& d = f.depends;
-  const std::int64_t row_h = d.OnPixel() ? d.block_h : p.p();
-  const std::int64_t row_w = d.OnPixel() ? d.block_w : p.q();
+  const std::int64_t row_h = d.OnPixel() ? std::min<std::int64_t>(d.block_h, p.p()) : p.p();
+  const std::int64_t row_w = d.OnPixel() ? std::min<std::int64_t>(d.block_w, p.q()) : p.q();
   const std::int64_t rows = (d.image ? 1 : p.n) * row_h * row_w;
   if (rows > kInt32Max - 1024) {
     return TooLarge("rows of one product", rows, kInt32Max - 1024, "split the batch");
@@ -252,6 +253,7 @@ absl::StatusOr<Geometry> ConvolutionPlanner::Make(const Problem& problem, const 
 
 std::string ConvolutionPlanner::Describe(const Geometry& g, const TileFacts& f) {
   const TileDescription& c = f.config;
+  if (g.problem.IsEmpty()) return "nothing to do: dst has no elements";
   if (IsDepthwise(f)) return DescribeDepthwise(g.depthwise, f);
   const bool engine = f.stage_bytes > 0;
   const std::string thread =

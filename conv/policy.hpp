@@ -124,9 +124,28 @@ inline constexpr bool kSameAsDst<void> = false;
 // policy goes through it. What its config must fulfil, its mainloop checks (conv/kernels.hpp).
 template <class PolicyT>
 struct CheckedPolicy {
-  static_assert(HasTypes<PolicyT>,
-                "weft: a convolution policy needs the types Element, SrcLayout, FilterLayout, "
-                "DstLayout, Prologue and Epilogue; at least one is missing (see conv/policy.hpp)");
+  static_assert(
+      requires { typename PolicyT::Element; },
+      "weft: this convolution policy has no type Element: std::int8_t or std::uint8_t");
+  static_assert(
+      requires { typename PolicyT::SrcLayout; },
+      "weft: this convolution policy has no type SrcLayout: the tensor format of src, such as "
+      "weft::NCxHWx<32>");
+  static_assert(
+      requires { typename PolicyT::FilterLayout; },
+      "weft: this convolution policy has no type FilterLayout: the filter format, such as "
+      "weft::CxRSKx<32>");
+  static_assert(
+      requires { typename PolicyT::DstLayout; },
+      "weft: this convolution policy has no type DstLayout: the tensor format of dst, such as "
+      "weft::NCxHWx<32>");
+  static_assert(
+      requires { typename PolicyT::Prologue; },
+      "weft: this convolution policy has no type Prologue: weft::prologues::SharedFilter, "
+      "unless outputs have different filters");
+  static_assert(
+      requires { typename PolicyT::Epilogue; },
+      "weft: this convolution policy has no type Epilogue: a weft::epilogues::Chain<stages...>");
   static_assert(
       HasConfig<PolicyT>,
       "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "weft/conv/average_kernel.hpp"
@@ -40,16 +41,16 @@ class PooledAverage {
     float zero_point = 0.0f;  // of dst; 0 where Type is float
   };
 
-  // n images of k channels. InvalidArgument if either is below 1; OutOfRange if there are more than
+  // n images of k channels. Of none of either, runs do nothing. InvalidArgument if one is negative; OutOfRange if there are more than
   // 2^31 - 129 outputs, the zero channels of blocked formats included.
   static absl::StatusOr<PooledAverage> Create(std::int64_t n, std::int64_t k) {
-    if (n < 1 || k < 1) {
-      return absl::InvalidArgumentError(absl::StrCat("conv: PooledAverage of n=", n,
-                                                     " images of k=", k,
-                                                     " channels; give at least 1 of each"));
+    if (n < 0 || k < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "conv: PooledAverage of n=", n, " images of k=", k, " channels; give 0 or more of each"));
     }
     constexpr std::int64_t kMost = gemm::kInt32Max - kThreads;
-    if (n > kMost || k > kMost - Format::kInterleave || Format::PaddedC(k) > kMost / n) {
+    if (n > kMost || k > kMost - Format::kInterleave ||
+        Format::PaddedC(k) > kMost / (std::max)(n, std::int64_t{1})) {
       return absl::OutOfRangeError(absl::StrCat("conv: PooledAverage of n=", n, " images of k=", k,
                                                 " channels has more than ", kMost,
                                                 " outputs; split the batch"));
@@ -65,7 +66,7 @@ class PooledAverage {
   // Enqueues the kernel on `stream` and returns; it can be captured in a CUDA graph.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (absl::Status s = CheckArguments(args); !s.ok() || sums_size() == 0) return s;
     const AverageParams params = Params(args);
     return gemm::RunOnGpu<AverageSums>("conv", kFacts, Launch(&params), stream, options);
   }
@@ -73,7 +74,7 @@ class PooledAverage {
 #if defined(WEFT_CPU_BACKEND)
   absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
                                                    arch::CpuOptions::FromEnvironment()) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (absl::Status s = CheckArguments(args); !s.ok() || sums_size() == 0) return s;
     const AverageParams params = Params(args);
     return gemm::RunOnCpu<AverageSums>("conv", kFacts, Launch(&params), options, nullptr);
   }
@@ -86,6 +87,7 @@ class PooledAverage {
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
+    if (sums_size() == 0) return absl::OkStatus();
     const gemm::TensorArgument sums = {
         .field = "sums",
         .address = args.sums,
@@ -100,6 +102,9 @@ class PooledAverage {
     numbers.facts.zero_point = !std::is_same_v<Type, float>;
     numbers.alpha = args.alpha;
     numbers.zero_point = args.zero_point;
+    // It may stand for the integers' zero point, too.
+    numbers.facts.least_zero_point = std::numeric_limits<float>::lowest();
+    numbers.facts.most_zero_point = (std::numeric_limits<float>::max)();
     return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst, numbers);
   }
 

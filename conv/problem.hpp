@@ -19,6 +19,8 @@ enum class Mode {
 // Mode::kConvolution. With G groups, output channel k of group g = k / (K / G) sums over the input
 // channels [g * C / G, (g + 1) * C / G) of its group only, which its filter counts from 0.
 //
+// n, k, h and w may be 0, where that leaves no output: there is nothing to do.
+//
 // The member functions need extents for which conv::CheckProblem is OK.
 struct Problem {
   std::int64_t n = 1;  // images
@@ -39,13 +41,17 @@ struct Problem {
   Mode mode = Mode::kCrossCorrelation;
   std::int64_t groups = 1;  // divides c and k; needs a prologue that depends on the group
 
-  // Output rows and columns.
+  // Output rows and columns; 0 if the filter does not fit in the padded image.
   constexpr std::int64_t p() const {
-    return (h + pad_top + pad_bottom - ((r - 1) * dilation_h + 1)) / stride_h + 1;
+    const std::int64_t more = h + pad_top + pad_bottom - ((r - 1) * dilation_h + 1);
+    return more < 0 ? 0 : more / stride_h + 1;
   }
   constexpr std::int64_t q() const {
-    return (w + pad_left + pad_right - ((s - 1) * dilation_w + 1)) / stride_w + 1;
+    const std::int64_t more = w + pad_left + pad_right - ((s - 1) * dilation_w + 1);
+    return more < 0 ? 0 : more / stride_w + 1;
   }
+  // Whether there is no output.
+  constexpr bool IsEmpty() const { return n == 0 || k == 0 || p() == 0 || q() == 0; }
 
   constexpr TensorExtents src() const { return {n, c, h, w}; }
   // One filter: the whole one, or one of a bank (see prologues/). With groups, that of one group.

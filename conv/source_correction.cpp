@@ -176,6 +176,11 @@ absl::StatusOr<SourceCorrection> SourceCorrection::LayOut(const Problem& p,
   if (zero_point < -128 || zero_point > 255) {
     return ZeroPointOutside("conv", "zero_point", zero_point, -128, 255, "int8 or uint8");
   }
+  if (p.k == 0 || p.p() == 0 || p.q() == 0) {
+    return absl::InvalidArgumentError(
+        "conv: k*p*q=0 outputs have no source correction; runs of the operator do nothing and look "
+        "at none");
+  }
   const Classes rows(Down(p, place)), columns(Along(p, place));
   const auto kinds = internal::Wide{rows.taps.size()} * columns.taps.size();
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -222,7 +227,7 @@ void SourceCorrection::Fill(const std::int32_t* sums, std::int32_t* to) const {
 
 absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
     const Problem& p, const std::vector<std::int32_t>& sums, std::int32_t zero_point,
-    bool of_filter_zero_points) {
+    bool of_filter_zero_points, std::uint64_t fingerprint) {
   if (absl::Status s = CheckProblem(p); !s.ok()) return s;
   if (static_cast<std::int64_t>(sums.size()) != p.k * p.r * p.s) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -234,7 +239,8 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
   const absl::StatusOr<SourceCorrection> table = SourceCorrection::LayOut(p, place, zero_point);
   if (!table.ok()) return table.status();
   SourceCorrectionBuffer buffer;
-  buffer.table_ = of_filter_zero_points ? table->OfFilterZeroPoints() : *table;
+  buffer.table_ = table->OfFilter(fingerprint);
+  if (of_filter_zero_points) buffer.table_ = buffer.table_.OfFilterZeroPoints();
   const std::int64_t size = table->bytes() / std::int64_t{sizeof(std::int32_t)};
   buffer.data_ = internal::NewTable(size);
   if (buffer.data_ == nullptr) return internal::NoMemoryForTable(size);
@@ -260,14 +266,16 @@ int ZeroPoints::Operands(const Problem& p, const TensorExtents& dst,
                    .address = filter_zero_point,
                    .alignment = kBytes,
                    .line_bytes = p.k * kBytes,
-                   .if_null = "is null; give the address of k int32 numbers"};
+                   .if_null = "is null; give the address of k int32 numbers",
+                   .given = filter_zero_point.given()};
   }
   if (filter_stage && !depthwise) {
     to[count++] = {.field = "window_sums",
                    .address = window_sums,
                    .alignment = kBytes,
                    .line_bytes = p.n * p.groups * dst.h * dst.w * kBytes,
-                   .if_null = "is null; give what conv::WindowSums made of the same source"};
+                   .if_null = "is null; give what conv::WindowSums made of the same source",
+                   .given = window_sums.given()};
   }
   return count;
 }
@@ -302,6 +310,12 @@ absl::Status CheckZeroPoints(const Problem& p, const ZeroPoints& z) {
         absl::StrCat(z.who, ": args.source_correction was made for ", ProblemName(tabled),
                      ", this operator has ", ProblemName(p),
                      "; make the one that belongs to the problem and its filter"));
+  }
+  if (table.fingerprint() != 0 && z.filter != 0 && table.fingerprint() != z.filter) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        z.who,
+        ": args.source_correction was made of other weights than those of args.filter; give "
+        "conv::MakeSourceCorrection the filter that runs, each time that it changes"));
   }
   if (table.of_filter_zero_points() != (z.depthwise && z.filter_stage)) {
     return absl::InvalidArgumentError(absl::StrCat(

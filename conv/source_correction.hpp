@@ -53,6 +53,8 @@ class SourceCorrection {
   std::int32_t zero_point() const { return zero_point_; }
   // Whether it was made of a filter and its zero points.
   bool of_filter_zero_points() const { return of_filter_zero_points_; }
+  // PackedFilter::fingerprint of the filter that it was made of; 0 if nobody knows.
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
   // Of a convolution whose pixels lie at `place` in the destination, as those of a phase do, without
   // the numbers. Errors as MakeSourceCorrection's.
@@ -68,6 +70,11 @@ class SourceCorrection {
     table.data_ = data, table.zero_point_ = zero_point;
     return table;
   }
+  SourceCorrection OfFilter(std::uint64_t fingerprint) const {
+    SourceCorrection table = *this;
+    table.fingerprint_ = fingerprint;
+    return table;
+  }
   SourceCorrection OfFilterZeroPoints() const {
     SourceCorrection table = *this;
     table.of_filter_zero_points_ = true;
@@ -80,6 +87,7 @@ class SourceCorrection {
   std::int32_t zero_point_ = 0;
   bool uniform_ = false, of_filter_zero_points_ = false;
   std::int64_t bytes_ = 0;
+  std::uint64_t fingerprint_ = 0;
   const std::int32_t* data_ = nullptr;
 };
 
@@ -99,11 +107,12 @@ class SourceCorrectionBuffer {
   }
 
   // sums: of the filter's values over the input channels of an output channel's group, [K][R][S], each
-  // value less its zero point if of_filter_zero_points. MakeSourceCorrection calls it.
+  // value less its zero point if of_filter_zero_points; fingerprint: the filter's. MakeSourceCorrection calls it.
   static absl::StatusOr<SourceCorrectionBuffer> Make(const Problem& problem,
                                                      const std::vector<std::int32_t>& sums,
                                                      std::int32_t zero_point,
-                                                     bool of_filter_zero_points = false);
+                                                     bool of_filter_zero_points = false,
+                                                     std::uint64_t fingerprint = 0);
 
  private:
   SourceCorrectionBuffer() = default;
@@ -119,8 +128,9 @@ struct ZeroPoints {
   int source_bits = 8;
   bool depthwise = false;  // the kernel sums its windows itself
   const SourceCorrection& source_correction;
-  const std::int32_t* filter_zero_point = nullptr;
-  const std::int32_t* window_sums = nullptr;
+  std::uint64_t filter = 0;  // the fingerprint of the run's
+  gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
+  gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
 
   // Writes those that the stages read, at most 3, and returns how many. dst: the destination's
   // extents.
@@ -128,7 +138,7 @@ struct ZeroPoints {
 };
 
 // InvalidArgument if an argument is given that no stage reads, or a table of another problem (the
-// number of images aside), or one made with the filter's zero points where it is to be without, or the
+// number of images aside) or of other weights than the run's filter, or one made with the filter's zero points where it is to be without, or the
 // reverse; OutOfRange if its zero point is no value of the source.
 absl::Status CheckZeroPoints(const Problem& problem, const ZeroPoints& zero_points);
 
@@ -180,7 +190,8 @@ absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
       sums[static_cast<std::size_t>(k * taps + tap)] = sum;
     }
   }
-  return SourceCorrectionBuffer::Make(problem, sums, zero_point, !filter_zero_point.empty());
+  return SourceCorrectionBuffer::Make(problem, sums, zero_point, !filter_zero_point.empty(),
+                                      filter.fingerprint());
 }
 
 }  // namespace weft::conv

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
 namespace {
@@ -12,8 +13,17 @@ namespace {
 __extension__ using Wide = __int128;  // sums and products of addresses do not overflow here
 
 absl::Status CheckAddress(const char* who, const TensorArgument& t) {
+  if (t.address == nullptr && t.if_null == nullptr) return absl::OkStatus();
   if (t.address == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(who, ": args.", t.field, " ", t.if_null));
+  }
+  const Wide given = Wide{t.given.count} * t.given.bytes;
+  if (t.given.count >= 0 && given < t.Reach()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": args.", t.field, " has ", t.given.count, " elements of ",
+                     t.given.bytes, " bytes, and the operator reads or writes ",
+                     CeilDiv(t.Reach(), std::int64_t{t.given.bytes}),
+                     " of them; give the whole tensor, with what fills its layout's blocks"));
   }
   const auto address = reinterpret_cast<std::uintptr_t>(t.address);
   if (address % t.alignment == 0) return absl::OkStatus();
@@ -68,15 +78,6 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
       {"epilogue's residual zero_point", e.residual_zero_point, true, "0", true,
        "ResidualWithZeroPoint"},
   };
-  for (const Number& n : numbers) {
-    if (std::isnan(n.value)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(who, ": args.", n.field, " is NaN; give a number"));
-    }
-    if (!n.read && !n.is_neutral) {
-      return WithoutStage(who, absl::StrCat(n.field, "=", n.value), n.stage, n.neutral);
-    }
-  }
   if (e.facts.output_scale && !(e.output_scale > 0.0f && std::isfinite(e.output_scale) &&
                                 std::isfinite(1.0f / e.output_scale))) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -84,13 +85,37 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
         " is not a finite number above 0, but the policy's Epilogue has an OutputScale stage; give "
         "the scale of the quantised output, the real value of one of its steps"));
   }
-  constexpr float kMost = 1 << 22;
-  if (e.facts.whole_zero_point &&
-      !(std::fabs(e.zero_point) <= kMost && e.zero_point == std::nearbyint(e.zero_point))) {
+  for (const Number& n : numbers) {
+    if (!std::isfinite(n.value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(who, ": args.", n.field, std::isnan(n.value) ? " is NaN" : " is infinite",
+                       "; give a finite number"));
+    }
+    if (!n.read && !n.is_neutral) {
+      return WithoutStage(who, absl::StrCat(n.field, "=", n.value), n.stage, n.neutral);
+    }
+  }
+  struct ZeroPoint {
+    const char* field;
+    const char* of;
+    float value, least, most;
+  };
+  const ZeroPoint zero_points[] = {
+      {"zero_point", "an output", e.zero_point, e.facts.least_zero_point, e.facts.most_zero_point},
+      {"epilogue's residual zero_point", "a residual", e.residual_zero_point,
+       e.facts.least_residual_zero_point, e.facts.most_residual_zero_point}};
+  for (const ZeroPoint& z : zero_points) {
+    if (z.value >= z.least && z.value <= z.most) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": args.", z.field, "=", z.value, " is outside ", z.least, " to ", z.most,
+                     ", the values of ", z.of, " of its type; give one of them"));
+  }
+  if (e.facts.whole_zero_point && e.zero_point != std::nearbyint(e.zero_point)) {
     return absl::InvalidArgumentError(absl::StrCat(
         who, ": args.zero_point=", e.zero_point,
         " is not an integer, to which RoundFirst before ClampTo has rounded the values; "
-        "give one from -4194304 to 4194304"));
+        "give one from ",
+        e.facts.least_zero_point, " to ", e.facts.most_zero_point));
   }
   if (e.channel_alpha.address != nullptr && !e.alpha_is_one) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -157,7 +182,7 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
     const char* stage;
   };
   const Optional optional[] = {{e.bias, e.facts.bias, false, "Bias"},
-                               {e.residual, e.facts.residual, false, "Residual"},
+                               {e.residual, e.facts.residual, e.gamma_is_zero, "Residual"},
                                {e.channel_alpha, e.facts.scale, true, "Scale"},
                                {e.channel_values, e.facts.channel_values, false, "PRelu"}};
   for (const Optional& o : optional) {

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/facts.hpp"
+#include "weft/gemm/typed_pointer.hpp"
 #include "weft/layouts/abseil.hpp"
 #include "weft/layouts/complex.hpp"
 
@@ -27,8 +29,12 @@ struct TensorArgument {
   // give; null: there is no choice.
   const char* helper = nullptr;
   int least_alignment = 1;
-  const char* if_null = "is null; give the tensor's address";
+  const char* if_null = "is null; give the tensor's address";  // null: it may be null
   bool may_be_output = false;  // at the output's own address each thread reads what it writes
+  GivenElements given = {};    // where a span or a vector was given
+  std::int64_t reach = 0;      // bytes that it has to have then; 0: those up to its last line's end
+
+  std::int64_t Reach() const { return reach != 0 ? reach : (lines - 1) * pitch_bytes + line_bytes; }
 };
 
 // `t` for `batch` such matrices, `stride` bytes apart, as one: of longer lines or of more lines of the
@@ -49,6 +55,9 @@ struct EpilogueFacts {
   bool zero_point = false;
   bool channel_values = false;    // of an activation
   bool whole_zero_point = false;  // it is added to integers
+  // Of zero_point and of the residual's: what their types hold.
+  float least_zero_point = 0.0f, most_zero_point = 0.0f;
+  float least_residual_zero_point = 0.0f, most_residual_zero_point = 0.0f;
 };
 
 // The epilogue's part of a run's arguments.
@@ -62,6 +71,7 @@ struct EpilogueArguments {
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
   float residual_zero_point = 0.0f;
   bool alpha_is_one = true, gamma_is_one = true;  // to the last bit of what alpha and gamma are
+  bool gamma_is_zero = false;                     // then the residual is not read
 };
 
 namespace internal {
@@ -94,11 +104,13 @@ template <class Epilogue, class Arguments>
       .bias = {.field = "bias",
                .address = args.bias,
                .alignment = alignof(decltype(*args.bias)),
-               .line_bytes = channels * std::int64_t{sizeof(*args.bias)}},
+               .line_bytes = channels * std::int64_t{sizeof(*args.bias)},
+               .given = GivenOf(args.bias)},
       .channel_alpha = {.field = "channel_alpha",
                         .address = args.channel_alpha,
                         .alignment = alignof(decltype(args.alpha)),
-                        .line_bytes = channels * std::int64_t{sizeof(args.alpha)}},
+                        .line_bytes = channels * std::int64_t{sizeof(args.alpha)},
+                        .given = GivenOf(args.channel_alpha)},
       .residual = residual,
       .alpha = internal::AsFloat(args.alpha),
       .beta = args.beta,
@@ -106,15 +118,25 @@ template <class Epilogue, class Arguments>
       .output_scale = args.output_scale,
       .zero_point = args.zero_point,
       .alpha_is_one = args.alpha == decltype(args.alpha){1},
-      .gamma_is_one = args.gamma == decltype(args.gamma){1}};
+      .gamma_is_one = args.gamma == decltype(args.gamma){1},
+      .gamma_is_zero = args.gamma == decltype(args.gamma){0}};
   e.residual.field = "residual";
   e.residual.address = args.residual;
+  e.residual.given = GivenOf(args.residual);
+  if constexpr (Epilogue::OutputStage::kAddsZeroPoint) {
+    using Limits = std::numeric_limits<typename Epilogue::Output>;
+    e.facts.least_zero_point = (Limits::min)(), e.facts.most_zero_point = (Limits::max)();
+  }
   if constexpr (requires { typename Epilogue::ResidualStage::ZeroPoint; }) {
     e.residual_zero_point =
         args.epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
+    using Limits = std::numeric_limits<typename Epilogue::ResidualElement>;
+    e.facts.least_residual_zero_point = (Limits::min)();
+    e.facts.most_residual_zero_point = (Limits::max)();
   }
   if constexpr (Epilogue::kHasRange) {
     e.low = e.high = e.channel_alpha;
+    e.low.given = e.high.given = {};
     e.low.field = "epilogue's low", e.high.field = "epilogue's high";
     const auto& range = args.epilogue.template Get<typename Epilogue::RangeStage>();
     e.low.address = range.low, e.high.address = range.high;
@@ -126,6 +148,7 @@ template <class Epilogue, class Arguments>
   if constexpr (Epilogue::kHasChannelValues) {
     e.facts.channel_values = true;
     e.channel_values = e.channel_alpha;
+    e.channel_values.given = {};
     e.channel_values.field = "epilogue's channel values";
     e.channel_values.address = args.epilogue.ChannelValues();
     e.channel_values.if_null =
@@ -135,9 +158,10 @@ template <class Epilogue, class Arguments>
   return e;
 }
 
-// InvalidArgument, beginning with `who` ("conv"), if a tensor is null, misaligned or overlaps the
-// output; if an argument is set that no stage of the epilogue reads; if alpha and channel_alpha are
-// both set; if a number is NaN, or output_scale no number above 0 with an inverse.
+// InvalidArgument, beginning with `who` ("conv"), if a tensor is null, misaligned, has fewer elements than
+// are read (where it was given with a size) or overlaps the output; if an argument is set that no stage of
+// the epilogue reads; if alpha and channel_alpha are both set; if a number is NaN or infinite, or
+// output_scale no number above 0 with an inverse; if a zero point lies outside the type that it belongs to.
 absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
                             const TensorArgument& output, const EpilogueArguments& epilogue);
 

@@ -156,7 +156,9 @@ std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderP
     Candidate& candidate =
         candidates.emplace_back(Candidate{Planner::TileOf(facts), plan.status(), {}});
     if (!plan.ok()) continue;
-    candidate.prediction = Predict(plan->counts, candidate.facts, machine);
+    if (plan->counts.blocks() > 0) {
+      candidate.prediction = Predict(plan->counts, candidate.facts, machine);
+    }
     plans[i] = *std::move(plan);
   }
   if (device != nullptr) {
@@ -188,7 +190,9 @@ absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
   const int chosen = choice.measured ? tuned.index : cheapest;
   choice.chosen = {chosen, std::move(plans[chosen])};
   choice.why = AccessNote(problem, candidates, chosen) + tuned.note;
-  if (!choice.measured) {
+  if (candidates[static_cast<std::size_t>(chosen)].prediction.blocks == 0) {
+    absl::StrAppend(&choice.why, tuned.note.empty() ? "" : "; ", "there is nothing to do");
+  } else if (!choice.measured) {
     absl::StrAppend(&choice.why, tuned.note.empty() ? "" : "; ",
                     Why(candidates, chosen, MachineName(machine)));
   }
@@ -218,7 +222,10 @@ std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
       refusal->Update(plan.status());
       continue;
     }
-    const double time = Predict(plan->counts, Planner::TileOf(facts), CpuFacts{1}).microseconds;
+    const double time =
+        plan->counts.blocks() == 0
+            ? 0.0
+            : Predict(plan->counts, Planner::TileOf(facts), CpuFacts{1}).microseconds;
     std::size_t place = 0;
     while (place < times.size() && times[place] <= time) ++place;
     times.insert(times.begin() + place, time);

@@ -54,6 +54,10 @@ template <class PolicyT>
 requires std::is_same_v<typename PolicyT::Sum, Half>
 inline constexpr bool kHalfSums<PolicyT> = true;
 
+// A config by the names of its numbers, for who prefers them to their order, which differs from one type to
+// the next: MmaSm80Config({.threadblock = {128, 128, 64}, .warp = {64, 32, 64}, .stages = 3}). What a type has
+// no use for is not among its Fields; what is left out has the value of the constructor without names.
+
 // Mainloop simt: dp4a for int8, fma for float and double.
 struct SimtConfig {
   static constexpr Mainloop kMainloop = Mainloop::kSimt;
@@ -70,6 +74,15 @@ struct SimtConfig {
   constexpr SimtConfig(TileShape block_tile, TileShape warp_tile, TileShape thread_tile,
                        int dst_alignment = 4)
       : SimtConfig(block_tile, warp_tile, thread_tile, Alignment{4, dst_alignment}) {}
+  struct Fields {
+    TileShape threadblock, warp, thread;
+    Alignment alignment = {4, 4};
+    int registers = 0;
+  };
+  constexpr SimtConfig(const Fields& f)  // NOLINT(runtime/explicit)
+      : SimtConfig(f.threadblock, f.warp, f.thread, f.alignment) {
+    registers = f.registers;
+  }
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit): a view of the same
     return {kMainloop, threadblock, warp, thread, {1, 1, thread.k}, 2, alignment};
   }
@@ -105,6 +118,13 @@ struct MmaSm75Config {
 
   constexpr MmaSm75Config(TileShape block_tile, TileShape warp_tile, int dst_alignment = 8)
       : threadblock(block_tile), warp(warp_tile), alignment{16, dst_alignment} {}
+  struct Fields {
+    TileShape threadblock, warp;
+    Alignment alignment = {16, 8};
+    int registers = 0;
+  };
+  constexpr MmaSm75Config(const Fields& f)  // NOLINT(runtime/explicit)
+      : threadblock(f.threadblock), warp(f.warp), alignment(f.alignment), registers(f.registers) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp, {}, {8, 8, 16}, 2, alignment};
   }
@@ -127,6 +147,21 @@ struct MmaSm80Config {
   constexpr MmaSm80Config(TileShape block_tile, TileShape warp_tile, int stage_count,
                           int dst_alignment = 8)
       : MmaSm80Config(block_tile, warp_tile, stage_count, Alignment{16, dst_alignment}) {}
+  struct Fields {
+    TileShape threadblock, warp;
+    int stages = 0;
+    Alignment alignment = {16, 8};
+    int registers = 0;
+  };
+  constexpr MmaSm80Config(const Fields& f)  // NOLINT(runtime/explicit)
+      : MmaSm80Config(f.threadblock, f.warp, f.stages, f.alignment) {
+    registers = f.registers;
+  }
+  template <class Shape = TileShape>
+  constexpr MmaSm80Config(Shape, Shape) {
+    static_assert(sizeof(Shape) == 0,
+                  "weft: MmaSm80Config(threadblock, warp, stages) needs its stages, 3 or more");
+  }
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp, {}, {16, 8, 32}, stages, alignment};
   }
@@ -164,6 +199,25 @@ struct WgmmaSm90Config {
         warp(warp_tile),
         blocks_per_sm(resident_blocks),
         alignment{16, dst_alignment} {}
+  struct Fields {
+    TileShape threadblock, warp;
+    int blocks_per_sm = 1;
+    Alignment alignment = {16, 16};
+    int registers = 0;
+    int split = 1;
+    bool stream = false;
+    int stack = 1, turns = 1;
+  };
+  constexpr WgmmaSm90Config(const Fields& f)  // NOLINT(runtime/explicit)
+      : threadblock(f.threadblock),
+        warp(f.warp),
+        blocks_per_sm(f.blocks_per_sm),
+        alignment(f.alignment),
+        registers(f.registers),
+        split(f.split),
+        stream(f.stream),
+        stack(f.stack),
+        turns(f.turns) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
     return {kMainloop, threadblock, warp,  {},   {warp.m, 64, 32}, 2, alignment, blocks_per_sm,
             split,     stream,      stack, turns};

@@ -321,13 +321,14 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
     return inside ? t.LoadGlobalCoherent(address) : 0;
   }
 
-  // count: how many of the channels there are.
+  // count: how many of the channels there are. Zeros beyond them.
   WEFT_DEVICE static void LoadResidual(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                        std::int32_t count, std::int32_t k, Residuals& v) {
     using Stage = typename Epilogue::ResidualStage;
     using Layout = std::conditional_t<std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>,
                                       Dst, typename Stage::Layout>;
     using Source = typename Stage::Element;
+    count = p.ReadsResidual() ? count : 0;
     const Source* base = p.residual + pixel.n * Layout::ImageStride(p.extents) +
                          PixelOffset<Layout>(p.extents, pixel.pq);
     if constexpr (Layout::kChannelRun >= 4 && sizeof(Source) == 1 && kChannels % 4 == 0) {

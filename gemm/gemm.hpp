@@ -12,6 +12,7 @@
 // there in full, up to its leading dimension: kernels may read what lies between.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -85,18 +86,18 @@ struct GemmArguments {
   ResidualPointer<ResidualElement> residual = nullptr;
   OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
   Value alpha{1};                                        // scale of the sums
-  const Value* channel_alpha = nullptr;                  // or one per column, as many as of bias
+  NumbersPointer<Value> channel_alpha = nullptr;         // or one per column, as many as of bias
   float beta = 1.0f;                                     // scale of the bias
   Value gamma{1};                                        // scale of the residual
   float output_scale = 0.0f;  // with an OutputScale stage: the real value of a step of c
-  float zero_point = 0.0f;  // added before the conversion to an 8-bit type
+  float zero_point = 0.0f;    // added before the conversion to an 8-bit type
   Epilogue epilogue{};
   // Of Grouped only, where A and C are: the row behind group g's last one, problem.batch of them in
   // ascending order. The group's first row is the end of the group before it, or 0; groups may be empty.
   // Rows from the last end to problem.m belong to none: C keeps what it has there. On a GPU numbers are
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
-  const std::int32_t* ends = nullptr;
+  NumbersPointer<std::int32_t> ends = nullptr;
   // With config.stream only: op.workspace_size() bytes where A and C are, 16-byte aligned, zeros before the first
   // run. A run leaves it so that the next one can use it; no other may while it runs.
   void* workspace = nullptr;
@@ -126,7 +127,8 @@ class Gemm {
   static constexpr TileFacts Facts() { return GemmFactsOf<PolicyT>(); }
   static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
-  // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted.
+  // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted. Where m, n or
+  // batch is 0, runs do nothing; where k is 0, C is the epilogue of 0, and A and B are not looked at.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
     return Planned(GemmPlanner::Make(problem, Facts(), nullptr));
   }
@@ -134,6 +136,14 @@ class Gemm {
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem, const arch::DeviceLimits& device) {
     return Planned(GemmPlanner::Make(problem, Facts(), &device));
+  }
+
+  template <class Number, class... More>
+  requires(std::is_arithmetic_v<Number>) static absl::StatusOr<Gemm> Create(Number, More...) {
+    static_assert(sizeof(Number) == 0,
+                  "weft: Create takes a GemmProblem, whose fields have names: "
+                  "Create({.m = 512, .n = 256, .k = 1024})");
+    return absl::InternalError("");
   }
 
   const GemmProblem& problem() const { return plan_.problem; }
@@ -159,6 +169,7 @@ class Gemm {
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
+    if (stats != nullptr) *stats = {};
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
       if constexpr (kGrouped<PolicyT>) {
         const auto groups = static_cast<std::size_t>(problem().batch);
@@ -186,6 +197,7 @@ class Gemm {
       return absl::InvalidArgumentError(
           "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
     }
+    if (problem().IsEmpty()) return absl::OkStatus();
     const Tensors t = TensorsOf(args);
     constexpr int kOperands = kGrouped<PolicyT> || kStreamed<PolicyT> ? 3 : 2;
     return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kOperands), t.c,
@@ -213,11 +225,16 @@ class Gemm {
   Tensors TensorsOf(const Arguments& args) const {
     const GemmProblem& p = problem();
     const auto operand = [&]<bool kIsA>(std::bool_constant<kIsA>, const char* field,
-                                        const void* address, std::int64_t lines,
+                                        const auto& address, std::int64_t lines,
                                         std::int64_t elements, std::int64_t pitch,
                                         std::int64_t stride) {
       constexpr int kBits = kOperandBits<PolicyT, kIsA>;
+      if (p.k == 0) return TensorArgument{.field = field, .address = address, .if_null = nullptr};
       constexpr bool kFixed = CheckedGemmPolicy<PolicyT>::kWgmma || kLoads<LoadOf<PolicyT, kIsA>>;
+      // Kernels read whole accesses, up to the end of the last line's pitch at most.
+      constexpr std::int64_t kAccess = kOperandAccess<PolicyT, kIsA>;
+      const std::int64_t reach = (p.batch - 1) * stride + (lines - 1) * pitch +
+                                 (std::min)(pitch, RoundUp(elements, kAccess));
       return Batched({.field = field,
                       .address = address,
                       .alignment = kOperandAccess<PolicyT, kIsA> * kBits / 8,
@@ -225,7 +242,9 @@ class Gemm {
                       .lines = lines,
                       .pitch_bytes = BytesOfElements<kBits>(pitch),
                       .helper = kFixed ? nullptr : "WithSrcAlignment",
-                      .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element)},
+                      .least_alignment = sizeof(Element) < 4 ? 4 : sizeof(Element),
+                      .given = address.given(),
+                      .reach = BytesOfElements<kBits>(reach)},
                      p.batch, BytesOfElements<kBits>(stride));
     };
     constexpr std::true_type kA;
@@ -238,6 +257,7 @@ class Gemm {
     TensorArgument& more = all.operands[2];
     if constexpr (kGrouped<PolicyT>) {
       more.field = "ends", more.address = args.ends, more.alignment = alignof(std::int32_t);
+      more.given = args.ends.given();
       more.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
       more.if_null =
           "is null; give the address of one number for each of problem.batch groups, the row "
@@ -258,6 +278,7 @@ class Gemm {
                      p.batch, p.stride_c * element_bytes);
     };
     all.c = result(sizeof(Output), PolicyT::config.alignment.dst);
+    all.c.given = args.c.given();
     all.c.helper = "WithDstAlignment";
     all.c.least_alignment = sizeof(Output);
     // wgmma_sm90 reads a residual of bytes as widely as C is written.
@@ -273,6 +294,7 @@ class Gemm {
   template <class StartFunction>
   absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
+    if (problem().IsEmpty()) return absl::OkStatus();
     Launch launch;
     launch.grid = {plan_.blocks, 1, 1};
     if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
@@ -310,13 +332,18 @@ class Gemm {
   template <class Params>
   absl::Status FillProduct(const Arguments& args, MakeTensorMap make, Params* p) const {
     Fill(args, p);
+    // Operands without elements may be null. Their addresses are formed, and aligned for TMA.
+    constexpr std::uintptr_t kAligned = 16;
+    const auto* some = reinterpret_cast<const void*>(
+        reinterpret_cast<std::uintptr_t>(static_cast<const void*>(args.c)) / kAligned * kAligned);
+    const void* const a = problem().k == 0 ? some : static_cast<const void*>(args.a);
+    const void* const b = problem().k == 0 ? some : static_cast<const void*>(args.b);
     if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
       const WgmmaGemmPlan& plan = plan_.engine;
       static_cast<MatrixCopies&>(p->a) = plan.a.params;
       static_cast<MatrixCopies&>(p->b) = plan.b.params;
       for (const auto& [spec, base, map] :
-           {std::tuple(&plan.a.spec, static_cast<const void*>(args.a), &p->a.map),
-            {&plan.b.spec, static_cast<const void*>(args.b), &p->b.map}}) {
+           {std::tuple(&plan.a.spec, a, &p->a.map), {&plan.b.spec, b, &p->b.map}}) {
         if (absl::Status s = MakeMap("gemm", make, *spec, base, map); !s.ok()) return s;
       }
     } else {
@@ -327,10 +354,10 @@ class Gemm {
       constexpr bool kShortFirst = PolicyT::config.kMainloop == Mainloop::kSimtAsync &&
                                    PolicyT::config.warp.k == PolicyT::config.threadblock.k;
       const std::int32_t first = kShortFirst ? k - p->slices * PolicyT::config.threadblock.k : 0;
-      static_cast<MatrixParams&>(p->a) = {args.a, problem().lda, p->output.rows.rows,
-                                          k,      first,         problem().stride_a};
-      static_cast<MatrixParams&>(p->b) = {args.b, problem().ldb, p->output.k,
-                                          k,      first,         problem().stride_b};
+      static_cast<MatrixParams&>(p->a) = {a, problem().lda, p->output.rows.rows,
+                                          k, first,         problem().stride_a};
+      static_cast<MatrixParams&>(p->b) = {b, problem().ldb, p->output.k,
+                                          k, first,         problem().stride_b};
       if constexpr (kLoads<LoadOf<PolicyT, true>>) p->a.load = args.load_a;
       if constexpr (kLoads<LoadOf<PolicyT, false>>) p->b.load = args.load_b;
     }

@@ -15,9 +15,9 @@ constexpr std::int64_t kMaxExtent = kInt32Max - kTileOvershoot;
 constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 
 absl::Status CheckExtent(const char* field, std::int64_t value) {
-  if (value < 1) {
+  if (value < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("gemm: ", field, "=", value, " is not positive; give 1 or more"));
+        absl::StrCat("gemm: ", field, "=", value, " is negative; give 0 or more"));
   }
   if (value > kMaxExtent) {
     return absl::OutOfRangeError(
@@ -75,8 +75,8 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
 absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, std::int64_t batch,
                          bool copied, std::int64_t* stride) {
   // That of one product means nothing, and may be any number.
-  if (*stride == GemmProblem::kPacked || batch == 1) *stride = m.lines * pitch;
-  if (batch == 1) return absl::OkStatus();
+  if (*stride == GemmProblem::kPacked || batch <= 1) *stride = m.lines * pitch;
+  if (batch <= 1) return absl::OkStatus();
   if (*stride < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: ", field, "=", *stride,
@@ -165,7 +165,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
     if (absl::Status s = CheckGroups(p, facts); !s.ok()) return s;
     p.stride_a = p.stride_c = 0;
   }
-  if (p.own_bias && p.n > kMaxExtent / p.batch) {
+  if (p.own_bias && p.n > kMaxExtent / std::max(p.batch, std::int64_t{1})) {
     return absl::OutOfRangeError(absl::StrCat("gemm: batch=", p.batch, " times n=", p.n,
                                               " exceeds ", kMaxExtent,
                                               ", the most biases of own_bias; split the batch"));
@@ -224,7 +224,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
   if (absl::Status s = CheckStride("stride_c", c, p.ldc, p.batch, false, &p.stride_c); !s.ok()) {
     return s;
   }
-  if (!facts.grouped) {
+  if (!facts.grouped && !p.IsEmpty()) {
     if (absl::Status s = CheckApart(c, p); !s.ok()) return s;
   }
   return p;

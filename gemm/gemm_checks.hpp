@@ -33,9 +33,12 @@ struct GemmProblem {
   // Whether each product has a bias, a channel_alpha and channel values of its own: batch x n of them.
   // If not, all products have the same n.
   bool own_bias = false;
+
+  // Whether no C has an element: there is nothing to do. With k = 0 there is: C is the epilogue of 0.
+  constexpr bool IsEmpty() const { return m == 0 || n == 0 || batch == 0; }
 };
 
-// InvalidArgument for extents that are not positive, OutOfRange for those above 2^31 - 1025.
+// InvalidArgument for extents that are negative, OutOfRange for those above 2^31 - 1025.
 absl::Status CheckExtents(const GemmProblem& problem);
 
 // `problem` with its leading dimensions and strides filled in. As CheckExtents; InvalidArgument for

@@ -38,23 +38,20 @@ class Gemm<Listed<PolicyT>> {
   static constexpr TileFacts Facts() { return GemmFactsOf<Listed<PolicyT>>(); }
 
   // InvalidArgument or OutOfRange, naming the product, the field, its value and what would be accepted: for
-  // what Gemm<PolicyT>::Create refuses, but that m may be 0; for batches; for an empty list; for more than
+  // what Gemm<PolicyT>::Create refuses; for batches; for an empty list; for more than
   // 2^31 - 1 tiles.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
     if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
     Gemm list;
     for (std::size_t i = 0; i < problems.size(); ++i) {
       if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
-      GemmProblem p = problems[i];
-      list.empty_.push_back(p.m == 0);
-      if (p.m == 0) p.m = 1;  // all else is checked as ever
-      absl::StatusOr<GemmPlan> plan = MakeGemmPlan(p, Facts());
+      absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], Facts());
       if (!plan.ok()) return OfProduct(i, plan.status());
-      const std::int64_t own = problems[i].m == 0 ? 0 : plan->tiles;
-      const std::int64_t end = list.first_.back() + own;
+      const std::int64_t end = std::int64_t{list.first_.back()} + plan->tiles;
       if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
       list.products_.push_back(One(*plan));
       list.cut_ = list.cut_ || list.products_.back().IsCut();
+      if (plan->tiles == 0 && list.some_ == i) ++list.some_;
       list.first_.push_back(static_cast<std::int32_t>(end));
     }
     return list;
@@ -68,7 +65,7 @@ class Gemm<Listed<PolicyT>> {
   }
 
   std::size_t size() const { return products_.size(); }
-  // Of product i < size(), with its leading dimensions; m is 1 where 0 was given.
+  // Of product i < size(), with its leading dimensions.
   const GemmProblem& problem(std::size_t i) const { return products_[i].problem(); }
   // Tiles of all products: blocks, where each takes one.
   std::int32_t tiles() const { return first_.back(); }
@@ -77,7 +74,7 @@ class Gemm<Listed<PolicyT>> {
   PlanCounts counts() const {
     std::vector<PlanCounts> counts;
     for (std::size_t i = 0; i < size(); ++i) {
-      if (!empty_[i]) counts.push_back(products_[i].counts());
+      if (!IsEmpty(i)) counts.push_back(products_[i].counts());
     }
     return CountsOfList(counts);
   }
@@ -85,16 +82,16 @@ class Gemm<Listed<PolicyT>> {
   // One line: how many products and tiles; tile, shared memory, layouts of the first.
   std::string Describe() const {
     return absl::StrCat("list of ", size(), " products, ", tiles(),
-                        " tiles; the first: ", products_.front().Describe());
+                        " tiles; the first: ", products_[some_ < size() ? some_ : 0].Describe());
   }
 
   // What Table checks: each product's arguments as Gemm<PolicyT> does, and that no product writes what another
-  // one reads or writes. Those of a product with m = 0 are not looked at.
+  // one reads or writes. Those of a product without elements of C are not looked at.
   absl::Status CheckArguments(absl::Span<const Arguments> args) const {
     if (args.size() != size()) return WrongCount(args.size(), size());
     std::vector<ListedTensor> tensors;
     for (std::size_t i = 0; i < size(); ++i) {
-      if (empty_[i]) continue;
+      if (IsEmpty(i)) continue;
       if (absl::Status s = products_[i].CheckArguments(args[i]); !s.ok()) return OfProduct(i, s);
       const auto all = products_[i].TensorsOf(args[i]);
       const auto& e = all.epilogue;
@@ -152,7 +149,7 @@ class Gemm<Listed<PolicyT>> {
     for (std::size_t i = 0; i < size(); ++i) {
       Product& p = table[i];
       p.first_tile = first_[i];
-      if (empty_[i]) continue;
+      if (IsEmpty(i)) continue;
       const One& one = products_[i];
       if (absl::Status s = one.FillProduct(args[i], make, &p); !s.ok()) return OfProduct(i, s);
       p.grid = Grid::Make(static_cast<std::int32_t>(one.counts().tiles_m),
@@ -160,7 +157,11 @@ class Gemm<Listed<PolicyT>> {
                           BandOf(PolicyT::config.threadblock));
       // A tile's product is its number in the list, not in a batch.
       p.output.rows.row_step = p.output.rows.column_step = p.output.rows.value_step = 0;
-      if constexpr (!Product::kWgmma) p.a.step = p.b.step = 0;
+      if constexpr (Product::kWgmma) {
+        if (one.problem().k == 0) p.slices = 0;
+      } else {
+        p.a.step = p.b.step = 0;
+      }
     }
     return table;
   }
@@ -177,7 +178,7 @@ class Gemm<Listed<PolicyT>> {
     p.schedule = {table, static_cast<std::int32_t>(size())};
     if constexpr (Product::kWgmma) {
       // All products have these in common; past the end of a k are zeros.
-      const WgmmaGemmPlan& plan = products_.front().plan_.engine;
+      const WgmmaGemmPlan& plan = products_[some_].plan_.engine;
       p.ring = plan.ring;
       p.plan = plan.plan;
       p.plan.last_steps = p.plan.steps;
@@ -187,8 +188,12 @@ class Gemm<Listed<PolicyT>> {
     return start(launch);
   }
 
+  bool IsEmpty(std::size_t i) const {
+    return products_[i].problem().IsEmpty();
+  }
+
   std::vector<One> products_;
-  std::vector<bool> empty_;                // products of no rows
+  std::size_t some_ = 0;                   // the first product that has tiles; size() if none has
   std::vector<std::int32_t> first_ = {0};  // tiles before each product, and all
   bool cut_ = false;
 };

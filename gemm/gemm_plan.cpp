@@ -94,10 +94,17 @@ CopiedMatrix MakeWidened(int rows, int slice_k, std::int64_t all, std::int64_t k
   return m;
 }
 
-WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
+WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const TileFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
   WgmmaGemmPlan g;
+  GemmProblem p = problem;
+  if (p.k == 0) {
+    // TMA brings nothing of an operand without elements, but wants one: at an address that is in memory
+    // there is a first one, and all behind it are zeros.
+    p.m = p.n = p.k = p.batch = 1;
+    p.lda = p.ldb = 16;
+  }
   const CopiedMatrix rows = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
                                        p.batch, p.stride_a, element_bytes, f.lines_a);
   g.a = f.loads_a ? MakeWidened(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, f.bits_a,
@@ -133,19 +140,25 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& p, const TileFacts& f) {
         static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, lines_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, lines_b);
   }
+  if (problem.k == 0 && !f.listed) {  // a product of zeros; in a list it has no slice
+    plan.last_steps = 1;
+    plan.step_a[0] = plan.step_a[1], plan.step_b[0] = plan.step_b[1];
+  }
   return g;
 }
 
 PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
+  // Sums of no products are those of a slice of zeros.
+  const std::int64_t k = std::max(p.k, std::int64_t{1});
   const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of a product
   const double all_rows = f.grouped ? double(p.m) : double(p.m) * p.batch;
   const auto matrices = [&](std::int64_t stride) { return stride > 0 ? double(p.batch) : 1.0; };
   counts.batches = p.batch;
   counts.tiles_m = CeilDiv(rows, std::int64_t{t.m});
   counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
-  counts.slices = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{t.k}));
+  counts.slices = static_cast<std::int32_t>(CeilDiv(k, std::int64_t{t.k}));
   counts.useful =
       all_rows * p.n * p.k /
       (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.slices * t.k);
@@ -161,6 +174,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
   absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, f);
   if (!checked.ok()) return checked.status();
+  if (checked->IsEmpty()) return GemmPlan{.problem = *checked, .counts = {}, .engine = {}};
   GemmPlan plan = {.problem = *checked, .counts = CountTiles(*checked, f), .engine = {}};
   const std::int64_t products = f.grouped ? 1 : checked->batch;
   const std::int64_t rows =
@@ -246,6 +260,7 @@ std::int32_t BandOf(const TileShape& tile) {
 std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
   const PlanCounts& counts = plan.counts;
   const TileDescription& c = f.config;
+  if (counts.blocks() == 0) return "nothing to do: C has no elements";
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split)
                                : c.stream  ? "tiles divided among "
                                            : "";

@@ -174,9 +174,41 @@ concept MatrixPolicy = requires {
   typename PolicyT::LayoutC;
 };
 
+// What a GEMM policy has. Missing, each is one sentence.
+template <class PolicyT>
+concept HasGemmMembers = MatrixPolicy<PolicyT> && requires {
+  typename PolicyT::Element;
+  typename PolicyT::Epilogue;
+  PolicyT::config;
+};
+
 // Instantiating this checks a GEMM policy; what its config must fulfil, its mainloop checks.
 template <class PolicyT>
 struct CheckedGemmPolicy {
+  static_assert(
+      requires { typename PolicyT::Element; },
+      "weft: this GEMM policy has no type Element, such as std::int8_t or weft::Half");
+  static_assert(
+      requires { typename PolicyT::LayoutA; },
+      "weft: this GEMM policy has no type LayoutA: weft::layouts::RowMajor or ColumnMajor");
+  static_assert(
+      requires { typename PolicyT::LayoutB; },
+      "weft: this GEMM policy has no type LayoutB: weft::layouts::RowMajor or ColumnMajor");
+  static_assert(
+      requires { typename PolicyT::LayoutC; },
+      "weft: this GEMM policy has no type LayoutC: weft::layouts::RowMajor or ColumnMajor");
+  static_assert(
+      requires { typename PolicyT::Epilogue; },
+      "weft: this GEMM policy has no type Epilogue: a weft::epilogues::Chain<stages...>");
+  static_assert(
+      requires { PolicyT::config; },
+      "weft: this GEMM policy has no `static constexpr auto config`, such as "
+      "weft::gemm::kMma128x128");
+  static constexpr bool kValid = true;
+};
+
+template <class PolicyT>
+requires(HasGemmMembers<PolicyT>) struct CheckedGemmPolicy<PolicyT> {
   using Element = typename PolicyT::Element;
   using Epilogue = typename PolicyT::Epilogue;
   using Sum = typename SumOf<Element>::type;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "weft/gemm/arch/backend.hpp"
 #include "weft/gemm/arch/device.hpp"
@@ -112,6 +113,12 @@ template <class Arguments, class Dst, class To>
   out->bias = args.bias;
   out->channel_alpha = args.channel_alpha;
   out->residual = args.residual;
+  if constexpr (std::is_pointer_v<decltype(out->residual)>) {
+    // That of a gamma of 0 may be null. It is not read, but its addresses are formed.
+    if (out->residual == nullptr) {
+      out->residual = reinterpret_cast<decltype(out->residual)>(static_cast<const void*>(dst));
+    }
+  }
   out->alpha = args.alpha;
   out->beta = args.beta;
   out->gamma = args.gamma;

@@ -42,10 +42,6 @@ absl::Status CheckListed(const GemmProblem& p) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: batch=", p.batch, " is not 1; give each product a place in the list"));
   }
-  if (p.m < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("gemm: m=", p.m, " is negative; give 0 rows or more"));
-  }
   return absl::OkStatus();
 }
 

@@ -152,6 +152,9 @@ struct OutputParams
   Rows rows;
   TensorExtents extents;  // of dst
   Epilogue epilogue;
+
+  // Where gamma is 0, what lies there counts for nothing, NaN included.
+  constexpr bool ReadsResidual() const { return !(gamma == Value{0}); }
 };
 
 }  // namespace weft::gemm

@@ -118,6 +118,7 @@ class StagedStore {
       auto& staged = shared.chunk[Map::Group(t)];
       const std::int32_t end = p.rows.EndChannel(tile, p.k);
       const Mine mine = MineOf(t);
+      const bool reads = p.ReadsResidual();
       first_n += Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
       ForEachRow(mine, [&](int row) {
         const OutputPixel pixel =
@@ -128,7 +129,7 @@ class StagedStore {
         WEFT_UNROLL
         for (int j = 0; j < 16; j += kResidualRun) {
           const std::int32_t k = first_n + j;
-          const bool wanted = pixel.inside && k < end;
+          const bool wanted = reads && pixel.inside && k < end;
           t.template CpAsync<kResidualRun>(
               to + j, wanted ? from + ResidualLayout::ChannelOffset(p.extents, k) : p.residual,
               wanted ? kResidualRun : 0);

@@ -281,27 +281,33 @@ GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
 absl::Status CheckFacts(const char* who, const GpuFacts& gpu) {
   struct Fact {
     const char* name;
-    double value;
+    double value, most;  // `most` is far above what there is
   };
   const arch::DeviceLimits& limits = gpu.limits;
   const Fact facts[] = {
-      {"limits.sm_count", double(limits.sm_count)},
-      {"limits.shared_memory_per_sm", double(limits.shared_memory_per_sm)},
-      {"limits.registers_per_sm", double(limits.registers_per_sm)},
-      {"limits.max_threads_per_sm", double(limits.max_threads_per_sm)},
-      {"clock_mhz", gpu.clock_mhz},
-      {"bytes_per_us", gpu.bytes_per_us},
+      {"limits.sm_count", double(limits.sm_count), 1 << 16},
+      {"limits.shared_memory_per_sm", double(limits.shared_memory_per_sm), 1 << 26},
+      {"limits.registers_per_sm", double(limits.registers_per_sm), 1 << 24},
+      {"limits.max_threads_per_sm", double(limits.max_threads_per_sm), 1 << 16},
+      {"clock_mhz", gpu.clock_mhz, 1e6},
+      {"bytes_per_us", gpu.bytes_per_us, 1e12},
   };
   for (const Fact& fact : facts) {
-    if (std::isfinite(fact.value) && fact.value > 0.0) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        who, ": gpu.", fact.name, "=", fact.value,
-        " describes no GPU; give a positive number, or the limits that arch::QueryDevice has"));
+    if (fact.value > 0.0 && fact.value <= fact.most) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": gpu.", fact.name, "=", fact.value,
+                     " describes no GPU; give a positive number of at most ", fact.most,
+                     ", or the limits that arch::QueryDevice has"));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckFacts(const char* who, const CpuFacts& cpu) {
+  constexpr int kMost = 1 << 16;
+  if (cpu.threads > kMost) {
+    return absl::InvalidArgumentError(absl::StrCat(who, ": cpu.threads=", cpu.threads, " exceeds ",
+                                                   kMost, "; give the threads that run together"));
+  }
   if (cpu.threads > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(who, ": cpu.threads=", cpu.threads, " is not positive; give 1 or more"));

@@ -103,6 +103,9 @@ class PackedFilter {
   const FilterExtents& extents() const { return extents_; }
   // Filters in the bank; 1 for SharedFilter.
   std::int64_t count() const { return count_; }
+  // A number made of the values, the same wherever copies of them lie and in whichever format; 0: nobody
+  // knows them, as of filters that kernels make. It tells what was made of other weights.
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   friend class PackedFilterBuffer<Format, Type, Prologue>;
@@ -110,12 +113,14 @@ class PackedFilter {
   friend class conv::CondConv;
   template <class PrologueP>
   friend class conv::Deconvolution;
-  PackedFilter(const FilterExtents& extents, std::int64_t count, const Stored* data)
-      : extents_(extents), count_(count), data_(data) {}
+  PackedFilter(const FilterExtents& extents, std::int64_t count, const Stored* data,
+               std::uint64_t fingerprint = 0)
+      : extents_(extents), count_(count), data_(data), fingerprint_(fingerprint) {}
 
   FilterExtents extents_;
   std::int64_t count_ = 0;
   const Stored* data_ = nullptr;
+  std::uint64_t fingerprint_ = 0;
 };
 
 // Owns a packed filter or a bank of them in host memory, 64-byte aligned.
@@ -140,12 +145,15 @@ class PackedFilterBuffer {
   }
 
   // The filters in host memory, for RunOnCpu. Valid as long as this buffer.
-  PackedFilter<Format, Type, Prologue> view() const { return {extents_, count_, data_.get()}; }
+  PackedFilter<Format, Type, Prologue> view() const { return At(data_.get()); }
 
   // The copy of these bytes that the caller made at `memory` (a GPU address, 16-byte aligned).
   PackedFilter<Format, Type, Prologue> At(const void* memory) const {
-    return {extents_, count_, static_cast<const Stored*>(memory)};
+    return {extents_, count_, static_cast<const Stored*>(memory), fingerprint_};
   }
+
+  // PackedFilter's.
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   template <class PrologueP, FilterFormat To, FilterFormat From, class OtherType>
@@ -173,6 +181,7 @@ class PackedFilterBuffer {
 
   FilterExtents extents_;
   std::int64_t count_ = 0;
+  std::uint64_t fingerprint_ = 0;
   std::unique_ptr<Stored[], Free> data_;
 };
 
@@ -203,6 +212,7 @@ template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class Type>
         packed.data_.get() + i * to / internal::kStoredElements<To>);
     if (!s.ok()) return s;
   }
+  packed.fingerprint_ = internal::Fingerprint<From>(extents, count, values);
   return packed;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <type_traits>
 #include <vector>
@@ -45,6 +46,36 @@ absl::StatusOr<std::vector<Type>> Zeros(const char* format, std::int64_t size) {
   } catch (const std::exception&) {  // bad_alloc, or length_error
     return NoMemory(format, size, 8 * sizeof(Type));
   }
+}
+
+// PackedFilter::fingerprint of `count` filters in format From: of the values that are not 0 and their places.
+template <FilterFormat From, class Type>
+std::uint64_t Fingerprint(const FilterExtents& e, std::int64_t count,
+                          absl::Span<const Type> values) {
+  const auto mix = [](std::uint64_t x) {
+    x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15u;
+    return x ^ (x >> 29);
+  };
+  const std::int64_t one = From::Size(e);
+  std::uint64_t sum = 1, place = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t k = 0; k < e.k; ++k) {
+      for (std::int64_t c = 0; c < e.c; ++c) {
+        for (std::int64_t r = 0; r < e.r; ++r) {
+          for (std::int64_t s = 0; s < e.s; ++s, ++place) {
+            const Type value =
+                values[static_cast<std::size_t>(i * one + From::Offset(e, k, c, r, s))];
+            if (value == Type{}) continue;
+            std::uint64_t bits = 0;
+            static_assert(sizeof(Type) <= sizeof(bits));
+            std::memcpy(&bits, &value, sizeof(Type));
+            sum += mix(mix(place + 1) ^ bits);
+          }
+        }
+      }
+    }
+  }
+  return sum == 0 ? 1 : sum;
 }
 
 // The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.

@@ -28,9 +28,13 @@ namespace weft::prologues {
 
 // The coordinates of the output that a filter depends on.
 struct Depends {
+  // The extent of a block that reaches over the whole output, whatever its size: {.block_h = 1, .block_w
+  // = Depends::kWhole} depends on the output row alone.
+  static constexpr int kWhole = 0x7fffffff;
+
   bool image = false;  // n
   // The pixel's block of block_h x block_w output pixels: both 0 if it does not depend on the
-  // pixel, 1 x 1 if each pixel has a filter of its own.
+  // pixel, 1 x 1 if each pixel has a filter of its own. A block larger than the output is as large as it.
   int block_h = 0, block_w = 0;
   bool group = false;  // the channel group, of problem.groups
 

@@ -250,12 +250,13 @@ class Breaks {
       Assign(dst + 64 * (1 + engine() % 1000), &(a.*member));
     });
   }
-  // A float: NaN, and if no stage reads it anything but its neutral value.
+  // A float: NaN or infinite, and if no stage reads it anything but its neutral value.
   void Number(const char* field, float Arguments::*member, bool read) {
     Add(field, [=](Arguments& a, std::mt19937& engine) {
-      const float numbers[] = {0.5f, -3.0f, std::numeric_limits<float>::infinity(), 1e-40f};
-      a.*member = read || engine() % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
-                                            : numbers[engine() % 4];
+      constexpr float kInfinity = std::numeric_limits<float>::infinity();
+      const float numbers[] = {0.5f, -3.0f, 1e-40f};
+      const float none[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity};
+      a.*member = read || engine() % 2 == 0 ? none[engine() % 3] : numbers[engine() % 3];
     });
   }
 

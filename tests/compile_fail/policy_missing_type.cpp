@@ -1,6 +1,5 @@
 // A misspelt member.
-// EXPECT: static assertion failed: weft: a convolution policy needs the types Element, SrcLayout,
-// .*at least one is missing
+// EXPECT: static assertion failed: weft: this convolution policy has no type DstLayout
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine {

@@ -35,11 +35,14 @@ TEST(BadInput, Problems) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   constexpr auto kRange = absl::StatusCode::kOutOfRange;
   const std::vector<BadProblem> cases = {
-      {[](Problem& p) { p.n = 0; }, kInvalid, "conv: n=0 is not positive; give 1 or more"},
-      {[](Problem& p) { p.h = -3; }, kInvalid, "conv: h=-3 is not positive; give 1 or more"},
-      {[](Problem& p) { p.w = 0; }, kInvalid, "conv: w=0 is not positive"},
-      {[](Problem& p) { p.c = 0; }, kInvalid, "conv: c=0 is not positive"},
-      {[](Problem& p) { p.k = -1; }, kInvalid, "conv: k=-1 is not positive"},
+      {[](Problem& p) { p.n = -1; }, kInvalid, "conv: n=-1 is negative; give 0 or more"},
+      {[](Problem& p) { p.h = -3; }, kInvalid, "conv: h=-3 is negative; give 0 or more"},
+      {[](Problem& p) { p.w = 0, p.pad_left = 2; }, kInvalid,
+       "conv: w=0, and the padding has room for p=6 times q=1 outputs"},
+      {[](Problem& p) { p.c = 0; }, kInvalid, "conv: c=0 is not positive; give 1 or more"},
+      {[](Problem& p) { p.k = -1; }, kInvalid, "conv: k=-1 is negative"},
+      {[](Problem& p) { p.mode = Mode(7); }, kInvalid,
+       "conv: mode=7 is no conv::Mode; give kCrossCorrelation or kConvolution"},
       {[](Problem& p) { p.r = 0; }, kInvalid, "conv: r=0 is not positive"},
       {[](Problem& p) { p.s = 0; }, kInvalid, "conv: s=0 is not positive"},
       {[](Problem& p) { p.stride_h = 0; }, kInvalid, "conv: stride_h=0 is not positive"},
@@ -231,9 +234,51 @@ TEST_F(BadArguments, OverlappingResidual) {
   EXPECT_FALSE(status(wider, 0).ok());
 }
 
+// Without outputs there is nothing to do, whatever the arguments.
+TEST_F(BadArguments, NoneOfNoOutputs) {
+  const auto changed = [](std::int64_t Problem::*extent, std::int64_t value) {
+    Problem p = Good();
+    p.*extent = value;
+    return Op::Create(p);
+  };
+  for (const auto& op :
+       {changed(&Problem::n, 0), changed(&Problem::k, 0), changed(&Problem::h, 0)}) {
+    ASSERT_TRUE(op.ok()) << op.status();
+    EXPECT_EQ(op->dst_size(), 0);
+    EXPECT_EQ(op->Describe(), "nothing to do: dst has no elements");
+    EXPECT_TRUE(op->RunOnCpu({}).ok());
+    EXPECT_TRUE(op->Run({}, nullptr).ok());
+  }
+}
+
+// Spans and vectors say how many elements there are: half a source, three of eight biases.
+TEST_F(BadArguments, TooFewElements) {
+  const std::vector<std::int8_t> half(8 * 18);
+  const std::vector<float> three(3), eight(8);
+  Op::Arguments args = good_;
+  args.bias = eight;
+  EXPECT_TRUE(op_.CheckArguments(args).ok());
+  args.bias = three;
+  Expect(args,
+         "conv: args.bias has 3 elements of 4 bytes, and the operator reads or writes 8 of them");
+  args = good_;
+  args.src = half;
+  Expect(args, "conv: args.src has 144 elements of 1 bytes, and the operator reads or writes 288");
+  args = good_;
+  args.channel_alpha = absl::MakeConstSpan(three);
+  Expect(args, "conv: args.channel_alpha has 3 elements");
+}
+
 TEST_F(BadArguments, Numbers) {
+  Op::Arguments outside = good_;
+  outside.zero_point = 300.0f;
+  Expect(outside,
+         "conv: args.zero_point=300 is outside -128 to 127, the values of an output of its type");
+  outside = good_;
+  outside.alpha = -std::numeric_limits<float>::infinity();
+  Expect(outside, "conv: args.alpha is infinite; give a finite number");
   const std::pair<float Op::Arguments::*, const char*> numbers[] = {
-      {&Op::Arguments::alpha, "alpha is NaN; give a number"},
+      {&Op::Arguments::alpha, "alpha is NaN; give a finite number"},
       {&Op::Arguments::beta, "beta is NaN"},
       {&Op::Arguments::gamma, "gamma is NaN"},
       {&Op::Arguments::zero_point, "zero_point is NaN"}};

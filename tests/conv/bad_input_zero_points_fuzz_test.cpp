@@ -91,9 +91,8 @@ TYPED_TEST(ZeroPointFuzz, Arguments) {
   breaks.Pointer("src", good, &Args::src, op.src_bytes(), P::config.alignment.src);
   breaks.Pointer("dst", good, &Args::dst, 0, P::config.alignment.dst);
   AddEpilogue<Epilogue>(good, problem.k, 0, 4, alphas.data(), &breaks);
-  breaks.Add("zero_point", [](Args& a,
-                              std::mt19937& engine) {  // integers of 23 bits after RoundFirst
-    const float wrong[] = {0.5f, -1e-3f, 4194305.0f, 1e30f, std::numeric_limits<float>::infinity()};
+  breaks.Add("zero_point", [](Args& a, std::mt19937& engine) {  // integers of the output's type
+    const float wrong[] = {0.5f, -1e-3f, 300.0f, 1e30f, std::numeric_limits<float>::infinity()};
     a.zero_point = wrong[engine() % 5];
   });
   breaks.Tensor("source_correction", right.data(), right.bytes(), 4, true,

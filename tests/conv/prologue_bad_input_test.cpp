@@ -145,5 +145,17 @@ TEST(PrologueDescribe, NamesThePrologueAndItsBatches) {
   EXPECT_THAT(Op<LocalFilter>::Create(Good())->Describe(), HasSubstr("LocalFilter, 25 batches"));
 }
 
+// A block larger than the image is as large as it: 2 rows of 5 pixels for each of 3 images.
+TEST(PrologueBlocks, AreNoLargerThanTheImage) {
+  const auto large = Op<LocalBlock<2, 4096>>::Create(Good());
+  ASSERT_TRUE(large.ok()) << large.status();
+  const auto fitting = Op<LocalBlock<2, 5>>::Create(Good());
+  EXPECT_EQ(large->counts().batches, 3);
+  EXPECT_EQ(large->counts().tiles_m, fitting->counts().tiles_m);
+  using EachRow = LocalBlock<1, prologues::Depends::kWhole>;
+  EXPECT_EQ(Op<EachRow>::Create(Good())->counts().batches, 5);
+  EXPECT_EQ(Op<EachRow>::Create(Good())->filters(), 5);
+}
+
 }  // namespace
 }  // namespace weft::conv

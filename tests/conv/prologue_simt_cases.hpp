@@ -21,13 +21,15 @@ using SlicedTile = Tile<32, 32, 128, 32, 16, 4, 4, 4, 32>;
 template <class P>
 class PrologueSimt : public testing::Test {};
 
-using SimtPolicies = testing::Types<
-    Nc4Prologue<PerSample, NCxHWx<32>>, Nc4Prologue<PerSample, NHWC>, Nc4Prologue<PerSample, NCHW>,
-    Nc4Prologue<LocalFilter, NCxHWx<4>, LocalTile>, Nc4Prologue<LocalFilter, NCHW, LocalTile>,
-    Nc4Prologue<LocalBlock<4, 4>, NCxHWx<32>, BlockTile>,
-    Nc4Prologue<LocalBlock<1, 16>, NHWC, BlockTile>, Nc4Prologue<LocalBlock<3, 1>, NCHW, BlockTile>,
-    Nc4Prologue<Grouped, NCxHWx<4>>, Nc4Prologue<Grouped, NCHW>,
-    Nc4Prologue<FromBank, NCxHWx<4>, SlicedTile>, Nc4Prologue<EverythingReversed, NCxHWx<4>>>;
+using SimtPolicies =
+    testing::Types<Nc4Prologue<PerSample, NCxHWx<32>>, Nc4Prologue<PerSample, NHWC>,
+                   Nc4Prologue<PerSample, NCHW>, Nc4Prologue<LocalFilter, NCxHWx<4>, LocalTile>,
+                   Nc4Prologue<LocalFilter, NCHW, LocalTile>,
+                   Nc4Prologue<LocalBlock<4, 4>, NCxHWx<32>, BlockTile>,
+                   Nc4Prologue<LocalBlock<1, prologues::Depends::kWhole>, NHWC, BlockTile>,
+                   Nc4Prologue<LocalBlock<3, 1>, NCHW, BlockTile>, Nc4Prologue<Grouped, NCxHWx<4>>,
+                   Nc4Prologue<Grouped, NCHW>, Nc4Prologue<FromBank, NCxHWx<4>, SlicedTile>,
+                   Nc4Prologue<EverythingReversed, NCxHWx<4>>>;
 TYPED_TEST_SUITE(PrologueSimt, SimtPolicies, PrologueTestName);
 
 TYPED_TEST(PrologueSimt, Corners) {

@@ -46,7 +46,7 @@ struct AsymmetricTensors {
     if (filter_zero && seed % 3 == 0) {  // one for the tensor, or the extremes
       std::fill(filter_zero_point.begin(), filter_zero_point.end(), seed % 2 == 0 ? -128 : 127);
     }
-    output_zero_point = static_cast<float>(engine() % 5) * 3.0f - 3.0f;
+    output_zero_point = static_cast<float>(engine() % 5) * 3.0f;
   }
 };
 

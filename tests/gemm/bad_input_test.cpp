@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "weft/gemm/gemm.hpp"
 
@@ -52,7 +53,7 @@ std::string Message(const GemmProblem& p) {
 }
 
 TEST(GemmBadInput, Extents) {
-  EXPECT_EQ(Message({.m = 0, .n = 1, .k = 4}), "gemm: m=0 is not positive; give 1 or more");
+  EXPECT_EQ(Message({.m = -1, .n = 1, .k = 4}), "gemm: m=-1 is negative; give 0 or more");
   EXPECT_THAT(Message({.m = 8, .n = 8, .k = 131072}), HasSubstr("at most 131071 are accepted"));
   using Unsigned = Gemm<UnsignedPolicy>;
   EXPECT_THAT(Unsigned::Create({.m = 8, .n = 8, .k = 65796}).status().message(),
@@ -96,6 +97,45 @@ TEST(GemmBadInput, PitchesBeyondSixtyFourBits) {
   EXPECT_THAT(Message({.m = 1, .n = 1, .k = 8, .ldb = kMax - 63}), HasSubstr("gemm: ldb="));
   EXPECT_THAT(Message({.m = 8, .n = 8, .k = 8, .ldc = kMax - 63}), HasSubstr("gemm: ldc="));
   EXPECT_TRUE(SumsOp::Create({.m = 8, .n = 8, .k = 8, .lda = std::int64_t{1} << 50}).ok());
+}
+
+// Without elements of C there is nothing to do, whatever the arguments; a C of sums of nothing is the epilogue
+// of 0, and A and B may be null.
+TEST(GemmBadInput, EmptyExtents) {
+  for (const GemmProblem& p : {GemmProblem{.m = 0, .n = 4, .k = 4},
+                               {.m = 4, .n = 0, .k = 4},
+                               {.m = 4, .n = 4, .k = 4, .batch = 0},
+                               {.m = 0, .n = 0, .k = 0}}) {
+    const auto op = SumsOp::Create(p);
+    ASSERT_TRUE(op.ok()) << op.status();
+    EXPECT_TRUE(op->RunOnCpu({}).ok());
+    EXPECT_TRUE(op->Run({}, nullptr).ok());
+    EXPECT_EQ(op->Describe(), "nothing to do: C has no elements");
+  }
+  const auto op = SumsOp::Create({.m = 3, .n = 4, .k = 0});
+  ASSERT_TRUE(op.ok()) << op.status();
+  std::vector<std::int32_t> c(12, 7);
+  EXPECT_TRUE(op->RunOnCpu({.c = c}).ok());
+  EXPECT_EQ(c, std::vector<std::int32_t>(12, 0));
+  EXPECT_THAT(std::string(op->RunOnCpu({}).message()), HasSubstr("args.c is null"));
+}
+
+// Spans and vectors say how many elements there are.
+TEST(GemmBadInput, TooFewElements) {
+  const auto op = SumsOp::Create({.m = 3, .n = 4, .k = 4, .lda = 8, .batch = 2});
+  ASSERT_TRUE(op.ok()) << op.status();
+  const std::vector<std::int8_t> a(44), b(32);
+  std::vector<std::int32_t> c(24);
+  EXPECT_TRUE(op->CheckArguments({.a = a, .b = b, .c = c}).ok());
+  const auto refusal = [&](const SumsOp::Arguments& args) {
+    return std::string(op->CheckArguments(args).message());
+  };
+  EXPECT_EQ(
+      refusal({.a = absl::MakeConstSpan(a).first(43), .b = b, .c = c}),
+      "gemm: args.a has 43 elements of 1 bytes, and the operator reads or writes 44 of them; give "
+      "the whole tensor, with what fills its layout's blocks");
+  EXPECT_THAT(refusal({.a = a, .b = b, .c = absl::MakeSpan(c).first(23)}),
+              HasSubstr("args.c has 23 elements of 4 bytes, and the operator reads or writes 24"));
 }
 
 // Strides of a batch of one are not looked at.
@@ -227,7 +267,7 @@ TEST(GemmBadInput, Numbers) {
   const Op::Arguments good = {.a = m, .b = m, .bias = values, .c = c};
   Op::Arguments args = good;
   args.alpha = kNan;
-  Expect(op, args, "gemm: args.alpha is NaN; give a number");
+  Expect(op, args, "gemm: args.alpha is NaN; give a finite number");
   args = good;
   args.alpha = 2.0f;
   args.channel_alpha = values;
@@ -262,7 +302,7 @@ TEST(GemmBadInput, Numbers) {
   WithResidual::Arguments of = {.a = m, .b = m, .bias = values, .residual = m, .c = c};
   EXPECT_TRUE(with.CheckArguments(of).ok());
   of.epilogue.Get<Residual>().zero_point = kNan;
-  Expect(with, of, "gemm: args.epilogue's residual zero_point is NaN; give a number");
+  Expect(with, of, "gemm: args.epilogue's residual zero_point is NaN; give a finite number");
   alignas(16) std::int32_t sums[64];
   const SumsOp plain = *SumsOp::Create({.m = 8, .n = 8, .k = 8});
   Expect(plain, {.a = m, .b = m, .c = sums, .channel_alpha = values},

@@ -176,8 +176,8 @@ std::string Refusal(const GemmProblem& p) {
 
 TEST(GemmBatch, BadInput) {
   using P = MmaProducts;  // 4-byte loads
-  EXPECT_EQ(Refusal<P>({.m = 8, .n = 8, .k = 8, .batch = 0}),
-            "gemm: batch=0 is not positive; give 1 or more");
+  EXPECT_EQ(Refusal<P>({.m = 8, .n = 8, .k = 8, .batch = -1}),
+            "gemm: batch=-1 is negative; give 0 or more");
   EXPECT_EQ(
       Refusal<P>({.m = 8, .n = 8, .k = 8, .batch = 2, .stride_a = 6}),
       "gemm: stride_a=6 is not a multiple of 4, the elements of one access; move the matrices "

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -323,10 +324,20 @@ TEST(GemmDispatch, AddressesThatWgmmaRefusesGoToAnotherTile) {
 }
 
 TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
-  for (const absl::Status& s : {S8::Create({.m = 0}).status(), S8::CreateAt({.m = 0}, 1).status(),
-                                S8::Create({.m = 0}, GpuFacts()).status()}) {
-    EXPECT_EQ(s.message(), "gemm: m=0 is not positive; give 1 or more");
+  for (const absl::Status& s : {S8::Create({.m = -1}).status(), S8::CreateAt({.m = -1}, 1).status(),
+                                S8::Create({.m = -1}, GpuFacts()).status()}) {
+    EXPECT_EQ(s.message(), "gemm: m=-1 is negative; give 0 or more");
   }
+  const auto nothing = S8::Create({.m = 0, .n = 16, .k = 16}, GpuFacts());
+  ASSERT_TRUE(nothing.ok()) << nothing.status();
+  EXPECT_EQ(nothing->Describe(), "nothing to do: C has no elements; there is nothing to do");
+  EXPECT_TRUE(nothing->RunOnCpu({}).ok());
+  GpuFacts impossible;
+  impossible.limits.registers_per_sm = std::numeric_limits<int>::max();
+  EXPECT_THAT(std::string(S8::Create(kLarge, impossible).status().message()),
+              HasSubstr("gpu.limits.registers_per_sm=2147483647 describes no GPU"));
+  EXPECT_EQ(S8::Create(kLarge, CpuFacts{2147483647}).status().message(),
+            "gemm: cpu.threads=2147483647 exceeds 65536; give the threads that run together");
   EXPECT_EQ(S8::CreateAt({}, 23).status().message(),
             "gemm: index=23 is not a policy of this family; give 0 to 22");
   EXPECT_EQ(S8::Create(kLarge, CpuFacts{0}).status().message(),
@@ -387,12 +398,13 @@ TEST(GemmTuning, ProductsAndConvolutionsShareATable) {
   const auto line = [](const std::string& problem) {
     return "device=X sms=1 operator=a policy=x us=1 problem=" + problem;
   };
-  for (const std::string& problem : {std::string("m0n4k4"), std::string("m4n4")}) {
+  for (const std::string& problem : {std::string("m4294967296n4k4"), std::string("m4n4")}) {
     EXPECT_EQ(message(conv::TuningTable::Parse("t", line(problem))),
               message(TuningTable::Parse("t", line(problem))));
   }
-  EXPECT_EQ(message(TuningTable::Parse("t", line("m0n4k4"))),
-            "t:1: problem=m0n4k4: gemm: m=0 is not positive; give 1 or more");
+  EXPECT_EQ(
+      message(TuningTable::Parse("t", line("m4294967296n4k4"))),
+      "t:1: problem=m4294967296n4k4: gemm: m=4294967296 exceeds 2147482623; split the product");
   EXPECT_EQ(
       message(TuningTable::Parse("t", line("\"m4 \""))),
       "t:1: problem 'm4 ': ' ' stands where 'n' and the columns of B and C would be accepted, "
