@@ -198,11 +198,11 @@ std::vector<Problem> ProblemsFor(const gemm::TileFacts& facts) {
     p.mode = kModes[row[7]];
     all.push_back(Fitted(facts, p));
   }
-  // Without padding, 1x1 filters of stride 1 are products: all channels.
-  for (const std::int64_t each : c) {
-    Problem p = SquareProblem(2, each, 5, 1, 1, 0, 1);
-    p.w = 7;
-    p.k = k[k.size() / 2];
+  // 1x1 filters without padding have kernels of their own: all channels, and every stride.
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const Extents& stride = kStrides[i % std::size(kStrides)];
+    Problem p = {.n = 2, .h = 7, .w = 9, .c = c[i], .k = k[k.size() / 2]};
+    p.stride_h = stride.h, p.stride_w = stride.w;
     all.push_back(Fitted(facts, p));
   }
   for (const Problem& p : Corners(facts)) all.push_back(Fitted(facts, p));
