@@ -16,7 +16,7 @@
 #else
 #define WEFT_CPU_BACKEND 1
 #define WEFT_BACKEND on_cpu
-#define WEFT_DEVICE __attribute__((visibility("hidden"))) inline
+#define WEFT_DEVICE inline
 #define WEFT_UNROLL
 #define WEFT_NO_UNROLL
 #define WEFT_UNROLL_4
