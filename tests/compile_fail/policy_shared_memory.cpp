@@ -3,7 +3,8 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  static constexpr auto config = weft::conv::SimtConfig({256, 256, 512}, {64, 32, 512}, {8, 8, 4});
+  static constexpr auto config =
+      weft::conv::SimtConfig({128, 128, 1024}, {64, 32, 1024}, {8, 8, 4});
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});
