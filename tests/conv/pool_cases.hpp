@@ -188,8 +188,9 @@ TEST(ConvolutionPool, ArgumentsAreChecked) {
             "output; leave it null, or take ImageSums");
 
   using Average = PooledAverage<float>;
-  EXPECT_EQ(Average::Create(0, 8).status().message(),
-            "conv: PooledAverage of n=0 images of k=8 channels; give at least 1 of each");
+  EXPECT_EQ(Average::Create(-1, 8).status().message(),
+            "conv: PooledAverage of n=-1 images of k=8 channels; give 0 or more of each");
+  EXPECT_TRUE(Average::Create(0, 8).ok());
   EXPECT_EQ(Average::Create(1 << 20, 1 << 11).status().message(),
             "conv: PooledAverage of n=1048576 images of k=2048 channels has more than 2147483519 "
             "outputs; split the batch");
