@@ -125,7 +125,8 @@ struct WithPadding<true> {
 };
 // Whether it is part of PolicyT's kernels.
 template <class PolicyT>
-inline constexpr bool kFillsPadding = PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
+inline constexpr bool kFillsPadding =
+    PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
 
 // The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
 template <class PolicyT>

@@ -144,8 +144,9 @@ template <class PolicyT>
 struct WgmmaParts {
   using Checked = CheckedPolicy<PolicyT>;
   static constexpr bool kStrips = Checked::kStrips, kGathers = Checked::kGathers;
-  using Params = std::conditional_t<kStrips, StripParams<PolicyT>,
-                                    std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
+  using Params =
+      std::conditional_t<kStrips, StripParams<PolicyT>,
+                         std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   using Tile = BatchTile<typename PolicyT::Prologue>;
   struct Spec {
@@ -169,12 +170,12 @@ struct WgmmaParts {
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
-  using OperandA = std::conditional_t<
-      kStrips, StripSource<Mainloop, Tile>,
-      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>, CopiedSource<PolicyT, Mainloop>>>;
-  using OperandB = std::conditional_t<
-      kStrips, ResidentFilter<Mainloop>,
-      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>, CopiedFilter<PolicyT, Mainloop>>>;
+  using OperandA = std::conditional_t<kStrips, StripSource<Mainloop, Tile>,
+                                      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>,
+                                                         CopiedSource<PolicyT, Mainloop>>>;
+  using OperandB = std::conditional_t<kStrips, ResidentFilter<Mainloop>,
+                                      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>,
+                                                         CopiedFilter<PolicyT, Mainloop>>>;
   using Filler = PaddingFill<PolicyT, Mainloop>;  // if Spec::kFills
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;

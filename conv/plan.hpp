@@ -203,7 +203,8 @@ template <class PolicyT>
 
 // Of wgmma_sm90 whose operands threads load, but for the addresses.
 template <class PolicyT>
-GatherParams<PolicyT> MakeGatherParams(const Geometry& g, const typename PolicyT::Prologue& prologue) {
+GatherParams<PolicyT> MakeGatherParams(const Geometry& g,
+                                       const typename PolicyT::Prologue& prologue) {
   GatherParams<PolicyT> params;
   FillParams<PolicyT>(g, prologue, &params);
   params.a = g.im2col;

@@ -167,8 +167,9 @@ template <class PolicyT>
 #else
 template <class... More>
 absl::Status RunOnCpuInCu() {
-  static_assert(sizeof...(More) == static_cast<std::size_t>(-1),
-                "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
+  static_assert(
+      sizeof...(More) == static_cast<std::size_t>(-1),
+      "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
   return absl::OkStatus();
 }
 #endif

@@ -14,5 +14,5 @@ struct Kernel {
   }
 };
 
-template weft::arch::LaunchResult weft::arch::LaunchOnCuda<Kernel>(Dim3, const Kernel::Params&, Stream,
-                                                                   const LaunchAttributes&);
+template weft::arch::LaunchResult weft::arch::LaunchOnCuda<Kernel>(Dim3, const Kernel::Params&,
+                                                                   Stream, const LaunchAttributes&);

@@ -53,9 +53,9 @@ TEST(ConvolutionActivations, OnSteps) {
   E epilogue;
   epilogue.Get<F>() = {.scale = 0.07f, .zero_point = 100.0f};
   // The harness makes the residual's gamma real by real_step, and alpha and beta steps.
-  RunActivation<Simt<E>>(reference::OnStepsActivation<reference::HSwishActivation>{0.07f, -100, 155},
-                         epilogue,
-                         {.gamma = 0.3f, .real_step = 1.0f, .late_residual = true});
+  RunActivation<Simt<E>>(
+      reference::OnStepsActivation<reference::HSwishActivation>{0.07f, -100, 155}, epilogue,
+      {.gamma = 0.3f, .real_step = 1.0f, .late_residual = true});
 }
 
 TEST(ConvolutionActivations, InFloat) {
