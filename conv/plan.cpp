@@ -87,12 +87,13 @@ void FillTaps(const Problem& p, TapParams* t) {
   }
 }
 
-// Bytes of source, filters and destination, and of the scales and biases; each moved once.
+// Bytes of source, filters, destination and residual, and of the scales and biases; each moved once.
 double Bytes(const Problem& p, const TileFacts& f, double filters) {
   const double c = RoundUp(p.c, f.src_interleave);
   const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter_bits / 8;
   return p.n * c * p.h * p.w * f.src_bits / 8 + filters * one +
-         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() * f.dst_element_bits / 8 +
+         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() *
+             (f.dst_element_bits + f.residual_bits) / 8 +
          8.0 * p.k;
 }
 
@@ -188,6 +189,7 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
   counts.gathers = !pointwise;
   if (f.stage_bytes > 0) counts.engine = CountsOf(g.engine);
   counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
+  counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());
   counts.bytes = Bytes(p, f, double(counts.batches));
 
   g.rows.rows = Int32(rows);

@@ -56,7 +56,9 @@ constexpr TileFacts FactsOf() {
     facts.gathers = CheckedPolicy<PolicyT>::kGathers;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
+  facts.activations = Epilogue::kActivations;
   if constexpr (Epilogue::kHasResidual) {
+    facts.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
     using Layout = typename Epilogue::ResidualStage::Layout;
     facts.residual_channel_run = [] {
       if constexpr (std::is_same_v<Layout, epilogues::SameAsDst>) {

@@ -171,6 +171,11 @@ struct Chain {
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasSums = !std::is_void_v<SumsStage>;
   static constexpr bool kWritesOutput = !(std::is_same_v<Stages, OnlyImageSums> || ...);
+  // Activations that compute more than a ReLU does.
+  static constexpr int kActivations =
+      (int{kIsActivation<Stages> && !std::is_same_v<Stages, Identity> &&
+           !std::is_same_v<Stages, Relu>} +
+       ... + 0);
   static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
   static constexpr bool kNeedsCoordinate =
       ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);

@@ -25,6 +25,8 @@ struct TileFacts {
   int src_interleave = 4;  // C is padded to a multiple of it
   int dst_interleave = 4;  // K likewise
   int dst_element_bits = 8;
+  int residual_bits = 0;    // of a value of the residual, 0 if there is none
+  int activations = 0;      // of the epilogue, but for ReLU and Identity
   int element_bytes = 1;    // of the operands, as they are multiplied
   bool is_complex = false;  // a product of two elements is four of their parts
   // Products.
@@ -69,12 +71,15 @@ struct CopyClocks {
   static constexpr double kStridedBlock = 1.1;  // ... or do not
   static constexpr double kColumn = 0.63;       // times as many, of what all multiprocessors read
   static constexpr double kOutside = 1.5;       // of a row that the tensor does not have
+  // Of a row across k of elements that change on their way, of which it has a part; from two products of 16 columns.
+  static constexpr double kOutsideAcross = 25.0;
   static constexpr double Line(std::int64_t bytes) {
     return bytes == 128 ? k128 : bytes == 64 ? k64 : k32;
   }
   // Of rows of operand B, of which the share `inside` exists. row: clocks of one of operand A.
-  static constexpr double Columns(double rows, double inside, double row) {
-    return rows * (inside * kColumn * row + (1.0 - inside) * kOutside);
+  static constexpr double Columns(double rows, double inside, double row,
+                                  double outside = kOutside) {
+    return rows * (inside * kColumn * row + (1.0 - inside) * outside);
   }
 };
 
@@ -93,14 +98,15 @@ struct EngineCounts {
 
 // Of a plan: how the work is cut into blocks.
 struct PlanCounts {
-  std::int64_t batches = 1;  // products
-  std::int64_t tiles_m = 0;  // of one product, along its rows
-  std::int64_t tiles_n = 0;  // likewise along its columns
-  std::int32_t slices = 0;   // steps of config.threadblock.k
-  double useful = 0.0;       // of the multiply-accumulates; the rest is padding
-  double bytes = 0.0;        // source, filters, destination, scales and biases, each once
-  bool gathers = false;      // rows of A do not lie in memory as they are: im2col
-  EngineCounts engine;       // wgmma_sm90
+  std::int64_t batches = 1;     // products
+  std::int64_t tiles_m = 0;     // of one product, along its rows
+  std::int64_t tiles_n = 0;     // likewise along its columns
+  std::int32_t slices = 0;      // steps of config.threadblock.k
+  double useful = 0.0;          // of the multiply-accumulates; the rest is padding
+  double columns_inside = 1.0;  // of the tiles' columns, those that are not padding
+  double bytes = 0.0;    // source, filters, destination, residual, scales and biases, each once
+  bool gathers = false;  // rows of A do not lie in memory as they are: im2col
+  EngineCounts engine;   // wgmma_sm90
   // Depthwise: rows of the source and of the output of a thread.
   std::int32_t source_rows = 0, output_rows = 0;
   // And where a 1x1 convolution follows in the kernel: slices of 32 channels between the two, output

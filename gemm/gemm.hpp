@@ -48,6 +48,10 @@ constexpr TileFacts GemmFactsOf() {
   facts.hardware = Kernel::kRequires;
   facts.src_interleave = facts.dst_interleave = 1;
   facts.dst_element_bits = 8 * sizeof(typename PolicyT::Epilogue::Output);
+  facts.activations = PolicyT::Epilogue::kActivations;
+  if (PolicyT::Epilogue::kHasResidual) {
+    facts.residual_bits = 8 * sizeof(typename PolicyT::Epilogue::ResidualElement);
+  }
   facts.element_bytes = sizeof(typename PolicyT::Element);
   facts.is_complex = kIsComplex<typename PolicyT::Element>;
   facts.bits_a = kOperandBits<PolicyT, true>, facts.bits_b = kOperandBits<PolicyT, false>;

@@ -158,13 +158,15 @@ PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
   counts.batches = p.batch;
   counts.tiles_m = CeilDiv(rows, std::int64_t{t.m});
   counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
+  counts.columns_inside = double(p.n) / std::max(1.0, double(counts.tiles_n) * t.n);
   counts.slices = static_cast<std::int32_t>(CeilDiv(k, std::int64_t{t.k}));
   counts.useful =
       all_rows * p.n * p.k /
       (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.slices * t.k);
   counts.bytes =
       (matrices(p.stride_a) * p.m * f.bits_a + matrices(p.stride_b) * p.n * f.bits_b) * p.k / 8 +
-      all_rows * p.n * f.dst_element_bits / 8 + 8.0 * p.n * (p.own_bias ? p.batch : 1);
+      all_rows * p.n * (f.dst_element_bits + f.residual_bits) / 8 +
+      8.0 * p.n * (p.own_bias ? p.batch : 1);
   return counts;
 }
 
@@ -211,8 +213,9 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
       .copies = e.a.params.copies,
       .last_copies = e.a.params.copies,
       .copy_clocks = e.a.params.copy_bytes / 128.0 * CopyClocks::k128,
-      .column_clocks = CopyClocks::Columns(columns * 4 / f.element_bytes * f.bits_b / 128.0, inside,
-                                           CopyClocks::k128),
+      .column_clocks = CopyClocks::Columns(
+          columns * 4 / f.element_bytes * f.bits_b / 128.0, inside, CopyClocks::k128,
+          f.lines_b || !f.loads_b ? CopyClocks::kOutside : CopyClocks::kOutsideAcross),
       .stages = e.ring.stages,
       .stage_bytes = e.ring.stage_bytes,
       .b_stays = false,

@@ -2,10 +2,11 @@
 // measuring. What it counts, the operator's plan says (PlanCounts).
 //
 // It counts the waves of blocks and, for each, the slower of the work that the multiprocessor's
-// blocks share and the latency that one block cannot hide. The constants of the simt, mma_sm80,
-// wgmma_sm90 and depthwise families are fitted to convolutions on an H200 (perf/results/h200/;
-// docs/performance.md says how well it chooses); those of mma_sm75, of other element types and of
-// older GPUs follow from them and from data sheets.
+// blocks share and the latency that one block cannot hide. The constants of simt, mma_sm80 and wgmma_sm90
+// (gemm/tile_model_constants.hpp) are fitted to int8 convolutions with four epilogues on an H200: `model_check --fit`
+// makes them from perf/results/tiles/, and perf/results/tiles/model_check.txt says how well they choose. Those of
+// depthwise kernels are fitted by hand; those of mma_sm75, of other element types and of older GPUs follow from them
+// and from data sheets.
 #pragma once
 
 #include <cstdint>

@@ -1,47 +1,25 @@
-// model_check: what the tile model's choices cost, from the times of every tile in result files of
-// weft_perf; needs no GPU.
+// model_check: what the tile model's choices cost, and the fit of its constants, from times of every tile; needs
+// no GPU.
 //
-//     build/cpu/bin/model_check perf/results/h200/*.json perf/results/earlier/*/*.json
+//     build/cpu/bin/model_check perf/results/tiles/*.json
+//     build/cpu/bin/model_check --fit=gemm/tile_model_constants.hpp perf/results/tiles/*.json
+//
+// With --rows=R it prints each choice that takes at least R times the best.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "perf/support/json.hpp"
-#include "perf/support/layers.hpp"
-#include "perf/support/status.hpp"
-#include "perf/weft_perf/tile_names.hpp"
-#include "perf/weft_perf/tiles.hpp"
-#include "weft/conv/plan.hpp"
-#include "weft/conv/tile_model.hpp"
+#include "absl/strings/str_cat.h"
+#include "perf/model_check/fit.hpp"
+#include "perf/model_check/times.hpp"
+#include "weft/gemm/tile_model_parts.hpp"
 
 namespace weft::perf {
 namespace {
-
-struct Tile {
-  conv::TileFacts facts;
-  bool in_family = false;
-};
-using Tiles = std::map<std::string, std::map<std::string, Tile>>;  // by layout, by name
-
-template <class P>
-void Add(const std::string& kind, const std::vector<int>& numbers, Tiles* tiles) {
-  (*tiles)[LayoutOf<P>()][TileName<P>(kind, numbers)] = {conv::FactsOf<P>(), InFamily<P>()};
-}
-
-Tiles AllTiles() {
-  Tiles tiles;
-#define TILE(Name, ...) Add<Name<__VA_ARGS__>>(#Name, {__VA_ARGS__}, &tiles);
-#define NETWORK TILE
-#define BASIC TILE
-#include "perf/tiles.def"
-#undef TILE
-#undef NETWORK
-#undef BASIC
-  return tiles;
-}
 
 double Median(std::vector<double> values) {
   if (values.empty()) return 0.0;
@@ -49,86 +27,140 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Of the layers of a file, or of several, in a layout.
-struct Sums {
-  int rows = 0;
-  double choice = 0.0, family = 0.0;  // logarithms
-  double worst = 1.0;
-  std::string worst_layer;
-  std::vector<double> errors;  // of predictions
+gemm::internal::ModelConstants constants;
 
-  void Print(const std::string& name) const {
+double Model(const Timed::Tile& tile) {
+  return gemm::internal::Predict(tile.counts, *tile.facts, gemm::GpuFacts(), constants)
+      .microseconds;
+}
+
+// What the model chooses of a row's tiles.
+struct Choice {
+  const Timed::Tile *chosen = nullptr, *best = nullptr;
+  double over() const { return chosen->us / best->us; }
+};
+
+// family: of the ready-made family's tiles, or of all where it has none of them (ModelsChoice); else of all.
+Choice Choose(const Timed& timed, bool family) {
+  family = family && std::any_of(timed.tiles.begin(), timed.tiles.end(),
+                                 [](const auto& tile) { return tile.in_family; });
+  Choice choice;
+  double least = HUGE_VAL;
+  for (const Timed::Tile& tile : timed.tiles) {
+    if (family && !tile.in_family) continue;
+    const double model = Model(tile);
+    if (choice.best == nullptr || tile.us < choice.best->us) choice.best = &tile;
+    if (model < least || choice.chosen == nullptr) least = model, choice.chosen = &tile;
+  }
+  return choice;
+}
+
+// Of some choices.
+struct Sums {
+  int rows = 0, above = 0;
+  double family = 0.0, all = 0.0;  // logarithms
+  double worst = 1.0, worst_of_all = 1.0;
+  std::string worst_layer;
+
+  void Add(const Timed& timed, double over, double over_all) {
+    ++rows;
+    above += over > 1.10;
+    family += std::log(over), all += std::log(over_all);
+    worst_of_all = std::max(worst_of_all, over_all);
+    if (over <= worst) return;
+    worst = over;
+    worst_layer = absl::StrCat("n", timed.batch, timed.layer);
+  }
+  void Print() const {
     const auto mean = [&](double sum) { return std::exp(sum / std::max(rows, 1)); };
-    std::printf("%-32s %4d %8.3f %8.3f  %-28s %8.3f %8.1f%%\n", name.c_str(), rows, mean(choice),
-                worst, worst_layer.c_str(), mean(family), 100.0 * Median(errors));
+    std::printf(" %4d %7.3f %7.3f %4d %7.3f %7.3f", rows, mean(family), worst, above, mean(all),
+                worst_of_all);
   }
 };
 
-// The measured tiles of a layer: the model's choice of the family against the family's best, and
-// that against the best of all. The family is all tiles where it has none of them (ModelsChoice).
-void Count(const conv::Problem& problem, const Json& times,
-           const std::map<std::string, Tile>& tiles, Sums* sums) {
-  const bool family = std::any_of(tiles.begin(), tiles.end(), [&](const auto& tile) {
-    return tile.second.in_family && times.contains(tile.first);
-  });
-  double least = HUGE_VAL, chosen = 0.0, best = HUGE_VAL, best_of_all = HUGE_VAL;
-  for (const auto& [name, json] : times.items()) {
-    const auto tile = tiles.find(name);
-    if (tile == tiles.end()) continue;  // of an earlier list
-    const double us = json, model = conv::Predict(problem, tile->second.facts, {}).microseconds;
-    best_of_all = std::min(best_of_all, us);
-    sums->errors.push_back(std::abs(model / us - 1.0));
-    if (family && !tile->second.in_family) continue;
-    best = std::min(best, us);
-    if (model < least) least = model, chosen = us;
-  }
-  if (chosen == 0.0) return;
-  ++sums->rows;
-  sums->choice += std::log(chosen / best);
-  sums->family += std::log(best / best_of_all);
-  if (chosen / best <= sums->worst) return;
-  sums->worst = chosen / best;
-  sums->worst_layer = LayerName(problem);
-}
-
-absl::Status Check(const std::string& path, const Tiles& tiles, std::map<std::string, Sums>* all) {
-  WEFT_LET(const std::string text, ReadFile(path));
-  const Json file = Json::parse(text, nullptr, false);
-  if (!file.contains("rows")) return absl::OkStatus();
-  std::map<std::string, Sums> sums;
-  for (const Json& row : file["rows"]) {
-    if (!row.contains("layouts")) continue;  // of another program
-    WEFT_LET(Layer layer, ParseLayer(row["layer"]));
-    layer.problem.n = row["batch"];
-    for (const auto& [layout, ours] : row["layouts"].items()) {
-      const auto of = tiles.find(layout);
-      if (of == tiles.end() || !ours.contains("tiles_us")) continue;
-      Count(layer.problem, ours["tiles_us"], of->second, &sums[layout]);
-      Count(layer.problem, ours["tiles_us"], of->second, &(*all)[layout]);
+void Table(const char* title, const std::vector<Timed>& times, std::string (*key)(const Timed&)) {
+  std::map<std::string, Sums> sums[2];
+  std::map<std::string, std::vector<double>> errors;
+  for (const Timed& timed : times) {
+    const std::string name = key(timed);
+    sums[timed.HeldOut() ? 1 : 0][name].Add(timed, Choose(timed, true).over(),
+                                            Choose(timed, false).over());
+    for (const Timed::Tile& tile : timed.tiles) {
+      errors[name].push_back(std::abs(Model(tile) / tile.us - 1.0));
     }
   }
-  const std::string name = path.substr(path.rfind('/') + 1);
-  for (const auto& [layout, of] : sums) {
-    if (of.rows > 0) of.Print(absl::StrCat(name, " ", layout));
+  std::printf("%-30s %4s %7s %7s %4s %7s %7s |%4s %7s %7s %4s %7s %7s %7s  %s\n", title, "fit",
+              "family", "worst", ">1.1", "all", "worst", "out", "family", "worst", ">1.1", "all",
+              "worst", "error", "worst of both");
+  for (const auto& [name, list] : errors) {
+    std::printf("%-30s", name.c_str());
+    sums[0][name].Print();
+    std::printf(" |");
+    sums[1][name].Print();
+    const Sums& worse = sums[0][name].worst > sums[1][name].worst ? sums[0][name] : sums[1][name];
+    std::printf(" %6.1f%%  %s\n", 100.0 * Median(list), worse.worst_layer.c_str());
   }
-  return absl::OkStatus();
+  std::printf("\n");
 }
 
 int Main(int argc, char** argv) {
-  const Tiles tiles = AllTiles();
-  std::printf("%-32s %4s %8s %8s  %-28s %8s %9s\n", "file, layout", "rows", "choice", "worst", "of",
-              "family", "error");
-  std::map<std::string, Sums> all;
+  std::vector<Timed> times;
+  std::string fit;
+  double rows = 0.0;
+  int rounds = 60;
   for (int i = 1; i < argc; ++i) {
-    if (absl::Status s = Check(argv[i], tiles, &all); !s.ok()) {
+    const std::string argument = argv[i];
+    if (argument.rfind("--fit=", 0) == 0) {
+      fit = argument.substr(6);
+    } else if (argument.rfind("--rows=", 0) == 0) {
+      rows = std::atof(argument.c_str() + 7);
+    } else if (argument.rfind("--rounds=", 0) == 0) {
+      rounds = std::atoi(argument.c_str() + 9);
+    } else if (absl::Status s = ReadTimes(argument, &times); !s.ok()) {
       std::fprintf(stderr, "model_check: %s\n", std::string(s.message()).c_str());
       return 2;
     }
   }
-  for (const auto& [layout, sums] : all) sums.Print(absl::StrCat("all ", layout));
+  if (!fit.empty()) {
+    std::vector<const Timed*> seen;
+    for (const Timed& timed : times) {
+      if (!timed.HeldOut()) seen.push_back(&timed);
+    }
+    const absl::StatusOr<gemm::internal::ModelConstants> fitted = Fit(fit, seen, rounds);
+    if (!fitted.ok()) {
+      std::fprintf(stderr, "model_check: %s\n", std::string(fitted.status().message()).c_str());
+      return 2;
+    }
+    constants = *fitted;
+  }
+  Table("layout, epilogue, batch", times, [](const Timed& t) {
+    if (t.epilogue == "sums") return std::string("products");
+    return absl::StrCat(t.layout, " ", t.epilogue, " n", t.batch < 10 ? "0" : "", t.batch);
+  });
+  Table("layout", times,
+        [](const Timed& t) { return t.epilogue == "sums" ? "products" : t.layout; });
+  Table("everything", times, [](const Timed&) { return std::string("all"); });
   std::printf(
-      "choice: the time of the model's choice over that of the family's best tile, geometric mean\n"
-      "family: that tile's over that of the best of all; error: of predictions, median\n");
+      "family: the time of the model's choice over that of the family's best tile, geometric mean "
+      "and worst, and\n"
+      "how many take more than 1.10; all: the same of all tiles; fit, out: layers that the "
+      "constants are fitted to,\n"
+      "and that are held out; error: of predictions, median\n");
+  if (rows > 0.0) {
+    for (const Timed& timed : times) {
+      const Choice choice = Choose(timed, true), of_all = Choose(timed, false);
+      for (const bool family : {true, false}) {
+        const Choice& c = family ? choice : of_all;
+        if (c.over() < rows || (!family && of_all.chosen == choice.chosen)) continue;
+        std::printf(
+            "%.3f %s n%d%s %s %s%s: %s %.1f us (model %.1f), best %s %.1f us (model %.1f)\n",
+            c.over(), timed.layout.c_str(), timed.batch, timed.layer.c_str(),
+            timed.epilogue.c_str(), timed.HeldOut() ? "held out" : "fit", family ? "" : ", of all",
+            c.chosen->name.c_str(), c.chosen->us, Model(*c.chosen), c.best->name.c_str(),
+            c.best->us, Model(*c.best));
+      }
+    }
+  }
   return 0;
 }
 

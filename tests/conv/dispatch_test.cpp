@@ -436,8 +436,8 @@ TEST(Dispatch, FactsOfNoMachineAreRefused) {
   GpuFacts gpu;
   gpu.limits.sm_count = 0;
   EXPECT_EQ(message(gpu),
-            "conv: gpu.limits.sm_count=0 describes no GPU; give a positive number, or the limits "
-            "that arch::QueryDevice has");
+            "conv: gpu.limits.sm_count=0 describes no GPU; give a positive number of at most 65536, or "
+            "the limits that arch::QueryDevice has");
   EXPECT_THAT(message(gpu.limits), HasSubstr("conv: gpu.limits.sm_count=0"));
   gpu = GpuFacts();
   gpu.clock_mhz = std::numeric_limits<double>::quiet_NaN();

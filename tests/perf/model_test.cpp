@@ -101,5 +101,29 @@ TEST(TileModel, PredictionsAreNotBelowTheFloor) {
   }
 }
 
+// What an epilogue adds is counted: a residual's bytes, and instructions.
+TEST(TileModel, KnowsTheEpilogue) {
+  const conv::Problem p = Named("n64c64h56w56k256r1s1");
+  const auto check = [&]<class P>(P) {
+    const conv::TileFacts relu = conv::FactsOf<P>(), residual = conv::FactsOf<WithResidual<P>>();
+    const conv::TileFacts hswish = conv::FactsOf<WithHSwish<P>>();
+    EXPECT_EQ(relu.residual_bits, 0);
+    EXPECT_EQ(relu.activations, 0);
+    EXPECT_EQ(residual.residual_bits, 8);
+    EXPECT_EQ(hswish.activations, 1);
+    EXPECT_EQ(
+        conv::MakeGeometry(p, residual)->counts.bytes - conv::MakeGeometry(p, relu)->counts.bytes,
+        64.0 * 56 * 56 * 256);
+    const auto time = [&](const conv::TileFacts& facts) {
+      return conv::Predict(p, facts, conv::GpuFacts()).microseconds;
+    };
+    EXPECT_GT(time(hswish), time(relu));
+    EXPECT_GT(time(residual), 1.1 * time(relu));
+  };
+  check(Nc32<128, 64, 64, 64, 32, 4>());
+  check(Nc32Wgmma<128, 64, 128, 128, 64, 1, 1, 1, 2>());
+  check(Nc4<128, 64, 32, 64, 32, 32, 8, 8>());
+}
+
 }  // namespace
 }  // namespace weft::perf

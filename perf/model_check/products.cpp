@@ -1,0 +1,29 @@
+#include "perf/gemm_bench/policies.hpp"
+#include "perf/model_check/tiles.hpp"
+#include "weft/gemm/gemm.hpp"
+#include "weft/gemm/tuning.hpp"
+
+namespace weft::perf {
+namespace {
+
+template <class... Policies>
+void Add(gemm::Family<Policies...>, std::map<std::string, gemm::TileFacts>* tiles) {
+  (((*tiles)[gemm::PolicyName(Policies::config)] = gemm::GemmFactsOf<Policies>()), ...);
+}
+
+}  // namespace
+
+const std::map<std::string, std::map<std::string, gemm::TileFacts>>& AllProductTiles() {
+  static const auto* const tiles = [] {
+    auto* all = new std::map<std::string, std::map<std::string, gemm::TileFacts>>;
+#define GEMMS(Name, count) Add(Name(), &(*all)[#Name]);
+#define BASIC GEMMS
+#include "perf/gemms.def"
+#undef GEMMS
+#undef BASIC
+    return all;
+  }();
+  return *tiles;
+}
+
+}  // namespace weft::perf

@@ -1,0 +1,38 @@
+#include "perf/model_check/tiles.hpp"
+
+#include "perf/weft_perf/tile_names.hpp"
+#include "perf/weft_perf/tiles.hpp"
+#include "weft/conv/plan.hpp"
+
+namespace weft::perf {
+namespace {
+
+template <class P>
+void Add(const std::string& kind, const std::vector<int>& numbers, ModelTiles* tiles) {
+  ModelTile& tile = (*tiles)[LayoutOf<P>()][TileName<P>(kind, numbers)];
+  tile.in_family = InFamily<P>();
+  conv::TileFacts plain = conv::FactsOf<P>();
+  tile.facts[0] = tile.facts[2] = tile.facts[3] = plain;
+  tile.facts[1] = conv::FactsOf<WithResidual<P>>();
+  // Without a residual the epilogue changes nothing else.
+  tile.facts[2].activations = WithHSwish<P>::Epilogue::kActivations;
+}
+
+}  // namespace
+
+const ModelTiles& AllModelTiles() {
+  static const ModelTiles* const tiles = [] {
+    auto* all = new ModelTiles;
+#define TILE(Name, ...) Add<Name<__VA_ARGS__>>(#Name, {__VA_ARGS__}, all);
+#define NETWORK TILE
+#define BASIC TILE
+#include "perf/tiles.def"
+#undef TILE
+#undef NETWORK
+#undef BASIC
+    return all;
+  }();
+  return *tiles;
+}
+
+}  // namespace weft::perf

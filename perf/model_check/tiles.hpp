@@ -1,0 +1,25 @@
+// The tiles of perf/tiles.def as the tile model knows them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "weft/conv/tile_model.hpp"
+
+namespace weft::perf {
+
+// Of weft_perf's rows, as result files name them.
+inline const std::vector<std::string> kEpilogues = {"bias_relu", "residual", "hswish", "bias"};
+
+struct ModelTile {
+  conv::TileFacts facts[4];  // with each epilogue
+  bool in_family = false;    // of those that the ready-made family lets Dispatch choose from
+};
+using ModelTiles = std::map<std::string, std::map<std::string, ModelTile>>;  // by layout, by name
+const ModelTiles& AllModelTiles();
+
+// The products of gemm_bench, by family of perf/gemms.def and by name; their epilogue is "sums".
+const std::map<std::string, std::map<std::string, gemm::TileFacts>>& AllProductTiles();
+
+}  // namespace weft::perf
