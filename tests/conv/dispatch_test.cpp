@@ -435,9 +435,10 @@ TEST(Dispatch, FactsOfNoMachineAreRefused) {
   EXPECT_EQ(message(CpuFacts{0}), "conv: cpu.threads=0 is not positive; give 1 or more");
   GpuFacts gpu;
   gpu.limits.sm_count = 0;
-  EXPECT_EQ(message(gpu),
-            "conv: gpu.limits.sm_count=0 describes no GPU; give a positive number of at most 65536, or "
-            "the limits that arch::QueryDevice has");
+  EXPECT_EQ(
+      message(gpu),
+      "conv: gpu.limits.sm_count=0 describes no GPU; give a positive number of at most 65536, or "
+      "the limits that arch::QueryDevice has");
   EXPECT_THAT(message(gpu.limits), HasSubstr("conv: gpu.limits.sm_count=0"));
   gpu = GpuFacts();
   gpu.clock_mhz = std::numeric_limits<double>::quiet_NaN();
