@@ -24,6 +24,8 @@ inline absl::StatusOr<gemm::GemmProblem> ParseSize(const std::string& text) {
            absl::SimpleAtoi(parts[cube ? 0 : 2], &p.k) &&
            (parts.size() < 4 || absl::SimpleAtoi(parts[3], &p.batch));
   }
+  // Of a product without elements there is nothing to measure.
+  fine = fine && p.m > 0 && p.n > 0 && p.k > 0 && p.batch > 0;
   if (!fine || !gemm::CheckExtents(p).ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--sizes: ", text,

@@ -130,11 +130,11 @@ TEST(Deconvolution, RefusesFields) {
     const char* name;
     std::int64_t DeconvolutionProblem::*field;
     bool may_be_zero;
-  } fields[] = {{"n", &DeconvolutionProblem::n, false},
-                {"h", &DeconvolutionProblem::h, false},
-                {"w", &DeconvolutionProblem::w, false},
+  } fields[] = {{"n", &DeconvolutionProblem::n, true},
+                {"h", &DeconvolutionProblem::h, true},
+                {"w", &DeconvolutionProblem::w, true},
                 {"c", &DeconvolutionProblem::c, false},
-                {"k", &DeconvolutionProblem::k, false},
+                {"k", &DeconvolutionProblem::k, true},
                 {"r", &DeconvolutionProblem::r, false},
                 {"s", &DeconvolutionProblem::s, false},
                 {"stride_h", &DeconvolutionProblem::stride_h, false},

@@ -55,7 +55,7 @@ TEST(Fused, RefusesProblems) {
   Problem p = Good();
   p.groups = 8;
   EXPECT_THAT(Refused(p, 16, StatusCode::kInvalidArgument), HasSubstr("groups=8 is not c=40"));
-  EXPECT_THAT(Refused(Good(), 0, StatusCode::kInvalidArgument), HasSubstr("k=0"));
+  EXPECT_THAT(Refused(Good(), -1, StatusCode::kInvalidArgument), HasSubstr("k=-1"));
   p = Good();
   p.stride_w = 2;
   EXPECT_THAT(Refused(p, 16, StatusCode::kUnimplemented),

@@ -116,7 +116,7 @@ TEST(TileLists, HaveTheTilesOfTheReadyMadeFamiliesWithEveryEpilogue) {
       EXPECT_EQ(with_all.count({op, policy}), 1u) << op << " " << policy;
     }
   }
-  EXPECT_EQ(count, 30 + 30 + 4);
+  EXPECT_EQ(count, 30 + (30 + 12) + 4);
 }
 
 // The first layer of a network.
