@@ -199,7 +199,6 @@ struct WgmmaGemmParts {
                                           : kWidensA || PolicyT::config.blocks_per_sm == 2 ? 56
                                                                                            : 72;
     static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
-    static constexpr bool kMayHaveNoSlice = kListed<PolicyT>;  // a product's k may be 0
     using HeldColumns = std::conditional_t<
         !kWidensB, void,
         std::conditional_t<

@@ -47,6 +47,13 @@ class Gemm<Listed<PolicyT>> {
       if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
       absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], Facts());
       if (!plan.ok()) return OfProduct(i, plan.status());
+      // All products of a list share the steps of a k tile, so that none of them can have no step.
+      if (Product::kWgmma && problems[i].k == 0 && plan->tiles > 0) {
+        return OfProduct(i,
+                         absl::InvalidArgumentError(
+                             "gemm: k=0 is not of a list through wgmma_sm90, whose products share "
+                             "the steps of k; leave the product out, or use a tile of mma_sm80"));
+      }
       const std::int64_t end = std::int64_t{list.first_.back()} + plan->tiles;
       if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
       list.products_.push_back(One(*plan));
@@ -157,11 +164,7 @@ class Gemm<Listed<PolicyT>> {
                           BandOf(PolicyT::config.threadblock));
       // A tile's product is its number in the list, not in a batch.
       p.output.rows.row_step = p.output.rows.column_step = p.output.rows.value_step = 0;
-      if constexpr (Product::kWgmma) {
-        if (one.problem().k == 0) p.slices = 0;
-      } else {
-        p.a.step = p.b.step = 0;
-      }
+      if constexpr (!Product::kWgmma) p.a.step = p.b.step = 0;
     }
     return table;
   }

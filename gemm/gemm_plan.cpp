@@ -140,7 +140,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const TileFacts& f) 
         static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, lines_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, lines_b);
   }
-  if (problem.k == 0 && !f.listed) {  // a product of zeros; in a list it has no slice
+  if (problem.k == 0) {  // a product of zeros
     plan.last_steps = 1;
     plan.step_a[0] = plan.step_a[1], plan.step_b[0] = plan.step_b[1];
   }

@@ -319,7 +319,7 @@ struct MbarRing {
     meanwhile();
     t.template WgmmaWait<0>();
     Mma::Keep(t, acc);
-    if (Mma::kMayHaveNoSlice && previous < 0) {
+    if (Mma::kSplit > 1 && previous < 0) {
       Mma::Clear(acc);
     } else {
       Release(t, shared, previous);

@@ -28,7 +28,7 @@ inline double Overlapped(double power, std::initializer_list<double> parts) {
 // Microseconds of computing and of memory, which overlap but for the share `next` of the lesser.
 inline double Together(double compute, double memory, double next, Prediction* result) {
   result->memory_bound = memory > compute;
-  return std::max(compute, memory) + next * std::min(compute, memory);
+  return (std::max)(compute, memory) + next * (std::min)(compute, memory);
 }
 
 // gemm::Predict with other constants than the fitted ones.

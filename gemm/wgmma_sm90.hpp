@@ -121,10 +121,6 @@ class WgmmaSm90Mainloop {
     }
   }();
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
-  // Whether there are tiles of which a block multiplies no slice.
-  static constexpr bool kMayHaveNoSlice = kSplit > 1 || requires {
-    requires Spec::kMayHaveNoSlice;
-  };
   static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
                     kWarp.m % (8 * kSplit) == 0,
                 "weft: config.split of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "

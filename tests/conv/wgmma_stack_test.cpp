@@ -52,7 +52,8 @@ TEST(WgmmaStack, TheModelKnowsWhatItIsFor) {
     EXPECT_TRUE(op.ok()) << op.status();
     return op.ok() ? op->config().stack : 0;
   };
-  for (const std::int64_t n : {1, 16, 64}) EXPECT_EQ(stack(ManyRows(n)), 2);
+  // With one image the two kinds of tile are within 5% of each other (perf/results/h200/anchors-n1.json).
+  for (const std::int64_t n : {16, 64}) EXPECT_EQ(stack(ManyRows(n)), 2);
   EXPECT_EQ(stack(SquareProblem(64, 64, 56, 64, 3, 1, 1)), 1);
   EXPECT_EQ(stack(SquareProblem(64, 64, 56, 32, 1, 0, 1)), 1);
   const auto us = [](const TileFacts& f) {
