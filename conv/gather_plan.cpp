@@ -4,7 +4,7 @@
 
 namespace weft::conv {
 
-EnginePlan MakeGatherPlan(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& p, const gemm::TileFacts& f) {
   using gemm::CeilDiv;
   using gemm::Int32;
   constexpr std::int64_t kRow = gemm::kGatherRowBytes, kStep = 32, kStepUnits = 4;

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "weft/conv/wgmma_plan.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
 // The ring, the steps and the counts of a checked problem; the walks over source and filter are Geometry's im2col
 // and filter. Whatever the problem, there is such a plan.
-EnginePlan MakeGatherPlan(const Problem& problem, const gemm::TileFacts& facts);
+absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& problem, const gemm::TileFacts& facts);
 
 }  // namespace weft::conv
