@@ -83,10 +83,6 @@ class GatheredFilter {
   WEFT_DEVICE GatheredFilter(const FilterParams& p, const Tile& tile)
       : p_(p), filter_(static_cast<const std::uint8_t*>(p.Data(tile))), k_(tile.n * Mma::kBlockN) {}
 
-  WEFT_DEVICE gemm::GatheredRow Row(int) const {
-    return {};
-  }  // rows are as far apart as row_bytes says
-
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int slice, const gemm::GatheredRow*,
                         int thread) const {
     const int units = GatherUnitsOf(p_.units, slice);

@@ -25,14 +25,17 @@ struct alignas(16) GatheredRow {
 // 8-byte pieces of a k tile, and bytes of a row in a stage.
 inline constexpr int kGatherUnits = 16, kGatherRowBytes = 128;
 
-// Loaded by the threads of a warpgroup together. Row(i) is what is remembered of row i of the tile; Copy is a
-// thread's share of the copies of a k tile to the shared address `to`. rows: all that Row has returned. thread:
-// 0 to 127.
+// Loaded by the threads of a warpgroup together: Copy is a thread's share of the copies of a k tile to the shared
+// address `to`. rows: what is remembered of operand A's rows. thread: 0 to 127.
 template <class Type>
 concept GatheredOperand = requires(const Type op, arch::Thread t, std::uint32_t to,
                                    const GatheredRow* rows) {
-  { op.Row(0) } -> std::convertible_to<GatheredRow>;
   op.Copy(t, to, 0, rows, 0);
+};
+// Operand A: Row(i) is what is remembered of row i of the tile.
+template <class Type>
+concept GatheredRows = GatheredOperand<Type> && requires(const Type op) {
+  { op.Row(0) } -> std::convertible_to<GatheredRow>;
 };
 
 // How 128 threads share the rows of a k tile that has `units` pieces of 8 bytes: 4, 8 or 16 neighbours take a
@@ -82,7 +85,7 @@ struct GatherRing : MbarRing<Mma> {
   WEFT_DEVICE static bool Copies(arch::Thread, int /*producer*/, const Params&) { return true; }
 
   // By all threads that load.
-  template <GatheredOperand OperandA, GatheredOperand OperandB>
+  template <GatheredRows OperandA, GatheredOperand OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
                                   const OperandA& a, const OperandB& b, const SliceRange& slices,
                                   int early, Turn& turn) {
