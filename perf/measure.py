@@ -254,10 +254,15 @@ def measure(names, limit):
     return 1 if missing else 0
 
 
+def unpack(tar, folder):
+    """Debian 12's Python 3.11.2 has no filters yet; there it unpacks as it did before there were any."""
+    tar.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+
+
 def take(folder):
     """Unpacks results.tar.gz and the programs of a folder that came back. Files of other commits than theirs go."""
     with tarfile.open(folder / "results.tar.gz") as tar:
-        tar.extractall(OUTPUT, filter="data")
+        unpack(tar, OUTPUT)
         gpus = {name.split("/")[0] for name in tar.getnames()}
     for gpu in gpus:
         new = {p.name: p for p in (OUTPUT / gpu).glob("*.json") if measured(p)}
@@ -272,7 +277,7 @@ def take(folder):
     if pieces := sorted(folder.glob("programs-*"), key=lambda p: int(p.name.split("-")[1])):
         shutil.rmtree(CARRY / "programs", ignore_errors=True)
         with tarfile.open(fileobj=io.BytesIO(b"".join(p.read_bytes() for p in pieces))) as tar:
-            tar.extractall(CARRY / "programs", filter="data")
+            unpack(tar, CARRY / "programs")
             print(f".carry/programs: {', '.join(tar.getnames())}")
     return 0
 
