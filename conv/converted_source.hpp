@@ -10,6 +10,7 @@
 #include "weft/conv/pixel_map.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/operand.hpp"
 
 namespace weft::conv {
@@ -52,7 +53,7 @@ struct alignas(kBytes) PairedPiece {
 // whose source changes on its way. Walk is made for ShapeInMemory; for a functor it also has
 // Channel(t), where in memory the thread's pieces begin, in bytes of channels.
 template <class Shape, class Walk, class PolicyT>
-class ConvertedOperand {
+class ConvertedOperand : public gemm::OperandTraits {
   using Checked = CheckedPolicy<PolicyT>;
   using Functor = SourceFunctorOf<PolicyT>;
   using Source = SourceElement<PolicyT>;
@@ -66,6 +67,7 @@ class ConvertedOperand {
   using Loaded = std::conditional_t<kInt4, PairedPiece<kBytes / 2>, gemm::Piece<kBytes>>;
 
  public:
+  static constexpr bool kLoadsAhead = true;
   using Params = ConvertedParams<typename Walk::Params, Functor>;
   static constexpr int kPieces = Shape::kPieces;
   struct Fragment {

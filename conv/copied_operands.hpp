@@ -12,6 +12,7 @@
 #include "weft/conv/pixel_map.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/gemm/arch/tensor_map.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/wgmma_sm90.hpp"
 
@@ -146,10 +147,11 @@ struct WgmmaParams : WithPadding<kFillsPadding<PolicyT>> {
 inline namespace WEFT_BACKEND {
 
 template <class PolicyT, class Mma>
-class CopiedSource {
+class CopiedSource : public gemm::OperandTraits {
   static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
 
  public:
+  static constexpr bool kHasTensorMap = true;
   template <class Tile>
   WEFT_DEVICE CopiedSource(const CopiedSourceParams& p, const Tile& tile)
       : p_(p), tap_h_(p.first_h), tap_w_(p.first_w) {
@@ -215,13 +217,14 @@ class CopiedSource {
 };
 
 template <class PolicyT, class Mma>
-class CopiedFilter {
+class CopiedFilter : public gemm::OperandTraits {
   static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
   static constexpr int kColumn =
       kNhwc ? 1 : 32 / CheckedPolicy<PolicyT>::kFilterBits;  // channels of a line
   static constexpr bool kStacked = Mma::kStack > 1;
 
  public:
+  static constexpr bool kHasTensorMap = true;
   template <class Tile>
   WEFT_DEVICE CopiedFilter(const CopiedFilterParams& p, const Tile& tile)
       : p_(p), k_(tile.n * (Mma::kBlockN / Mma::kStack / kColumn)) {

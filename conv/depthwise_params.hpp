@@ -6,6 +6,7 @@
 
 #include "weft/conv/depthwise_config.hpp"
 #include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/output_params.hpp"
 #include "weft/layouts/formats.hpp"
 
@@ -18,7 +19,7 @@ struct DepthwiseTile {
 };
 
 // Rows m of a thread's outputs, for the epilogue (gemm/output_params.hpp): row by row of the image.
-struct DepthwiseRows {
+struct DepthwiseRows : gemm::RowsTraits {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
   static constexpr bool kFilterZerosInSums = true;
   std::int32_t p = 0, q = 0;  // output rows and columns

@@ -9,6 +9,7 @@
 
 #include "weft/conv/kernel_params.hpp"
 #include "weft/gemm/gather_ring.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/wgmma_sm90.hpp"
 
 namespace weft::conv {
@@ -37,7 +38,7 @@ WEFT_DEVICE int GatherUnitsOf(int units, int slice) {
 }
 
 template <class Mma, class Tile>
-class GatheredSource {
+class GatheredSource : public gemm::OperandTraits {
  public:
   WEFT_DEVICE GatheredSource(const Im2colParams& p, const Tile& tile) : p_(p), tile_(tile) {}
 
@@ -78,7 +79,7 @@ class GatheredSource {
 };
 
 template <class Mma, class Tile>
-class GatheredFilter {
+class GatheredFilter : public gemm::OperandTraits {
  public:
   WEFT_DEVICE GatheredFilter(const FilterParams& p, const Tile& tile)
       : p_(p), filter_(static_cast<const std::uint8_t*>(p.Data(tile))), k_(tile.n * Mma::kBlockN) {}

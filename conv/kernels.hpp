@@ -11,6 +11,7 @@
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/int4_operand.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/mma_sm75.hpp"
 #include "weft/gemm/mma_sm80.hpp"
@@ -107,7 +108,7 @@ using MainloopFor = std::conditional_t<
 
 // The parts of gemm::TileKernel. PolicyT: a conv::Policy.
 template <class PolicyT, SourceKind kind>
-struct Parts {
+struct Parts : gemm::PartsTraits {
   using Checked = CheckedPolicy<PolicyT>;
   using Params = KernelParams<PolicyT, kind>;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
@@ -141,7 +142,7 @@ struct Parts {
 
 // The same with the wgmma_sm90 mainloop; over NCxHWx<4>, of strips.
 template <class PolicyT>
-struct WgmmaParts {
+struct WgmmaParts : gemm::PartsTraits {
   using Checked = CheckedPolicy<PolicyT>;
   static constexpr bool kStrips = Checked::kStrips, kGathers = Checked::kGathers;
   using Params =

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/output_params.hpp"
 #include "weft/gemm/tile_grid.hpp"
 #include "weft/prologues/prologues.hpp"
@@ -34,7 +35,7 @@ struct BatchTile : gemm::Tile {
 
 // The scheduler: blocks enumerate (batch, m, n), n fastest.
 template <class Prologue>
-struct BatchGrid {
+struct BatchGrid : gemm::SchedulerTraits {
   using Grid = gemm::BatchedGrid<gemm::TileGrid>;
   // Indices of filters lie in memory.
   static constexpr bool kReads = !std::is_empty_v<Prologue>;
@@ -56,7 +57,7 @@ struct BatchGrid {
   }
 };
 template <class Prologue>
-requires(!kBatched<Prologue>) struct BatchGrid<Prologue> {
+requires(!kBatched<Prologue>) struct BatchGrid<Prologue> : gemm::SchedulerTraits {
   using Grid = gemm::TileGrid;
   using Params = Grid::Params;
   static constexpr BatchTile<Prologue> At(const Params& p, int block) {
@@ -76,7 +77,7 @@ struct PixelPlace {
   bool inside = false;
 };
 
-struct PixelMap {
+struct PixelMap : gemm::RowsTraits {
   std::int32_t rows = 0;          // of one batch, those that a block at the edge lacks included
   gemm::FastDivmod image_pixels;  // by the pixels of one image that belong to a batch
   gemm::FastDivmod row_pixels;    // by those of one row of the image

@@ -21,6 +21,7 @@
 #include "weft/conv/copied_operands.hpp"
 #include "weft/conv/kernel_params.hpp"
 #include "weft/gemm/channel_order.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/resident_ring.hpp"
 
 namespace weft::conv {
@@ -139,12 +140,13 @@ struct StripParams {
 inline namespace WEFT_BACKEND {
 
 template <class Mma, class Tile>
-class StripSource {
+class StripSource : public gemm::OperandTraits {
   static constexpr int kStrips = Mma::kTileGroups / Mma::kGroupsN, kRows = Mma::kN / 8;
   // Threads that bring a strip: two teams share the arithmetic of a tile's.
   static constexpr int kTeam = SourceStrips::Team(kStrips);
 
  public:
+  static constexpr bool kHasTensorMap = true;
   static constexpr int kShiftThreads = SourceStrips::kShiftThreads;
 
   WEFT_DEVICE StripSource(const StripSourceParams& p, const Tile& tile) : p_(p), tile_(tile) {}
@@ -267,7 +269,7 @@ class StripSource {
 // As wgmma reads it without swizzle: of each step 8 channels by 16 bytes of k, the second 16 bytes,
 // the next 8 channels.
 template <class Mma>
-class ResidentFilter {
+class ResidentFilter : public gemm::OperandTraits {
  public:
   template <class Tile>
   WEFT_DEVICE ResidentFilter(const ResidentFilterParams& p, const Tile& tile)

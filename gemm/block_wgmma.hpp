@@ -15,6 +15,7 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/arch/wgmma.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/mma_shared.hpp"
 #include "weft/gemm/mma_tile.hpp"
 #include "weft/gemm/pipeline.hpp"
@@ -34,8 +35,9 @@ inline namespace WEFT_BACKEND {
 // in flight, and the other's may be, in other warps, until the barrier. Copies past the last slice
 // bring zeros that nobody reads.
 template <class Mma>
-struct WgmmaCopyRing {
+struct WgmmaCopyRing : PipelineTraits {
   static constexpr int kStages = Mma::kStages, kAhead = kStages - 2;
+  static constexpr bool kAsync = true;
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, kStages>;
 

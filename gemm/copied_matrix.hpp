@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/tensor_map.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/wgmma_sm90.hpp"
 
@@ -38,8 +39,9 @@ inline namespace WEFT_BACKEND {
 // kRows: of a tile. Rows: which of the tile's numbers counts them (share.hpp). kShared: the products of
 // a group have their rows in it.
 template <class Rows, int kRows, bool kLines, bool kShared>
-class CopiedMatrixOperand {
+class CopiedMatrixOperand : public OperandTraits {
  public:
+  static constexpr bool kHasTensorMap = true;
   using Params = CopiedMatrixParams;
   template <class Tile>
   WEFT_DEVICE CopiedMatrixOperand(const Params& p, const Tile& tile)

@@ -12,6 +12,7 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/image_sums.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/tile.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
@@ -20,7 +21,7 @@ inline namespace WEFT_BACKEND {
 
 // PolicyT: DstLayout, Epilogue, config. Output: an OutputParams. Map: an AccumulatorMap.
 template <class PolicyT, class Output, AccumulatorMap Map>
-class DirectStore {
+class DirectStore : public EpilogueTraits {
   static constexpr int kChannels = Map::kChannels;
   using Math = EpilogueMath<PolicyT, Output, kChannels>;
   using Dst = typename PolicyT::DstLayout;

@@ -7,6 +7,7 @@
 #include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/loaded_operand.hpp"
 #include "weft/gemm/matrix_operand.hpp"
@@ -118,7 +119,7 @@ using GemmMainloop = std::conditional_t<
 
 // The parts of gemm::TileKernel. PolicyT: a GEMM policy.
 template <class PolicyT, bool kWhole>
-struct GemmParts {
+struct GemmParts : PartsTraits {
   using Params = GemmParams<PolicyT>;
   using Scheduler = GemmGrid<PolicyT, TileGrid>;
   using Mainloop = GemmMainloop<PolicyT>;
@@ -178,7 +179,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
                                             : arch::WgmmaType::kTf32;
 
 template <class PolicyT>
-struct WgmmaGemmParts {
+struct WgmmaGemmParts : PartsTraits {
   using Params = WgmmaGemmParamsOf<PolicyT>;
   using Scheduler = GemmGrid<PolicyT, BandedTileGrid>;
   static constexpr bool kWidensA = CheckedGemmPolicy<PolicyT>::kWgmmaWidensA;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/load_functor.hpp"
 #include "weft/gemm/matrix_operand.hpp"
 #include "weft/gemm/mma_shared.hpp"
@@ -49,7 +50,7 @@ inline namespace WEFT_BACKEND {
 
 // k runs along memory. Shape: of the stage, of `Element`s; kWhole: every piece is whole elements of k.
 template <class Shape, class Element, class Load, bool kWhole, bool kShared>
-class LoadedOperand {
+class LoadedOperand : public OperandTraits {
   using Source = internal::LoadSource<typename Load::Source>;
   static constexpr int kBits = Source::kBits, kStageBits = 8 * sizeof(Element);
   static constexpr int kPerPiece = Shape::kBytes / static_cast<int>(sizeof(Element));
@@ -61,6 +62,7 @@ class LoadedOperand {
   static_assert(Shape::kCells == 1);
 
  public:
+  static constexpr bool kLoadsAhead = true;
   using Params = LoadedParams<Load>;
   static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
 
@@ -121,7 +123,7 @@ class LoadedOperand {
 
 // Rows run along memory: words of kLines rows, kDepth of them along k, become pieces of k of each row.
 template <class Shape, class Element, class Load>
-class LoadedTransposeOperand {
+class LoadedTransposeOperand : public OperandTraits {
   using Source = internal::LoadSource<typename Load::Source>;
   static constexpr int kBits = Source::kBits, kStageBits = 8 * sizeof(Element);
   static constexpr int kLines = Shape::kLines, kDepth = Shape::kBytes / sizeof(Element);
@@ -130,6 +132,7 @@ class LoadedTransposeOperand {
   static_assert(kLines * kBits == 32);
 
  public:
+  static constexpr bool kLoadsAhead = true;
   using Params = LoadedParams<Load>;
   static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
 

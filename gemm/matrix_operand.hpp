@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "weft/gemm/affine_walk.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/matrix_params.hpp"
 #include "weft/gemm/operand.hpp"
 
@@ -57,13 +58,14 @@ inline namespace WEFT_BACKEND {
 // row. Asynchronously, CopyPiece stores what was loaded a slice ago, so that loads have a slice's
 // arithmetic to arrive in.
 template <class Shape, int kElementBytes>
-class TransposeOperand {
+class TransposeOperand : public OperandTraits {
   static_assert(kElementBytes == 4 / Shape::kLines && kElementBytes <= 2);
   static constexpr int kLines = Shape::kLines;                  // rows of a word
   static constexpr int kDepth = Shape::kBytes / kElementBytes;  // words of a piece, along k
   static constexpr int kHalves = Shape::kBytes / 4;
 
  public:
+  static constexpr bool kLoadsAhead = true;
   using Params = MatrixParams;
   static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
   struct Fragment {

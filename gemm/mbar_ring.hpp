@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/tile.hpp"
 
 namespace weft::gemm {
@@ -103,7 +104,7 @@ struct RingStages<Mma, true> {
 };
 
 template <class Mma>
-struct MbarRing {
+struct MbarRing : PipelineTraits {
   using Mainloop = Mma;
   using Params = MbarRingParams;
   static constexpr int kProducerThreads = 128;

@@ -25,6 +25,7 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   using Atom = AtomT;
   using Tile = FragmentTile<PolicyT, kMatrix, Atom::kM>;
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
+  static constexpr bool kHasScratch = true;  // of no bytes: the exchange for wide stores
   static constexpr arch::Requires kRequires = {.min = 75};
 
   static_assert(

@@ -36,6 +36,8 @@ struct MmaSm80Mainloop
                  WarpTile<PolicyT>::kWarpsK> {
   using Tile = FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
+  static constexpr bool kHasScratch = Tile::kWarpsK > 1;  // SlicedSums
+  static constexpr bool kCompletes = kInt4B;
   static constexpr int kStages = PolicyT::config.stages;
   static constexpr bool kDoubles = Tile::kDoubles;
   static constexpr int kSteps =

@@ -21,6 +21,7 @@
 #include <cstring>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/share.hpp"
 
 namespace weft::gemm {
@@ -54,22 +55,21 @@ concept Operand = StagedOperand<Type> || AsyncOperand<Type>;
 // Of asynchronous operands those that do not load into registers first (Begin), by a path that does not see
 // what is written meanwhile.
 template <class Type>
-concept DirectOperand = AsyncOperand<Type> && !requires(Type op, arch::Thread t) {
-  op.Begin(t);
-};
+concept DirectOperand = AsyncOperand<Type> && !Type::kLoadsAhead;
 // What an epilogue of such operands knows of PolicyT. A residual's loads would spill where the threads that multiply
 // store as well, were they those of a dependent launch.
 template <class PolicyT, class Pipeline, class OperandA, class OperandB>
 struct WithDependentLaunch : PolicyT {
-  static constexpr bool kDependentLaunch = requires { Pipeline::kAsync; }
-  &&DirectOperand<OperandA>&& DirectOperand<OperandB> && !PolicyT::Epilogue::kHasResidual;
+  static constexpr bool kDependentLaunch = Pipeline::kAsync && DirectOperand<OperandA> &&
+                                           DirectOperand<OperandB> &&
+                                           !PolicyT::Epilogue::kHasResidual;
 };
 
 inline namespace WEFT_BACKEND {
 
 // Pieces as they are in memory.
 template <class Shape, class Walk>
-class GatherOperand {
+class GatherOperand : public OperandTraits {
   static constexpr int kBytes = Shape::kBytes;
   static constexpr int kCellBytes = kBytes / Shape::kCells;
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
@@ -20,7 +21,8 @@ struct OutputPixel {
 // Rows of the Cs of a batch, as places in one matrix in which all of them lie: a single image of one row
 // of pixels. That of a product begins row_step rows and column_step columns behind that of the one
 // before, so that a thread keeps no offset of 64 bits.
-struct MatrixRows {
+struct MatrixRows : RowsTraits {
+  static constexpr bool kCountsProducts = true;
   std::int32_t rows = 0;  // of a product
   std::int32_t row_step = 0, column_step = 0;
   std::int32_t value_step = 0;  // from a product's biases and scales to the next one's

@@ -11,6 +11,7 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/operand.hpp"
 
 namespace weft::gemm {
@@ -47,7 +48,7 @@ struct OperandStages {
 // Two stages: a slice travels global memory -> registers -> one stage while the mainloop multiplies
 // the other. One barrier a slice.
 template <class Mma>
-struct DoubleBuffer {
+struct DoubleBuffer : PipelineTraits {
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, 2>;
 
@@ -105,7 +106,7 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
 // The wait for a slice stands before the last step of the slice before it, so that its first
 // operands are loaded in time too. Copies past the last slice bring zeros that nobody reads.
 template <class Mma>
-struct CpAsyncRing {
+struct CpAsyncRing : PipelineTraits {
   static constexpr int kStages = Mma::kStages;
   static constexpr bool kAsync = true;
   using Mainloop = Mma;

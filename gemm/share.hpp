@@ -76,13 +76,8 @@ struct Share {
   using Rows = Order;
   static constexpr int kInner = PolicyT::kInner, kLines = PolicyT::kLines, kOuter = PolicyT::kOuter;
   static constexpr int kExtent = Rows::template kExtent<Mma> / kLines;
-  static constexpr int kThreads = [] {
-    if constexpr (requires { Mma::kMayIdle; }) {
-      return SharingThreads(Mma::kThreads, kInner, kExtent);
-    } else {
-      return Mma::kThreads;
-    }
-  }();
+  static constexpr int kThreads =
+      Mma::kMayIdle ? SharingThreads(Mma::kThreads, kInner, kExtent) : Mma::kThreads;
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece
   static constexpr int kRows = kExtent > kLanes ? kExtent / kLanes : 1;
   static constexpr int kStep = kLanes > kExtent ? kLanes / kExtent : 1;

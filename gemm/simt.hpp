@@ -32,6 +32,7 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
                       SlicedSums<SimtMainloop<PolicyT>, WarpTile<PolicyT>::kWarpsK> {
   using Tile = LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>;
   using Pipeline = gemm::DoubleBuffer<SimtMainloop>;
+  static constexpr bool kHasScratch = Tile::kWarpsK > 1;  // SlicedSums
   static constexpr arch::Requires kRequires = {.min = 75};
   using Group = std::conditional_t<Tile::kInt8, std::uint32_t, typename PolicyT::Element>;
   using Sum = std::conditional_t<Tile::kInt8, std::int32_t, typename PolicyT::Element>;

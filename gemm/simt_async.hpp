@@ -31,6 +31,7 @@ struct SimtAsyncMainloop
   using Tile = LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>;
   using Element = typename PolicyT::Element;
   using Pipeline = gemm::CpAsyncRing<SimtAsyncMainloop>;
+  static constexpr bool kHasScratch = Tile::kWarpsK > 1;  // SlicedSums
   static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr int kStages = PolicyT::config.stages;
   static constexpr int kVector = 16 / Tile::kElementBytes;

@@ -18,6 +18,7 @@
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/epilogue_math.hpp"
 #include "weft/gemm/image_sums.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/staged_chunk.hpp"
 #include "weft/gemm/staged_halves.hpp"
 
@@ -27,7 +28,7 @@ inline namespace WEFT_BACKEND {
 // PolicyT: DstLayout, Epilogue (with outputs of one or two bytes), config. Output: an OutputParams. Mma: the
 // WgmmaSm90Mainloop.
 template <class PolicyT, class Output, class Mma>
-class StagedStore {
+class StagedStore : public EpilogueTraits {
   using Map = typename Mma::Map;
   using Math = EpilogueMath<PolicyT, Output, 1>;
   using Dst = typename PolicyT::DstLayout;
@@ -77,6 +78,7 @@ class StagedStore {
                                           kResidualRun >= 4;
 
  public:
+  static constexpr bool kStaged = true, kDependent = true;
   struct Places {
     // Where the pixel begins in the destination, in elements; negative if it is none.
     alignas(16) std::int64_t offset[Mma::kGroups][kPixels];

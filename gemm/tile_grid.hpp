@@ -5,11 +5,14 @@
 #include <cstdint>
 
 #include "weft/gemm/fast_divmod.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 
 namespace weft::gemm {
 
 // The tile of the output that a block works on: tile m along the rows, n along the columns.
 struct Tile {
+  // Whether its product is some rows of matrices that all products of a group share (GroupTile).
+  static constexpr bool kGrouped = false;
   int m = 0, n = 0;
 };
 
@@ -21,6 +24,7 @@ struct BatchedTile : Tile {
 // The same of one product of a group: its rows are `rows` rows from first_row on of matrices that all
 // products share.
 struct GroupTile : BatchedTile {
+  static constexpr bool kGrouped = true;
   std::int32_t first_row = 0, rows = 0;
   bool exists = false;  // some blocks have no tile
 };
@@ -42,7 +46,7 @@ concept SparseTile = requires(const Tile tile) {
 };
 
 // The tiles of one product, one to a block. Blocks enumerate (m, n), n fastest.
-struct TileGrid {
+struct TileGrid : SchedulerTraits {
   struct Params {
     FastDivmod tiles_n;
   };
@@ -58,7 +62,7 @@ struct TileGrid {
 
 // The same in bands of rows of tiles, m fastest within one: blocks that run at the same time then
 // share rows of both operands.
-struct BandedTileGrid {
+struct BandedTileGrid : SchedulerTraits {
   struct Params {
     FastDivmod band_tiles;       // tiles_n times the rows of a band
     FastDivmod rows, last_rows;  // of a band, of the last one
@@ -87,7 +91,7 @@ struct BandedTileGrid {
 
 // The tiles of a batch of equal products, one product after the other, each of them as Grid says.
 template <class Grid>
-struct BatchedGrid {
+struct BatchedGrid : SchedulerTraits {
   struct Params {
     typename Grid::Params grid;
     FastDivmod tiles;  // of a product
@@ -107,7 +111,7 @@ struct BatchedGrid {
 // Blocks enumerate (product, m, n), n fastest: ptxas makes shorter epilogues of it than of a division by
 // the tiles of a product.
 template <>
-struct BatchedGrid<TileGrid> {
+struct BatchedGrid<TileGrid> : SchedulerTraits {
   struct Params {
     FastDivmod tiles_n, tiles_m;
   };
@@ -131,9 +135,9 @@ struct BatchedGrid<TileGrid> {
 // first / block_m + 1, and all of them Rows(m, products, block_m) whatever the ends. A block finds its
 // product in log2(products) steps, without a table; at most one row of tiles of each product stays empty.
 template <class Grid>
-struct GroupGrid {
-  // Schedules are read from memory that earlier kernels may have written.
-  static constexpr bool kReads = true;
+struct GroupGrid : SchedulerTraits {
+  static constexpr bool kReads = true;   // `ends`
+  static constexpr bool kSparse = true;  // the last rows of tiles of each product
   struct Params {
     typename Grid::Params grid;
     FastDivmod block_m;                  // rows of a tile
@@ -184,8 +188,9 @@ struct GroupGrid {
 //       std::int32_t first_tile;  // ascending, from 0 on
 //     };
 template <class Grid, class Product>
-struct ListGrid {
-  static constexpr bool kReads = true;  // as GroupGrid
+struct ListGrid : SchedulerTraits {
+  static constexpr bool kReads = true;  // `products`
+  static constexpr bool kListed = true;
   struct Params {
     const Product* products = nullptr;
     std::int32_t count = 0;

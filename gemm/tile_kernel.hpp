@@ -54,7 +54,7 @@ struct TileKernel {
   using Mainloop = typename Parts::Mainloop;
   using Pipeline = typename Parts::Pipeline;
   // Whether threads of their own bring the operands.
-  static constexpr bool kSpecialised = requires { Pipeline::kProducerThreads; };
+  static constexpr bool kSpecialised = Pipeline::kProducerThreads > 0;
   static_assert(kSpecialised ||
                     (Operand<typename Parts::OperandA> && Operand<typename Parts::OperandB>),
                 "weft: an operand has Load and Store, or CopyPiece (gemm/operand.hpp)");
@@ -85,7 +85,7 @@ struct TileKernel {
   }();
   static constexpr int kMinBlocksPerSm = BlocksPerSm(Parts::kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = [] {
-    if constexpr (requires { Parts::kRegistersBefore90; }) {
+    if constexpr (Parts::kRegistersBefore90 > 0) {
       return BlocksPerSm(Parts::kRegistersBefore90, kThreads);
     } else {
       return kMinBlocksPerSm;

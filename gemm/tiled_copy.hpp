@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/share.hpp"
 #include "weft/layouts/coordinate_tensor.hpp"
 #include "weft/layouts/partition.hpp"
@@ -52,7 +53,7 @@ namespace internal {
 
 // A tile of kAcross lines of kAlong elements as a mainloop that Share divides among threads.
 template <int kAcross, int kThreadsOf>
-struct SharedLines {
+struct SharedLines : MainloopTraits {
   static constexpr int kBlockM = kAcross, kThreads = kThreadsOf;
 };
 

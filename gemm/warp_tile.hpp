@@ -4,6 +4,7 @@
 
 #include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/config.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/layouts/packed_int4.hpp"
 
 namespace weft::gemm {
@@ -34,7 +35,7 @@ struct CheckedThreadRegisters {
 };
 
 template <class PolicyT>
-struct WarpTile {
+struct WarpTile : MainloopTraits {
   static constexpr auto config = PolicyT::config;
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   static constexpr int kOutputBits = OutputBits<PolicyT>();

@@ -20,6 +20,7 @@
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/gather_ring.hpp"
 #include "weft/gemm/held_columns.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/mbar_ring.hpp"
 #include "weft/gemm/resident_ring.hpp"
 #include "weft/gemm/staged_chunk.hpp"
@@ -66,7 +67,7 @@ inline namespace WEFT_BACKEND {
 //     kFills       optional: warps change what has come before it is multiplied (MbarRing::Fill); kFillWarps
 //                  of them, 1 to 3, which take kFillRegisters more than threads that copy (1; 8)
 template <class PolicyT, class Spec>
-class WgmmaSm90Mainloop {
+class WgmmaSm90Mainloop : public MainloopTraits {
  public:
   static constexpr bool kResident = requires { requires Spec::kResident; };
   static constexpr bool kGathers = requires { requires Spec::kGathers; };
