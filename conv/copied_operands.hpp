@@ -129,7 +129,7 @@ template <class PolicyT>
 inline constexpr bool kFillsPadding =
     PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
 
-// The parameters of gemm::TileKernel with the wgmma_sm90 mainloop.
+// The parameters of a wgmma_sm90 kernel.
 template <class PolicyT>
 struct WgmmaParams : WithPadding<kFillsPadding<PolicyT>> {
   // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.

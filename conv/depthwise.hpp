@@ -13,7 +13,7 @@
 #include "weft/conv/depthwise_store.hpp"
 #include "weft/conv/depthwise_window.hpp"
 #include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/tile_kernel.hpp"
+#include "weft/gemm/kernel/launch_bounds.hpp"
 
 namespace weft::conv {
 
@@ -108,7 +108,7 @@ struct DepthwiseKernel {
     }
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
-      t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
+      t.LetLaterGridsStart();  // behind the wait, as in gemm/kernel/multistage.hpp
     }
     if (!wanted) return;
     typename Window::Accumulators acc;

@@ -114,7 +114,7 @@ struct DepthwisePointwiseKernel {
     }
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
-      t.LetLaterGridsStart();  // behind the wait, as in gemm/tile_kernel.hpp
+      t.LetLaterGridsStart();  // behind the wait, as in gemm/kernel/multistage.hpp
     }
     // All blocks of the cluster have started: their shared memory may be written.
     if constexpr (kSplit > 1) t.ClusterWait();

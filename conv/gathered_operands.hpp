@@ -14,7 +14,7 @@
 
 namespace weft::conv {
 
-// The parameters of gemm::TileKernel.
+// The parameters of a kernel.
 template <class PolicyT>
 struct GatherParams {
   // What all threads read first, as in WgmmaParams.

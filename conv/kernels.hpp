@@ -11,12 +11,12 @@
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/int4_operand.hpp"
+#include "weft/gemm/kernel/kernel.hpp"
 #include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/mma_sm75.hpp"
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
-#include "weft/gemm/tile_kernel.hpp"
 #include "weft/gemm/wgmma_store.hpp"
 
 namespace weft::conv {
@@ -106,7 +106,7 @@ using MainloopFor = std::conditional_t<
             PolicyT, false, CheckedPolicy<PolicyT>::kInt4 && !CheckedPolicy<PolicyT>::kInt4Products,
             CheckedPolicy<PolicyT>::kInt4Products>>>;
 
-// The parts of gemm::TileKernel. PolicyT: a conv::Policy.
+// What gemm::KernelOf makes a kernel of. PolicyT: a conv::Policy.
 template <class PolicyT, SourceKind kind>
 struct Parts : gemm::PartsTraits {
   using Checked = CheckedPolicy<PolicyT>;
@@ -187,8 +187,8 @@ struct WgmmaParts : gemm::PartsTraits {
 template <class PolicyT, int i, bool kDepthwise = CheckedPolicy<PolicyT>::kDepthwise>
 struct KernelAt {
   using type =
-      gemm::TileKernel<std::conditional_t<CheckedPolicy<PolicyT>::kWgmma, WgmmaParts<PolicyT>,
-                                          Parts<PolicyT, SourceKind(i)>>>;
+      gemm::KernelOf<std::conditional_t<CheckedPolicy<PolicyT>::kWgmma, WgmmaParts<PolicyT>,
+                                        Parts<PolicyT, SourceKind(i)>>>;
 };
 template <class PolicyT, int i>
 struct KernelAt<PolicyT, i, true> {

@@ -7,6 +7,7 @@
 #include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/kernel/kernel.hpp"
 #include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/kernel_list.hpp"
 #include "weft/gemm/loaded_operand.hpp"
@@ -16,7 +17,6 @@
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
 #include "weft/gemm/stream.hpp"
-#include "weft/gemm/tile_kernel.hpp"
 #include "weft/gemm/turned_matrices.hpp"
 #include "weft/gemm/wgmma_store.hpp"
 #include "weft/gemm/widened_matrix.hpp"
@@ -117,7 +117,7 @@ using GemmMainloop = std::conditional_t<
                             sizeof(typename PolicyT::Element) < 4 || kLinesOfA<PolicyT>,
                             sizeof(typename PolicyT::Element) < 4 || kLinesOfB<PolicyT>>>>>;
 
-// The parts of gemm::TileKernel. PolicyT: a GEMM policy.
+// What gemm::KernelOf makes a kernel of. PolicyT: a GEMM policy.
 template <class PolicyT, bool kWhole>
 struct GemmParts : PartsTraits {
   using Params = GemmParams<PolicyT>;
@@ -268,9 +268,8 @@ struct KernelList<PolicyT> {
   template <int i>
   static constexpr bool kExists = i == 0 || kCut;
   template <int i>
-  using Kernel =
-      TileKernel<std::conditional_t<CheckedGemmPolicy<PolicyT>::kWgmma, WgmmaGemmParts<PolicyT>,
-                                    GemmParts<PolicyT, i == 0>>>;
+  using Kernel = KernelOf<std::conditional_t<CheckedGemmPolicy<PolicyT>::kWgmma,
+                                             WgmmaGemmParts<PolicyT>, GemmParts<PolicyT, i == 0>>>;
 };
 
 template <class PolicyT>

@@ -51,6 +51,12 @@ constexpr std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
 }
 
+// The row `rows` rows behind `row`, which may lie past what 32 bits count where the product has no such row.
+constexpr std::int32_t AddRows(std::int32_t row, std::int32_t rows) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(row) +
+                                   static_cast<std::uint32_t>(rows));
+}
+
 // A mask of the first `count` bytes of a word: of all from 4 on, of none below 1.
 constexpr std::uint32_t FirstBytes(std::int32_t count) {
   return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1u;

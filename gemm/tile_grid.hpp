@@ -13,7 +13,19 @@ namespace weft::gemm {
 struct Tile {
   // Whether its product is some rows of matrices that all products of a group share (GroupTile).
   static constexpr bool kGrouped = false;
+  // Whether there is such a tile (GroupTile).
+  static constexpr bool exists = true;
   int m = 0, n = 0;
+
+  // What the kernel is given of the tile's product, its operands, output and number of k tiles: of all products the
+  // same, the kernel's parameters, but in a list.
+  template <class Params>
+  constexpr const Params& ProductOf(const Params& p) const {
+    return p;
+  }
+  // How a thread holds a part of that.
+  template <class Type>
+  using Part = const Type&;
 };
 
 // The same of one product of a batch.
@@ -33,16 +45,14 @@ struct GroupTile : BatchedTile {
 template <class Product>
 struct ListTile : BatchedTile {
   const Product* own = nullptr;
-};
-template <class Tile>
-concept ListedTile = requires(const Tile tile) {
-  tile.own;
-};
 
-// Whether a tile may be none.
-template <class Tile>
-concept SparseTile = requires(const Tile tile) {
-  tile.exists;
+  template <class Params>
+  constexpr const Product& ProductOf(const Params&) const {
+    return *own;
+  }
+  // In registers: loops would load it from memory again.
+  template <class Type>
+  using Part = const Type;
 };
 
 // The tiles of one product, one to a block. Blocks enumerate (m, n), n fastest.

@@ -131,7 +131,7 @@ ncu_stage() {
   need weft_perf || return
   for case in $ncu_cases; do
     IFS=: read -r layer batch tile layout <<<"$case"
-    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:TileKernel|DepthwiseKernel' -c 1 \
+    bounded 90 ncu --clock-control none --kernel-name-base demangled -k 'regex:Entry<' -c 1 \
       --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats \
       --section SchedulerStats --section MemoryWorkloadAnalysis --section InstructionStats \
       --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \

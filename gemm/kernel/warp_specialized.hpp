@@ -1,0 +1,69 @@
+// The kernel of wgmma_sm90 whose warpgroups multiply every tile together (cooperative), in a persistent grid: one
+// product, a batch, a group or a list, as the scheduler says.
+#pragma once
+
+#include "weft/gemm/kernel/warp_specialized_roles.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+template <class Parts>
+struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
+  using Roles = WarpSpecializedRoles<Parts>;
+  using typename Roles::Epilogue, typename Roles::Mainloop, typename Roles::Params;
+  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::Turn;
+  using SharedStorage = WarpSpecializedStorage<typename Pipeline::Stages, Epilogue>;
+  using Tiles = PersistentTiles<Scheduler>;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
+    Roles::PrefetchTensorMaps(p, t);
+    Pipeline::Begin(t, shared.stages, p.ring);
+    t.LetLaterGridsStart();
+    const Tiles tiles(t, p);
+    Turn turn;
+    const int producer = Roles::ProducerWarp(t);
+    if (producer >= 0) {
+      Produce(p, shared, t, producer, tiles, turn);
+    } else {
+      Consume(p, shared, t, tiles, turn);
+    }
+  }
+
+ private:
+  WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
+                                  int producer, const Tiles& tiles, Turn& turn) {
+    Roles::GiveRegisters(t);
+    Roles::Transform(p, shared, t, producer, tiles, turn);
+    Roles::Load(p, shared, t, producer, tiles, turn);
+    Pipeline::End(t, shared.stages, p.ring, turn);
+  }
+
+  // All consumer warpgroups multiply a work tile together, then store it, while producers load the next one.
+  WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
+                                  const Tiles& tiles, Turn& turn) {
+    Roles::TakeRegisters(t);
+    t.WaitForEarlierGrids();
+    const Mainloop mainloop(t, p.plan);
+    typename Epilogue::Kept kept;
+    WEFT_NO_UNROLL
+    for (int i = tiles.first; i < tiles.end; i += tiles.step) {
+      const auto work = tiles.At(p, i);
+      if (!Roles::Exists(t, work.tile)) continue;
+      if constexpr (Scheduler::kListed) kept = {};  // it was another product's
+      const typename Roles::template Store<decltype(work)> store(work);
+      store.Begin(t, shared);
+      // The first tile's operands are still on their way; later ones' products give the time.
+      const bool is_first = i == tiles.first;
+      if (is_first) store.Prepare(t, shared, kept);
+      typename Mainloop::Accumulators acc;
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.slices, acc, turn,
+                        Roles::Transforms(p), [&] {
+                          if (!is_first) store.Prepare(t, shared, kept);
+                        });
+      store.Run(t, shared, kept, acc);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

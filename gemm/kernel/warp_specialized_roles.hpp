@@ -1,0 +1,213 @@
+// What the kernels of wgmma_sm90 have in common: producer warps load the k tiles of both operands, transform warps
+// may change what has landed, and consumer warpgroups multiply and store. Each kernel is a page of its own that
+// says in which order they do so (warp_specialized.hpp, warp_specialized_pingpong.hpp, cluster_split_k.hpp,
+// first_layer.hpp); the steps that are the same in all of them are here.
+#pragma once
+
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/kernel/launch_bounds.hpp"
+#include "weft/gemm/tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// What the threads of a block share. An epilogue's part does not take the place of the stages: a ring that goes on
+// from tile to tile is never empty.
+template <class Stages, class Epilogue, bool kStaged = Epilogue::kStaged>
+struct WarpSpecializedStorage {
+  Stages stages;
+};
+template <class Stages, class Epilogue>
+struct WarpSpecializedStorage<Stages, Epilogue, true> {
+  Stages stages;
+  typename Epilogue::Shared epilogue;
+};
+
+// What a block works on at a time: a tile, what the kernel is given of its product (operands, output), and which
+// k tiles of it are the block's.
+template <class Tile, class Product>
+struct WorkTile {
+  Tile tile;
+  const Product& product;
+  SliceRange slices;
+};
+
+// The work tiles of a block of a persistent grid: each grid-th tile, with all its k tiles.
+//
+//     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
+//       const auto work = tiles.At(p, i);
+template <class Scheduler>
+struct PersistentTiles {
+  int first, step, end;
+
+  template <class Params>
+  WEFT_DEVICE PersistentTiles(arch::Thread t, const Params& p)
+      : first(t.block_x()), step(t.grid_x()), end(p.tiles) {}
+
+  template <class Params>
+  WEFT_DEVICE auto At(const Params& p, int i) const {
+    const auto tile = Scheduler::At(p.schedule, i);
+    const auto& product = tile.ProductOf(p);
+    return WorkTile<std::remove_cvref_t<decltype(tile)>, std::remove_cvref_t<decltype(product)>>{
+        tile, product, {0, product.slices, product.slices}};
+  }
+};
+
+// Parts: as a MultistageKernel's, and Params also hold the ring of stages, the plan of the mainloop, how many
+// `tiles` there are, and how many k tiles of operand B may be loaded `early`, before earlier kernels have ended.
+template <class Parts>
+struct WarpSpecializedRoles
+    : LaunchBounds<Parts, Parts::Mainloop::kThreads + Parts::Pipeline::kProducerThreads> {
+  using Params = typename Parts::Params;
+  using Scheduler = typename Parts::Scheduler;
+  using OperandA = typename Parts::OperandA;
+  using OperandB = typename Parts::OperandB;
+  using Mainloop = typename Parts::Mainloop;
+  using Pipeline = typename Parts::Pipeline;
+  using Epilogue = typename Parts::Epilogue;
+  using Accumulators = typename Mainloop::Accumulators;
+  using Turn = typename Pipeline::Turn;
+  // Every kernel of these may start while earlier ones of its stream still run (arch::LaunchAttributes).
+  static constexpr bool kDependent = true;
+  // Producers leave registers to those who multiply.
+  static constexpr bool kTradesRegisters = Mainloop::kRegisters > Mainloop::kStartRegisters;
+  // A product of a list has tensor maps of its own, in memory.
+  static constexpr bool kMapOfA = OperandA::kHasTensorMap && !Scheduler::kListed;
+  static constexpr bool kMapOfB = OperandB::kHasTensorMap && !Scheduler::kListed;
+
+  // ---- Before the roles part: by all threads.
+
+  WEFT_DEVICE static void PrefetchTensorMaps(const Params& p, arch::Thread t) {
+    if constexpr (kMapOfA) {
+      if (t.tid() == Mainloop::kThreads + 32) t.PrefetchTensorMap(p.a.map);
+    }
+    if constexpr (kMapOfB) {
+      if (t.tid() == Mainloop::kThreads) t.PrefetchTensorMap(p.b.map);
+    }
+  }
+
+  // The number of the thread's warp among the producers, which are the last ones of the block, so that those who
+  // multiply count from 0; negative for those.
+  WEFT_DEVICE static int ProducerWarp(arch::Thread t) {
+    return t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
+  }
+
+  // ---- Producers and transform warps.
+
+  WEFT_DEVICE static void GiveRegisters(arch::Thread t) {
+    if constexpr (kTradesRegisters) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
+  }
+
+  // Whether transform warps change the stages of this launch.
+  WEFT_DEVICE static bool Transforms(const Params& p) {
+    if constexpr (Mainloop::kFills) {
+      return Parts::Filler::HasWork(p);
+    } else {
+      return false;
+    }
+  }
+
+  // By all producers; the warps among them that transform change every k tile of every work tile when it has landed.
+  template <class Shared, class Tiles>
+  WEFT_DEVICE static void Transform(const Params& p, Shared& shared, arch::Thread t, int producer,
+                                    const Tiles& tiles, Turn& turn) {
+    if constexpr (Mainloop::kFills) {
+      if (producer < Pipeline::kFirstFillWarp || !Transforms(p)) return;
+      typename Parts::Filler transform(t, p, shared.stages.fill);
+      WEFT_NO_UNROLL
+      for (int i = tiles.first; i < tiles.end; i += tiles.step) {
+        const auto work = tiles.At(p, i);
+        if (!work.tile.exists) continue;
+        transform.Aim(t, work.tile, work.slices.begin);
+        Pipeline::Fill(t, shared.stages, p.ring, work.slices, turn, transform);
+      }
+    }
+  }
+
+  // By all producers; those among them that load, one thread of each of their warps, load every k tile of every
+  // work tile.
+  template <class Shared, class Tiles>
+  WEFT_DEVICE static void Load(const Params& p, Shared& shared, arch::Thread t, int producer,
+                               const Tiles& tiles, Turn& turn) {
+    if (!Pipeline::Copies(t, producer, p.ring)) return;
+    if constexpr (Scheduler::kReads) t.WaitForEarlierGrids();
+    if constexpr (kMapOfA) {
+      if (producer > 0) {
+        const auto work = tiles.At(p, tiles.first);
+        OperandA a(p.a, work.tile);
+        Pipeline::Prefetch(t, p.ring, producer, a, work.slices);
+      }
+    }
+    int early = p.early;
+    WEFT_NO_UNROLL
+    for (int i = tiles.first; i < tiles.end; i += tiles.step) {
+      const auto work = tiles.At(p, i);
+      if (!work.tile.exists) continue;
+      if constexpr (Scheduler::kListed) {
+        t.FenceTensorMap(producer == 0 ? work.product.b.map : work.product.a.map);
+        if constexpr (Pipeline::kRowThreads == 0) t.FenceTensorMap(work.product.a.map);
+      }
+      OperandA a(work.product.a, work.tile);
+      OperandB b(work.product.b, work.tile);
+      Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, work.slices, early, turn);
+      early = -1;
+    }
+  }
+
+  // ---- Consumer warpgroups.
+
+  WEFT_DEVICE static void TakeRegisters(arch::Thread t) {
+    if constexpr (kTradesRegisters) t.template SetMaxRegInc<Mainloop::kRegisters>();
+  }
+
+  // Whether a tile exists, which ptxas knows to be the same for all threads of a warp.
+  template <class Tile>
+  WEFT_DEVICE static bool Exists(arch::Thread t, const Tile& tile) {
+    if constexpr (Scheduler::kSparse) {
+      return t.WarpUniform(int{tile.exists}) != 0;
+    } else {
+      return true;
+    }
+  }
+
+  // The epilogue of a work tile, whose first output is at (m, n) of its product: Begin and Prepare start what Store
+  // needs, while the tile's operands are on their way and while its products run.
+  template <class Work>
+  struct Store {
+    const Work& work;
+    int m, n;
+
+    WEFT_DEVICE explicit Store(const Work& w)
+        : work(w),
+          m(AddRows(w.tile.m * (Mainloop::kStack * Mainloop::kBlockM),
+                    w.product.output.rows.FirstRow(w.tile))),
+          n(w.tile.n * (Mainloop::kBlockN / Mainloop::kStack)) {}
+
+    template <class Shared>
+    WEFT_DEVICE void Begin(arch::Thread t, Shared& shared) const {
+      if constexpr (Epilogue::kStaged) {
+        Epilogue::Begin(t, shared.epilogue, work.product.output, work.tile, m, n);
+      }
+    }
+    template <class Shared>
+    WEFT_DEVICE void Prepare(arch::Thread t, Shared& shared, typename Epilogue::Kept& kept) const {
+      if constexpr (Epilogue::kStaged) {
+        Epilogue::Prepare(t, shared.epilogue, work.product.output, work.tile, m, n, kept);
+      }
+    }
+    template <class Shared>
+    WEFT_DEVICE void Run(arch::Thread t, Shared& shared, typename Epilogue::Kept& kept,
+                         const typename Mainloop::Map::Accumulators& acc) const {
+      if constexpr (Epilogue::kStaged) {
+        Epilogue::Run(t, shared.epilogue, work.product.output, work.tile, m, n, kept, acc);
+      } else {
+        Epilogue::Run(t, work.product.output, work.tile, m, n, acc);
+      }
+    }
+  };
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
