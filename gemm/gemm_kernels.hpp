@@ -17,6 +17,7 @@
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
 #include "weft/gemm/stream.hpp"
+#include "weft/gemm/tile_grid.hpp"
 #include "weft/gemm/turned_matrices.hpp"
 #include "weft/gemm/wgmma_store.hpp"
 #include "weft/gemm/widened_matrix.hpp"
