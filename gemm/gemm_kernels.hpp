@@ -14,7 +14,6 @@
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
-#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_kernel.hpp"
 #include "weft/gemm/turned_matrices.hpp"
 #include "weft/gemm/wgmma_store.hpp"
@@ -91,15 +90,6 @@ struct WgmmaGemmParams<Listed<PolicyT>> {
   typename ListOf<PolicyT>::Params schedule;
   WgmmaPlan plan;
 };
-
-// The same with config.stream.
-template <class PolicyT>
-struct StreamedGemmParams : WgmmaGemmParams<PolicyT> {
-  StreamParams stream;
-};
-template <class PolicyT>
-using WgmmaGemmParamsOf =
-    std::conditional_t<kStreamed<PolicyT>, StreamedGemmParams<PolicyT>, WgmmaGemmParams<PolicyT>>;
 
 inline namespace WEFT_BACKEND {
 
@@ -179,7 +169,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
 
 template <class PolicyT>
 struct WgmmaGemmParts {
-  using Params = WgmmaGemmParamsOf<PolicyT>;
+  using Params = WgmmaGemmParams<PolicyT>;
   using Scheduler = GemmGrid<PolicyT, BandedTileGrid>;
   static constexpr bool kWidensA = CheckedGemmPolicy<PolicyT>::kWgmmaWidensA;
   static constexpr bool kWidensB = CheckedGemmPolicy<PolicyT>::kWgmmaWidensB;

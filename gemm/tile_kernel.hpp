@@ -34,7 +34,6 @@
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/pipeline.hpp"
 #include "weft/gemm/split_sums.hpp"
-#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile.hpp"
 #include "weft/gemm/tile_grid.hpp"
 
@@ -115,14 +114,6 @@ struct TileKernel {
   static_assert(!kListed || kSplit == 1,
                 "weft: config.split of a product of Listed is 1: its products are tiles enough");
 
-  // Whether blocks take parts of the last tiles' slices, with Params::stream.
-  static constexpr bool kStreamed = requires { requires Mainloop::kStreamed; };
-  static_assert(
-      !kStreamed || requires(const Params p) { p.stream; },
-      "weft: config.stream is of matrix products, false in convolutions");
-  static_assert(!kStreamed || kSplit == 1,
-                "weft: config.stream takes a config.split of 1: slices are divided already");
-
   // Sets of warpgroups that take a block's tiles in turn.
   static constexpr int kTurns = [] {
     if constexpr (requires { Mainloop::kTurns; }) {
@@ -176,14 +167,9 @@ struct TileKernel {
   struct ClusterStorage : BlockStorage {
     typename SplitSums<Mma>::Shared split;
   };
-  template <class Mma>
-  struct StreamStorage : BlockStorage {
-    typename StreamSums<Mma>::Shared stream;
-  };
-  using SharedStorage = typename std::conditional_t<
-      (kSplit > 1), std::type_identity<ClusterStorage<Mainloop>>,
-      std::conditional_t<kStreamed, std::type_identity<StreamStorage<Mainloop>>,
-                         std::type_identity<BlockStorage>>>::type;
+  using SharedStorage =
+      typename std::conditional_t<(kSplit > 1), std::type_identity<ClusterStorage<Mainloop>>,
+                                  std::type_identity<BlockStorage>>::type;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kSpecialised) {
@@ -260,29 +246,19 @@ struct TileKernel {
       if (t.tid() == Mainloop::kThreads) t.PrefetchTensorMap(p.b.map);
     }
     if constexpr (kSplit > 1) SplitSums<Mainloop>::Begin(t, shared.split);
-    if constexpr (kStreamed) StreamSums<Mainloop>::Begin(t, shared.stream, p.tiles, p.slices);
     Pipeline::Begin(t, shared.stages, p.ring);
     if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
-    const auto& slices = [&]() -> decltype(auto) {
+    const SliceRange slices = [&] {
       if constexpr (kListed) {
         return SliceRange{};  // each tile has its own
-      } else if constexpr (kStreamed) {
-        return (shared.stream.share);
       } else {
         return Mainloop::SlicesOf(t, p.slices);
       }
     }();
-    // A block's turns: tiles, or numbers of its StreamShare.
-    const int first = kStreamed ? 0 : t.block_x() / kSplit;
-    const int step = kStreamed ? 1 : t.grid_x() / kSplit;
-    const auto turns = [&] {
-      if constexpr (kStreamed) {
-        return slices.Turns();
-      } else {
-        return p.tiles;
-      }
-    };
+    // A block's tiles.
+    const int first = t.block_x() / kSplit;
+    const int step = t.grid_x() / kSplit;
     typename Pipeline::Turn turn;
     const int producer = t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
     if (producer >= 0) {
@@ -291,12 +267,12 @@ struct TileKernel {
         if (producer >= Pipeline::kFirstFillWarp && Fills(p)) {
           typename Parts::Filler filler(t, p, shared.stages.fill);
           WEFT_NO_UNROLL
-          for (int i = first; i < turns(); i += step) {
-            const auto tile = TileAt(p, slices, i);
+          for (int i = first; i < p.tiles; i += step) {
+            const auto tile = Parts::Scheduler::At(p.schedule, i);
             if constexpr (kSparse) {
               if (!tile.exists) continue;
             }
-            const SliceRange range = SlicesOf(t, slices, OwnOf(p, tile), i);
+            const SliceRange range = SlicesOf(t, slices, OwnOf(p, tile));
             filler.Aim(t, tile, range.begin);
             Pipeline::Fill(t, shared.stages, p.ring, range, turn, filler);
           }
@@ -306,14 +282,14 @@ struct TileKernel {
         if constexpr (kReads) t.WaitForEarlierGrids();
         if constexpr (kMaps && !kBrings) {
           if (producer > 0) {
-            typename Parts::OperandA a(p.a, TileAt(p, slices, first));
-            Pipeline::Prefetch(t, p.ring, producer, a, SlicesOf(t, slices, p, first));
+            typename Parts::OperandA a(p.a, Parts::Scheduler::At(p.schedule, first));
+            Pipeline::Prefetch(t, p.ring, producer, a, SlicesOf(t, slices, p));
           }
         }
         int early = p.early;  // slices of filters that are fetched before the wait
         WEFT_NO_UNROLL
-        for (int i = first; i < turns(); i += step) {
-          const auto tile = TileAt(p, slices, i);
+        for (int i = first; i < p.tiles; i += step) {
+          const auto tile = Parts::Scheduler::At(p.schedule, i);
           if constexpr (kSparse) {
             if (!tile.exists) continue;
           }
@@ -324,7 +300,7 @@ struct TileKernel {
           }
           typename Parts::OperandA a(own.a, tile);
           typename Parts::OperandB b(own.b, tile);
-          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, SlicesOf(t, slices, own, i),
+          Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, SlicesOf(t, slices, own),
                             early, turn);
           early = -1;
         }
@@ -339,7 +315,9 @@ struct TileKernel {
     if constexpr (kTrade) t.template SetMaxRegInc<Mainloop::kRegisters>();
     if constexpr (kBrings && !kReads) {
       // The first tile's before earlier kernels have ended, if they do not write it.
-      if (p.early > 0 && first < turns()) Bring(p, shared, t, TileAt(p, slices, first), turn);
+      if (p.early > 0 && first < p.tiles) {
+        Bring(p, shared, t, Parts::Scheduler::At(p.schedule, first), turn);
+      }
     }
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
@@ -353,16 +331,15 @@ struct TileKernel {
       if (set > 0) Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Fills(p), turn);
     }
     WEFT_NO_UNROLL
-    for (int i = own_first; i < turns(); i += kTurns * step) {
-      const auto tile = TileAt(p, slices, i);
+    for (int i = own_first; i < p.tiles; i += kTurns * step) {
+      const auto tile = Parts::Scheduler::At(p.schedule, i);
       if constexpr (kSparse) {
         if (t.WarpUniform(int{tile.exists}) == 0) continue;
       }
       const auto& own = OwnOf(p, tile);
       const auto& output = own.output;
       if constexpr (kBrings) Bring(p, shared, t, tile, turn);
-      // Of another product, maybe; or no registers are left for it beside those that complete a tile.
-      if constexpr (kListed || kStreamed) kept = {};
+      if constexpr (kListed) kept = {};  // of another product, maybe
       const int m = FirstRow(output, tile), n = tile.n * (Mainloop::kBlockN / kStack);
       typename Mainloop::Accumulators acc;
       const auto prepare = [&] {
@@ -373,38 +350,26 @@ struct TileKernel {
       const auto begin = [&] {
         if constexpr (kStaged) Parts::Epilogue::Begin(t, shared.epilogue, output, tile, m, n);
       };
-      if constexpr (kStreamed) {
-        const SliceRange range = slices.Slices(i);
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, range, acc, turn, Fills(p), [] {});
-        if ((range.begin == 0 && range.end == range.all) ||
-            StreamSums<Mainloop>::Add(t, p.stream, shared.stream, i, acc)) {
-          begin();
-          prepare();
-          Store(output, shared, t, tile, m, n, kept, acc);
-        }
-        t.BarSync(1 + Mainloop::Map::Group(t), 128);  // as below
+      begin();
+      // The first tile's operands are still under way, later ones' products take the time.
+      const bool now = kSplit > 1 || i == own_first;
+      if (now) prepare();
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own), acc, turn,
+                        Fills(p), [&] {
+                          if (!now) prepare();
+                        });
+      if constexpr (kSplit > 1) {
+        typename Mainloop::OwnSums sums;
+        const bool is_last = i + step >= p.tiles;
+        SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, sums);
+        Store(output, shared, t, tile, m, n, kept, sums);
+        // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
+        // the next tile's products one by one.
+        t.BarSync(1 + Mainloop::Map::Group(t), 128);
       } else {
-        begin();
-        // The first tile's operands are still under way, later ones' products take the time.
-        const bool now = kSplit > 1 || i == own_first;
-        if (now) prepare();
-        Pipeline::Consume(t, shared.stages, p.ring, mainloop, SlicesOf(t, slices, own, i), acc,
-                          turn, Fills(p), [&] {
-                            if (!now) prepare();
-                          });
-        if constexpr (kSplit > 1) {
-          typename Mainloop::OwnSums sums;
-          const bool is_last = i + step >= turns();
-          SplitSums<Mainloop>::Add(t, shared.split, acc, round++, is_last, sums);
-          Store(output, shared, t, tile, m, n, kept, sums);
-          // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
-          // the next tile's products one by one.
-          t.BarSync(1 + Mainloop::Map::Group(t), 128);
-        } else {
-          Store(output, shared, t, tile, m, n, kept, acc);
-          if constexpr (kTurns > 1) {
-            Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Fills(p), turn);
-          }
+        Store(output, shared, t, tile, m, n, kept, acc);
+        if constexpr (kTurns > 1) {
+          Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Fills(p), turn);
         }
       }
     }
@@ -416,22 +381,12 @@ struct TileKernel {
     Pipeline::Bring(t, shared.stages, p.ring, typename Parts::OperandB(p.b, tile), turn);
   }
 
-  // Of a turn of a block: its tile, and its slices of that. slices: a SliceRange, or a StreamShare.
-  template <class Slices>
-  WEFT_DEVICE static auto TileAt(const Params& p, const Slices& slices, int turn) {
-    if constexpr (kStreamed) {
-      return Parts::Scheduler::At(p.schedule, slices.Tile(turn));
-    } else {
-      return Parts::Scheduler::At(p.schedule, turn);
-    }
-  }
-  template <class Slices, class Own>
-  WEFT_DEVICE static decltype(auto) SlicesOf(arch::Thread t, const Slices& slices, const Own& own,
-                                             int turn) {
+  // The slices of a tile: of a list its product's, else `slices`, the same for all tiles.
+  template <class Own>
+  WEFT_DEVICE static decltype(auto) SlicesOf(arch::Thread t, const SliceRange& slices,
+                                             const Own& own) {
     if constexpr (kListed) {
       return Mainloop::SlicesOf(t, own.slices);
-    } else if constexpr (kStreamed) {
-      return slices.Slices(turn);
     } else {
       return (slices);
     }
