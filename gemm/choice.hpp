@@ -90,9 +90,9 @@ constexpr bool AsksNoMore(const TileDescription& a, const TileDescription& b) {
 template <std::size_t kCount>
 constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription, kCount>& tiles) {
   const auto area = [](const TileDescription& c) { return c.threadblock.m * c.threadblock.n; };
-  // Plain tiles before those that share, stack or divide.
+  // Plain tiles before those that share or stack.
   const auto rank = [](const TileDescription& c) {
-    return std::pair(c.split > 1 || c.turns > 1 || c.stack > 1 || c.stream, c.threadblock.m);
+    return std::pair(c.split > 1 || c.turns > 1 || c.stack > 1, c.threadblock.m);
   };
   std::array<bool, kCount> on_cpu = {};
   std::size_t largest = kCount;

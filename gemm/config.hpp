@@ -38,7 +38,6 @@ struct TileDescription {
   Alignment alignment;
   int blocks_per_sm = 0;  // wgmma_sm90
   int split = 1;          // wgmma_sm90
-  bool stream = false;    // wgmma_sm90
   int stack = 1;          // wgmma_sm90
   int turns = 1;          // wgmma_sm90
 
@@ -182,14 +181,11 @@ struct WgmmaSm90Config {
   // Blocks of a cluster that share the slices of a tile, 1, 2, 4 or 8, for problems of few tiles:
   // each multiplies some, and stores every split-th of warp.m, a multiple of 8.
   int split = 1;
-  // Of matrix products: whether the slices of the last tiles are divided evenly among all blocks
-  // (gemm/stream.hpp), for tiles that leave the last wave mostly idle. Runs want args.workspace.
-  bool stream = false;
   // Of convolutions with few channels, 1 or 2: output rows that the columns of a tile hold. With 2,
   // threadblock.n is 64, 32 channels of two rows each (conv/stacked_taps.hpp).
   int stack = 1;
   // Sets of warpgroups, 1 or 2, that take a block's tiles in turn: while one stores its tile, the other
-  // multiplies the next. Not with split or stream, nor in products of Listed and Grouped.
+  // multiplies the next. Not with split, nor in products of Listed and Grouped.
   int turns = 1;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
@@ -204,9 +200,7 @@ struct WgmmaSm90Config {
     int blocks_per_sm = 1;
     Alignment alignment = {16, 16};
     int registers = 0;
-    int split = 1;
-    bool stream = false;
-    int stack = 1, turns = 1;
+    int split = 1, stack = 1, turns = 1;
   };
   constexpr WgmmaSm90Config(const Fields& f)  // NOLINT(runtime/explicit)
       : threadblock(f.threadblock),
@@ -215,12 +209,11 @@ struct WgmmaSm90Config {
         alignment(f.alignment),
         registers(f.registers),
         split(f.split),
-        stream(f.stream),
         stack(f.stack),
         turns(f.turns) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop, threadblock, warp,  {},   {warp.m, 64, 32}, 2, alignment, blocks_per_sm,
-            split,     stream,      stack, turns};
+    return {kMainloop,     threadblock, warp,  {},   {warp.m, 64, 32}, 2, alignment,
+            blocks_per_sm, split,       stack, turns};
   }
 };
 
@@ -257,12 +250,6 @@ constexpr ConfigT WithRegisters(ConfigT config, int registers) {
 // `config` for clusters of `split` blocks to a tile.
 constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
   config.split = split;
-  return config;
-}
-
-// `config` with the slices of the last tiles divided among all blocks.
-constexpr WgmmaSm90Config WithStream(WgmmaSm90Config config) {
-  config.stream = true;
   return config;
 }
 

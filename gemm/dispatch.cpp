@@ -107,7 +107,6 @@ std::string TileName(const TileDescription& c) {
   if (c.mainloop == Mainloop::kWgmmaSm90) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
     if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
-    if (c.stream) absl::StrAppend(&name, ", tiles divided");
     if (c.stack > 1) absl::StrAppend(&name, ", of ", c.stack, " output rows");
     if (c.turns > 1) absl::StrAppend(&name, ", taken in turn by ", c.turns, " sets of warpgroups");
   } else if (has_stages) {

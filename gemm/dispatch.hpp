@@ -147,13 +147,6 @@ class Dispatch<Family<Policies...>> {
   std::int64_t dst_size() const { return First(plan()).dst_size(); }
   std::int64_t dst_bytes() const { return First(plan()).dst_bytes(); }
 
-  // Of products: the most bytes of args.workspace that a tile which may run wants.
-  std::int64_t workspace_size() const {
-    std::int64_t most = plan().workspace_bytes;
-    for (const Planned& other : choice_.others) most = (std::max)(most, other.plan.workspace_bytes);
-    return most;
-  }
-
   // The chosen policy's place in the family and its tile.
   int index() const { return choice_.chosen.index; }
   TileDescription config() const { return Configs()[index()]; }

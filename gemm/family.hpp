@@ -126,24 +126,6 @@ template <template <class> class With, class... Policies>
 struct UndividedOf<With, Family<Policies...>>
     : Joined<std::conditional_t<kDividesTiles<Policies>, Family<>, Family<With<Policies>>>...> {};
 
-template <class PolicyT>
-inline constexpr bool kMayStream = [] {
-  if constexpr (requires { PolicyT::config.stream; }) {
-    return !kDividesTiles<PolicyT>;
-  } else {
-    return false;
-  }
-}();
-
-template <class Functor>
-struct StreamedOf;
-template <class... Policies>
-struct StreamedOf<Family<Policies...>>
-    : Joined<Family<Policies...>,
-             typename std::conditional_t<kMayStream<Policies>,
-                                         std::type_identity<Family<Streamed<Policies>>>,
-                                         std::type_identity<Family<>>>::type...> {};
-
 }  // namespace internal
 
 // Policy kIndex of the kSize policies of FamilyT, for weft_add_family().
@@ -163,12 +145,6 @@ template <FamilyOfProducts FamilyT>
 using GroupedFamily = typename internal::UndividedOf<Grouped, FamilyT>::type;
 template <FamilyOfProducts FamilyT>
 using ListedFamily = typename internal::UndividedOf<Listed, FamilyT>::type;
-
-// The policies of a family of products, and behind them those of wgmma_sm90 without a split or turns once
-// more with config.stream, which take the runs whose args.workspace is not null. The model's prediction of
-// these has not been compared with a GPU.
-template <class Functor>
-using StreamedFamily = typename internal::StreamedOf<Functor>::type;
 
 // Instantiating this checks a family and each of its policies; each failure is one sentence.
 template <class... Policies>

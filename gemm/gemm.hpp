@@ -102,9 +102,6 @@ struct GemmArguments {
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
   NumbersPointer<std::int32_t> ends = nullptr;
-  // With config.stream only: op.workspace_size() bytes where A and C are, 16-byte aligned, zeros before the first
-  // run. A run leaves it so that the next one can use it; no other may while it runs.
-  void* workspace = nullptr;
   // With LoadA, LoadB: the functors, for those that have run-time values.
   LoadA load_a{};
   LoadB load_b{};
@@ -151,9 +148,6 @@ class Gemm {
   }
 
   const GemmProblem& problem() const { return plan_.problem; }
-
-  // Bytes of args.workspace; 0 but with config.stream.
-  std::int64_t workspace_size() const { return plan_.workspace_bytes; }
 
   // How the work is cut into blocks.
   const PlanCounts& counts() const { return plan_.counts; }
@@ -203,7 +197,7 @@ class Gemm {
     }
     if (problem().IsEmpty()) return absl::OkStatus();
     const Tensors t = TensorsOf(args);
-    constexpr int kOperands = kGrouped<PolicyT> || kStreamed<PolicyT> ? 3 : 2;
+    constexpr int kOperands = kGrouped<PolicyT> ? 3 : 2;
     return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kOperands), t.c,
                                 t.epilogue);
   }
@@ -222,7 +216,7 @@ class Gemm {
 
   // What a run reads and writes.
   struct Tensors {
-    TensorArgument operands[3];  // a, b, and the ends of Grouped or the workspace of config.stream
+    TensorArgument operands[3];  // a, b, and the ends of Grouped
     TensorArgument c;
     EpilogueArguments epilogue;
   };
@@ -258,19 +252,14 @@ class Gemm {
                                          : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
     all.operands[1] = kLinesOfB<PolicyT> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
                                          : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
-    TensorArgument& more = all.operands[2];
     if constexpr (kGrouped<PolicyT>) {
-      more.field = "ends", more.address = args.ends, more.alignment = alignof(std::int32_t);
-      more.given = args.ends.given();
-      more.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
-      more.if_null =
+      TensorArgument& ends = all.operands[2];
+      ends.field = "ends", ends.address = args.ends, ends.alignment = alignof(std::int32_t);
+      ends.given = args.ends.given();
+      ends.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
+      ends.if_null =
           "is null; give the address of one number for each of problem.batch groups, the row "
           "behind its last one";
-    } else if constexpr (kStreamed<PolicyT>) {
-      more.field = "workspace", more.address = args.workspace, more.alignment = 16;
-      more.line_bytes = workspace_size();
-      more.if_null =
-          "is null; give the address of workspace_size() bytes, zeros before the first run";
     }
     const auto result = [&](int element_bytes, int alignment) {
       return Batched({.field = "c",
@@ -300,20 +289,14 @@ class Gemm {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     if (problem().IsEmpty()) return absl::OkStatus();
     Launch launch;
-    launch.grid = {plan_.blocks, 1, 1};
+    launch.grid = {plan_.tiles, 1, 1};
     if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
-      WgmmaGemmParamsOf<PolicyT> p;
+      WgmmaGemmParams<PolicyT> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(PolicyT::config.threadblock), &p.schedule);
       p.ring = plan_.engine.ring;
       p.plan = plan_.engine.plan;
       p.tiles = plan_.tiles;
-      if constexpr (kStreamed<PolicyT>) {
-        constexpr int kGroups = GemmKernel<PolicyT>::Mainloop::kGroups;
-        p.stream.arrived = static_cast<std::int32_t*>(args.workspace);
-        p.stream.sums =
-            static_cast<std::uint8_t*>(args.workspace) + StreamArrivedBytes(plan_.blocks, kGroups);
-      }
       launch.params = &p;
       return start(launch);
     } else {

@@ -16,7 +16,6 @@
 #include "weft/gemm/mma_sm80.hpp"
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
-#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_grid.hpp"
 #include "weft/gemm/turned_matrices.hpp"
 #include "weft/gemm/wgmma_store.hpp"
@@ -93,15 +92,6 @@ struct WgmmaGemmParams<Listed<PolicyT>> {
   typename ListOf<PolicyT>::Params schedule;
   WgmmaPlan plan;
 };
-
-// The same with config.stream.
-template <class PolicyT>
-struct StreamedGemmParams : WgmmaGemmParams<PolicyT> {
-  StreamParams stream;
-};
-template <class PolicyT>
-using WgmmaGemmParamsOf =
-    std::conditional_t<kStreamed<PolicyT>, StreamedGemmParams<PolicyT>, WgmmaGemmParams<PolicyT>>;
 
 inline namespace WEFT_BACKEND {
 
@@ -181,7 +171,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
 
 template <class PolicyT>
 struct WgmmaGemmParts : PartsTraits {
-  using Params = WgmmaGemmParamsOf<PolicyT>;
+  using Params = WgmmaGemmParams<PolicyT>;
   using Scheduler = GemmGrid<PolicyT, BandedTileGrid>;
   static constexpr bool kWidensA = CheckedGemmPolicy<PolicyT>::kWgmmaWidensA;
   static constexpr bool kWidensB = CheckedGemmPolicy<PolicyT>::kWgmmaWidensB;

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "weft/gemm/argument_checks.hpp"
-#include "weft/gemm/stream.hpp"
 #include "weft/gemm/tile_grid.hpp"
 #include "weft/layouts/formats.hpp"
 
@@ -188,20 +187,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
         "gemm: blocks=%.0f exceeds %d; use a larger threadblock tile", tiles, kMostBlocks));
   }
   plan.tile_rows = Int32(rows);
-  plan.tiles = plan.blocks = Int32(products * rows * plan.counts.tiles_n);
-  if (f.config.stream) {
-    const std::int64_t slices = plan.counts.slices;
-    if (const std::int64_t most = kMostBlocks / (2 * kMostStreamBlocks); slices > most) {
-      return absl::OutOfRangeError(absl::StrCat(
-          "gemm: k=", checked->k, " has ", slices, " slices, more than the ", most,
-          " of config.stream; use a larger config.threadblock.k or split the product"));
-    }
-    plan.blocks = Int32(std::min<std::int64_t>(plan.tiles * slices, kMostStreamBlocks));
-    const TileDescription& c = f.config;
-    plan.workspace_bytes =
-        StreamBytes(plan.blocks, c.threadblock.m / c.warp.m * (c.threadblock.n / c.warp.n),
-                    std::int64_t{c.threadblock.m} * c.threadblock.n);
-  }
+  plan.tiles = Int32(products * rows * plan.counts.tiles_n);
   if (f.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
@@ -264,9 +250,7 @@ std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
   const PlanCounts& counts = plan.counts;
   const TileDescription& c = f.config;
   if (counts.blocks() == 0) return "nothing to do: C has no elements";
-  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split)
-                               : c.stream  ? "tiles divided among "
-                                           : "";
+  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const std::string batch = f.grouped            ? absl::StrFormat("%d groups of ", counts.batches)
                             : counts.batches > 1 ? absl::StrFormat("batch of %d x ", counts.batches)
                                                  : "";

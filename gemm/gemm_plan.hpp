@@ -32,16 +32,12 @@ struct GemmPlan {
   GemmProblem problem;  // with its leading dimensions and strides
   PlanCounts counts;    // of Grouped: as if all groups had the same number of rows
   // What a scheduler is made of: rows of tiles of a product, those of all groups together with Grouped;
-  // and how many tiles there are.
+  // and how many tiles there are, which is as many blocks as are started at most.
   std::int32_t tile_rows = 0, tiles = 0;
-  // Blocks to start at most: as many as tiles, but with config.stream, where blocks share tiles; and the bytes of
-  // the workspace that these have room in.
-  std::int32_t blocks = 0;
-  std::int64_t workspace_bytes = 0;
   WgmmaGemmPlan engine;  // wgmma_sm90
 };
 
-// As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks, and for more slices than config.stream can count.
+// As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
 
 // The counts of a list of products as those of one: the tiles of all, with as many slices as these have on

@@ -157,16 +157,6 @@ inline constexpr bool kListed = false;
 template <class PolicyT>
 inline constexpr bool kListed<Listed<PolicyT>> = true;
 
-// PolicyT with config.stream, for families.
-template <class PolicyT>
-struct Streamed : PolicyT {
-  static constexpr auto config = WithStream(PolicyT::config);
-};
-template <class PolicyT>
-inline constexpr bool kStreamed = requires {
-  requires PolicyT::config.stream;
-};
-
 template <class PolicyT>
 concept MatrixPolicy = requires {
   typename PolicyT::LayoutA;
@@ -247,9 +237,6 @@ requires(HasGemmMembers<PolicyT>) struct CheckedGemmPolicy<PolicyT> {
            (std::is_same_v<Element, Half> && (kMainloop == Mainloop::kMmaSm80 || kWgmma))),
       "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half and an "
       "MmaSm80Config or WgmmaSm90Config, or the type that its Elements are summed in anyway");
-  static_assert(!kStreamed<PolicyT> || (!kGrouped<PolicyT> && !kListed<PolicyT>),
-                "weft: config.stream is false in a Grouped or Listed GEMM: only the device, or the "
-                "list, knows how many slices there are");
   static_assert(!kWgmma || PolicyT::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(

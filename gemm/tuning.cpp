@@ -117,7 +117,7 @@ std::string PolicyName(const TileDescription& c) {
           ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
       : c.mainloop == Mainloop::kWgmmaSm90
           ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "",
-                         c.stream ? "_k" : "", c.stack > 1 ? absl::StrCat("_t", c.stack) : "",
+                         c.stack > 1 ? absl::StrCat("_t", c.stack) : "",
                          c.turns > 1 ? absl::StrCat("_p", c.turns) : "")
           : absl::StrCat("s", c.stages);
   return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", MainloopName(c.mainloop),

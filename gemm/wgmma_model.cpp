@@ -65,13 +65,10 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const int split = config.split;
   const double places = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
   const double room = places * sms / 132.0 * together;
-  // Whether all blocks have as much to do; there are parts of tiles then.
-  const bool divided = config.stream && std::fmod(tiles, room) != 0.0;
-  const double turns = divided ? tiles / room : std::ceil(tiles / room);  // of the busiest block
-  const double per_sm = divided || split > 1 ? turns * together : std::ceil(tiles / sms);
-  const double rounds = divided ? turns : std::ceil(per_sm / together);
-  if (divided) result->busy = 1.0;
-  const double blocks = divided ? room : split * std::min(tiles, room);
+  const double turns = std::ceil(tiles / room);  // of the busiest block
+  const double per_sm = split > 1 ? turns * together : std::ceil(tiles / sms);
+  const double rounds = std::ceil(per_sm / together);
+  const double blocks = split * std::min(tiles, room);
 
   const double all = std::max(1, counts.slices), slices = std::ceil(all / split);
   const double share = slices / all;
@@ -128,17 +125,14 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
   // for all, meet the kernel before on most: the others then get two.
   const bool uneven = split == 1 && together > 1 && 2.0 * blocks > sms && blocks < 0.95 * sms;
-  const double sharers = divided || uneven ? together : std::min(per_sm, together);
+  const double sharers = uneven ? together : std::min(per_sm, together);
   const auto shared = [&](double clocks) {
     if (sharers <= 1.0) return clocks;
     return Overlapped(c.shared_overlap,
                       {clocks, sharers * of.products, sharers * of.stores, sharers * of.issue});
   };
-  // Of divided tiles a part is left and another one fetched, through the L2: not fitted.
   const double exchange =
-      divided      ? sharers * (2.0 * c.meet + 2.0 * 4.0 * outputs / c.exchanged)
-      : split == 1 ? 0.0
-                   : turns * (c.meet + 4.0 * outputs / c.exchanged * (split - 1) / split);
+      split == 1 ? 0.0 : turns * (c.meet + 4.0 * outputs / c.exchanged * (split - 1) / split);
 
   const double compute = (shared(alone) + (rounds - 1.0) * shared(next) + exchange) / gpu.clock_mhz;
   const double loaded = tiles * split * steps * bytes_of_step;

@@ -105,7 +105,6 @@ class WgmmaSm90Mainloop : public MainloopTraits {
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
-  static constexpr bool kStreamed = kConfig.stream;
   static constexpr bool kFills = requires { requires Spec::kFills; };
   static constexpr int kFillWarps = [] {
     if constexpr (requires { Spec::kFillWarps; }) {
@@ -141,9 +140,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
   static constexpr int kOwnN = kN / kSplit;     // rows of a warpgroup that are a block's to store
   static constexpr int kTurns = kConfig.turns;  // sets of warpgroups that take tiles in turn
-  static_assert((kTurns == 1 || kTurns == 2) && (kTurns == 1 || (kSplit == 1 && !kStreamed)),
-                "weft: config.turns of wgmma_sm90 is 1 or 2, and with 2 config.split is 1 and "
-                "config.stream false");
+  static_assert((kTurns == 1 || kTurns == 2) && (kTurns == 1 || kSplit == 1),
+                "weft: config.turns of wgmma_sm90 is 1 or 2, and with 2 config.split is 1");
   static constexpr int kGroupsN = kTile.n / kWarp.n;
   static constexpr int kTileGroups = kTile.m / kWarp.m * kGroupsN;  // that share a tile
   static constexpr int kGroups = kTurns * kTileGroups;
@@ -208,7 +206,6 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
                                      CeilDiv(kStagedBytes, 1024) * 1024 -
                                      CeilDiv(kReceivedBytes, 1024) * 1024 - (kFills ? 1024 : 0) -
-                                     (kConfig.stream ? 1024 : 0) -  // StreamSums
                                      (kGathers ? CeilDiv(32 * kTile.m, 1024) * 1024 : 0);
 
   struct Map {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -32,7 +31,7 @@ ABSL_FLAG(std::vector<std::string>, only, {},
           "measure the tiles whose type, name and layout of A (s8 wgmma_sm90_128x256x128... "
           "row-major A) contain one of these parts, which commas separate");
 ABSL_FLAG(std::vector<std::string>, skip, {},
-          "leave out lines of gemms.def whose name contains one of these parts, such as Streamed");
+          "leave out lines of gemms.def whose name contains one of these parts, such as HalfSum");
 ABSL_FLAG(
     double, near, 0,
     "measure only tiles that the model expects within this factor of the best of the product; "
@@ -220,15 +219,13 @@ class Bench {
       const auto op = Op::CreateAt(problem, tile.index);
       tile.fits = op.ok();
       if (!op.ok()) continue;
-      WEFT_LET(const auto workspace, MakeWorkspace(op->workspace_size()));
-      tile.contestant.enqueue = [op = *op, this, &sets, workspace](int set) {
+      tile.contestant.enqueue = [op = *op, this, &sets](int set) {
         const Set& s = sets[set];
         const DeviceBuffer& own_a = MatrixA::kOwnMemory ? s.a_memory : s.a;
         const DeviceBuffer& own_b = MatrixB::kOwnMemory ? s.b_memory : s.b;
         return op.Run({.a = own_a.template as<typename MatrixA::Memory>(),
                        .b = own_b.template as<typename MatrixB::Memory>(),
-                       .c = s.c.template as<Sum>(),
-                       .workspace = workspace->data()},
+                       .c = s.c.template as<Sum>()},
                       watch().stream());
       };
       // With nothing of another's left in the buffer.

@@ -3,12 +3,9 @@
 
 #if WEFT_HAVE_CUDA
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,13 +22,6 @@ struct Set {
   // What we read where it is not what the peer does.
   DeviceBuffer a_memory, b_memory;
 };
-
-// What a product's args.workspace wants, zeros.
-inline absl::StatusOr<std::shared_ptr<DeviceBuffer>> MakeWorkspace(std::int64_t bytes) {
-  WEFT_LET(DeviceBuffer buffer, DeviceBuffer::Create(std::max<std::int64_t>(bytes, 16)));
-  WEFT_TRY(buffer.Fill(0));
-  return std::make_shared<DeviceBuffer>(std::move(buffer));
-}
 
 // Of a policy: s8; f16_sums_f16 of halves whose sums are halves; f16_to_f16 where C holds sums that were
 // rounded. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which has no

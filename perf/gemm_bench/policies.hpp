@@ -54,15 +54,6 @@ using HalfToHalfRowRow = gemm::HalfGemmFamily<RoundedTo<Half>, Row, Row>;
 using HalfToHalfColumnColumn = gemm::HalfGemmFamily<RoundedTo<Half>, Column, Column>;
 using Bfloat16ToBfloat16RowColumn = gemm::Bfloat16GemmFamily<RoundedTo<Bfloat16>>;
 
-// Tiles with config.stream alone; those without are above.
-template <class Element, class Sum>
-using StreamedTiles = gemm::Family<
-    gemm::Streamed<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<128, 256, 128, 128, 128>>>,
-    gemm::Streamed<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<256, 128, 128, 256, 64>>>,
-    gemm::Streamed<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<128, 128, 128, 128, 64>>>>;
-using HalfStreamed = StreamedTiles<Half, float>;
-using S8Streamed = StreamedTiles<std::int8_t, std::int32_t>;
-
 using FloatRowColumn = gemm::FloatGemmFamily<Sums<float>>;
 using FloatRowRow = gemm::FloatGemmFamily<Sums<float>, Row, Row>;
 using FloatColumnRow = gemm::FloatGemmFamily<Sums<float>, Column, Row>;

@@ -23,9 +23,6 @@ using FuzzDouble =
     TypedGemm<double, ColumnMajor, ColumnMajor, ColumnMajor, Chain<ToSums<double>>, FmaTile<8, 8>>;
 using FuzzWgmma = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, FuzzedInt8,
                             WgmmaTile<64, 64, 128, 32, 64, 8>>;
-using FuzzStreamed =
-    Streamed<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, Chain<ToSums<std::int32_t>>,
-                       WgmmaTile<64, 64, 32, 64, 64, 4>>>;
 
 namespace {
 
@@ -110,9 +107,8 @@ void FuzzProblems(std::uint32_t seed, int count = 3000, int runs = 5) {
         ExpectGemmRefusal(op.status(), p, changed);
       } else {
         EXPECT_FALSE(op->Describe().empty());
-        EXPECT_GE(op->workspace_size(), 0);
         EXPECT_EQ(op->CheckArguments({}).ok(), p.IsEmpty());
-        if (ran < runs && !kStreamed<P> && IsSmall(op->problem())) {
+        if (ran < runs && IsSmall(op->problem())) {
           ++ran;
           ExpectProduct<P>(p, seed, true);
         }
@@ -121,7 +117,7 @@ void FuzzProblems(std::uint32_t seed, int count = 3000, int runs = 5) {
     }
     EXPECT_GT(refused, count / 4);
     EXPECT_LT(refused, count);
-    EXPECT_EQ(ran, kStreamed<P> ? 0 : runs);
+    EXPECT_EQ(ran, runs);
   }
 }
 
@@ -148,8 +144,6 @@ void FuzzArguments(const GemmProblem& problem, std::uint32_t seed,
   const GemmProblem& p = op.problem();
   const Product<typename P::Element, Epilogue> product(p, kOrdersOf<P>, seed, true, false, ends);
   Args good = product.template Args<Args>();
-  const OperatorMemory<std::uint8_t> workspace(std::vector<std::uint8_t>(op.workspace_size()));
-  if (op.workspace_size() > 0) good.workspace = workspace.get();
   ASSERT_TRUE(op.CheckArguments(good).ok()) << op.CheckArguments(good);
 
   // Of C its first line: between lines there may be other tensors.
@@ -201,11 +195,8 @@ void FuzzArguments(const GemmProblem& problem, std::uint32_t seed,
   } else {
     breaks.Unread("ends", &Args::ends);
   }
-  if constexpr (kStreamed<P>) {
-    breaks.Pointer("workspace", good, &Args::workspace, op.workspace_size(), 16);
-  }
   const auto read = [&] { return product.Result(); };
-  if constexpr (!kGrouped<P> && !kStreamed<P>) {
+  if constexpr (!kGrouped<P>) {
     if (listed) {
       const Product<typename P::Element, Epilogue> other(p, kOrdersOf<P>, seed, true, false);
       const SecondOfList<P> second = {Gemm<Listed<P>>::Create({problem, problem}).value(),
@@ -222,7 +213,6 @@ TEST(GemmFuzz, Problems) {
   FuzzProblems<FuzzHalf>(200);
   FuzzProblems<FuzzDouble>(300);
   FuzzProblems<FuzzWgmma>(400);
-  FuzzProblems<FuzzStreamed>(500);
 }
 
 TEST(GemmFuzz, Arguments) {
@@ -231,7 +221,6 @@ TEST(GemmFuzz, Arguments) {
     FuzzArguments<FuzzHalf>(p, 2);
     FuzzArguments<FuzzDouble>(p, 3);
     FuzzArguments<FuzzWgmma>(p, 4);
-    FuzzArguments<FuzzStreamed>(p, 5);
   }
 }
 

@@ -171,26 +171,6 @@ TEST(GemmDispatch, TheModelAsksThePlan) {
   EXPECT_EQ(skinny.config().threadblock.m, 32) << skinny.Describe();
 }
 
-// Where the last wave is mostly idle, and long enough to pay for parts of tiles.
-TEST(GemmDispatch, Streams) {
-  using Op = Dispatch<StreamedFamily<
-      Family<TiledGemm<Half, Chain<ToSums<float>>, WgmmaTileOf<128, 256, 128, 128, 128>>,
-             TiledGemm<Half, Chain<ToSums<float>>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>>>>>;
-  static_assert(Op::kPolicies == 3, "clusters that share a tile are left as they are");
-  EXPECT_EQ(PolicyName(Op::Configs()[2]), "wgmma_sm90_128x256x64_w128x128x64_b1_k_a16_d16");
-  const auto chosen = [](std::int64_t tiles, std::int64_t k) {
-    const auto op = Op::Create({.m = 128 * tiles, .n = 256, .k = k}, GpuFacts());
-    EXPECT_EQ(op->workspace_size() > 0, op->index() == 2);
-    return op->config().stream;
-  };
-  EXPECT_TRUE(chosen(140, 8192));
-  EXPECT_TRUE(chosen(300, 16384));
-  EXPECT_FALSE(chosen(132, 8192));
-  EXPECT_FALSE(chosen(264, 8192));
-  EXPECT_FALSE(chosen(260, 8192));
-  EXPECT_FALSE(chosen(140, 256));
-}
-
 TEST(GemmDispatch, OtherGpusAreServed) {
   EXPECT_EQ(S8::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kMmaSm75);
   const S8 ampere = *S8::Create(kLarge, Gpu(80, 108, 163));

@@ -14,7 +14,7 @@ Products Planned() {
   Products products;
   products.Plan("S8", {{"layer", "gemm_s8_64"}, {"kernel", "none"}});
   products.Plan("S8", {{"layer", "gemm_s8_128"}, {"kernel", "none"}});
-  products.Plan("S8Streamed", {{"layer", "gemm_s8_64"}, {"kernel", "none"}});
+  products.Plan("S8RowRow", {{"layer", "gemm_s8_64"}, {"kernel", "none"}});
   return products;
 }
 Json Row(const char* family, const char* layer, const char* kernel, const char* status = "ok") {
@@ -26,7 +26,7 @@ TEST(Products, WhatIsOpenSaysSo) {
   EXPECT_EQ(products.open(), 3);
   products.Put("S8", "gemm_s8_64", {Row("S8", "gemm_s8_64", "a"), Row("S8", "gemm_s8_64", "b")});
   EXPECT_FALSE(products.IsOpen("S8", "gemm_s8_64"));
-  EXPECT_TRUE(products.IsOpen("S8Streamed", "gemm_s8_64"));
+  EXPECT_TRUE(products.IsOpen("S8RowRow", "gemm_s8_64"));
   EXPECT_FALSE(products.IsOpen("U8", "gemm_s8_64"));  // not planned
   const std::vector<Json> rows = products.Rows();
   ASSERT_EQ(rows.size(), 4);
@@ -41,15 +41,14 @@ TEST(Products, WhatIsOpenSaysSo) {
 TEST(Products, AnEarlierFileIsContinued) {
   Products first = Planned();
   first.Put("S8", "gemm_s8_64", {Row("S8", "gemm_s8_64", "a", "mismatch")});
-  first.Put(
-      "S8Streamed", "gemm_s8_64",
-      {Row("S8Streamed", "gemm_s8_64", "a"), Row("S8Streamed", "gemm_s8_64", "b", "failed: x")});
+  first.Put("S8RowRow", "gemm_s8_64",
+            {Row("S8RowRow", "gemm_s8_64", "a"), Row("S8RowRow", "gemm_s8_64", "b", "failed: x")});
   const std::string text = ResultText(kEnvironment, Json::object(), first.Rows());
   Products second = Planned();
   ASSERT_TRUE(second.Resume(text, kEnvironment).ok());
-  EXPECT_FALSE(second.IsOpen("S8", "gemm_s8_64"));         // wrong is wrong
-  EXPECT_TRUE(second.IsOpen("S8", "gemm_s8_128"));         // not run
-  EXPECT_TRUE(second.IsOpen("S8Streamed", "gemm_s8_64"));  // failed
+  EXPECT_FALSE(second.IsOpen("S8", "gemm_s8_64"));       // wrong is wrong
+  EXPECT_TRUE(second.IsOpen("S8", "gemm_s8_128"));       // not run
+  EXPECT_TRUE(second.IsOpen("S8RowRow", "gemm_s8_64"));  // failed
   EXPECT_EQ(second.Rows()[0]["status"], "mismatch");
 }
 

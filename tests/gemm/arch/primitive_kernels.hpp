@@ -262,6 +262,31 @@ struct RangeKernel {
   }
 };
 
+// Each block copies its words and counts itself in; the one that is counted last adds up the words of all blocks.
+// in: a word for each thread of the grid; out: the same words, then the counter, which starts from p.start, then the sum.
+struct LastBlockKernel {
+  static constexpr int kThreads = 64;
+  static constexpr arch::Requires kRequires{.min = 75};
+  struct Params {
+    const uint32_t* in;
+    uint32_t* out;
+    int32_t start;
+  };
+  using SharedStorage = NoShared;
+
+  WEFT_DEVICE void operator()(const Params& p, SharedStorage&, Thread t) const {
+    const int words = t.grid_x() * kThreads, own = t.block_x() * kThreads + t.tid();
+    t.StoreGlobal(p.out + own, p.in[own]);
+    t.SyncThreads();
+    if (t.tid() != 0) return;
+    const int32_t before = t.FetchAddGlobal(reinterpret_cast<int32_t*>(p.out) + words, 1);
+    if (before - p.start != t.grid_x() - 1) return;
+    uint32_t sum = 0;
+    for (int i = 0; i < words; ++i) sum += t.LoadGlobalCoherent(p.out + i);
+    p.out[words + 1] = sum;
+  }
+};
+
 // in: 32 lanes x (kM of a, kN of b); out: 32 lanes x kM x kN, starting from c = element's index.
 template <int kM, int kN, bool kUnsignedA>
 struct DotKernel {

@@ -202,6 +202,17 @@ TEST(GlobalRange, LowersRaisesAndAdds) {
   });
 }
 
+TEST(GlobalRange, WhoIsCountedLastSeesAllWords) {
+  constexpr Dim3 kGrid{7};
+  const std::vector<uint32_t> in = Noise(10).Words(7 * LastBlockKernel::kThreads);
+  std::vector<uint32_t> expected = in;
+  expected.push_back(kUntouched + 7);
+  expected.push_back(std::accumulate(in.begin(), in.end(), uint32_t{0}));
+  ExpectOutput<LastBlockKernel>(kGrid, in, expected, [](const uint32_t* words, uint32_t* out) {
+    return LastBlockKernel::Params{words, out, static_cast<int32_t>(kUntouched)};
+  });
+}
+
 template <int kM, int kN, bool kUnsignedA = false>
 void TestDots() {
   for (const bool extremes : {false, true}) {

@@ -1,1 +1,0 @@
-#include "tests/gemm/stream_cases.hpp"  // on the CPU
