@@ -165,7 +165,7 @@ class StagedStore : public EpilogueTraits {
       }
     }
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    const std::int32_t values = Math::ValueOffset(p, tile);
+    const std::int32_t values = p.rows.ValueOffset(tile);
     if (first_k != kept.first_k || values != kept.values) {
       kept.first_k = first_k;
       kept.values = values;
