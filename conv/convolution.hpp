@@ -63,7 +63,7 @@ struct ConvolutionArguments {
 template <class Output>
 void FillCorrection(const SourceCorrection& table, Output* output) {
   output->correction = table.corrections();
-  if constexpr (!gemm::PaddingIsFilled<typename Output::Rows>()) {
+  if constexpr (!Output::Rows::kPaddingIsFilled) {
     output->edges = table.edges();
     output->edge_rows = table.edge_rows();
     output->edge_columns = table.edge_columns();

@@ -228,7 +228,7 @@ class CopiedFilter : public gemm::OperandTraits {
   template <class Tile>
   WEFT_DEVICE CopiedFilter(const CopiedFilterParams& p, const Tile& tile)
       : p_(p), k_(tile.n * (Mma::kBlockN / Mma::kStack / kColumn)) {
-    if constexpr (requires { tile.filter; }) filter_ = static_cast<std::int32_t>(tile.filter);
+    filter_ = static_cast<std::int32_t>(tile.filter);
     // The map's last dimension is that of blocks then, those of all filters.
     if constexpr (kStacked && !kNhwc) channel_ = filter_ * p.blocks;
   }

@@ -21,7 +21,7 @@ inline namespace WEFT_BACKEND {
 // written.
 template <class PolicyT, class Type>
 WEFT_DEVICE Type LoadDepthwise(arch::Thread t, const Type* at, bool inside) {
-  if constexpr (requires { requires PolicyT::kDependentLaunch; }) {
+  if constexpr (PolicyT::kDependentLaunch) {
     return t.LoadGlobalCoherentOr0(at, inside);
   } else {
     return t.LoadGlobalOr0(at, inside);

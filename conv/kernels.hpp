@@ -150,10 +150,9 @@ struct WgmmaParts : gemm::PartsTraits {
                          std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   using Tile = BatchTile<typename PolicyT::Prologue>;
-  struct Spec {
+  struct Spec : gemm::WgmmaSpec {
     static constexpr arch::WgmmaType kType =
         Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
-    static constexpr bool kRowsAcross = false, kColumnsAcross = false;
     static constexpr gemm::ColumnOrder kOrder = kStrips ? gemm::ColumnOrder::kPaired
                                                 : Checked::kNhwc || Checked::kInt4
                                                     ? gemm::ColumnOrder::kPlain

@@ -31,15 +31,18 @@ struct NoSourceFunctor {};
 
 namespace internal {
 
+// A policy may name one.
+template <class PolicyT>
+concept HasSourceFunctor = requires {
+  typename PolicyT::SourceFunctor;
+};
+
 template <class PolicyT>
 struct SourceFunctorOfPolicy {
   using type = NoSourceFunctor;
   using Source = typename PolicyT::Element;
 };
-template <class PolicyT>
-requires requires {
-  typename PolicyT::SourceFunctor;
-}
+template <HasSourceFunctor PolicyT>
 struct SourceFunctorOfPolicy<PolicyT> {
   using type = typename PolicyT::SourceFunctor;
   using Source = typename type::Source;

@@ -23,10 +23,20 @@ namespace weft::epilogues {
 
 namespace internal {
 
+// Whether a stage is a residual whose bytes stand for other numbers.
+template <class Stage>
+constexpr bool HasZeroPoint() {
+  if constexpr (kIsResidual<Stage>) {
+    return Stage::kHasZeroPoint;
+  } else {
+    return false;
+  }
+}
+
 // A residual as its stage takes it.
 template <class Stage, class Value>
 constexpr Value ResidualOf(const Stage& stage, Value residual) {
-  if constexpr (requires { stage.zero_point; }) {
+  if constexpr (Stage::kHasZeroPoint) {
     return Add(residual, -stage.zero_point);
   } else {
     return residual;
@@ -167,6 +177,7 @@ struct Chain {
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
   static constexpr bool kRoundsFirst = internal::RoundsFirst<Stages...>();
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
+  static constexpr bool kResidualZeroPoint = (internal::HasZeroPoint<Stages>() || ...);
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasSums = !std::is_void_v<SumsStage>;

@@ -29,11 +29,17 @@ __device__ void CheckChainOnDevice(const Chain<Stages...>*) {
   (CheckStageOnDevice<Stages>(nullptr), ...);
 }
 
+// Policies of a depthwise and a 1x1 convolution in one kernel have one for each.
+template <class PolicyT>
+concept HasDepthwiseEpilogue = requires {
+  typename PolicyT::DepthwiseEpilogue;
+};
+
 // For an explicit instantiation beside that of policy PolicyT's kernel.
 template <class PolicyT>
 __device__ void CheckEpilogueOnDevice() {
   CheckChainOnDevice(static_cast<const typename PolicyT::Epilogue*>(nullptr));
-  if constexpr (requires { typename PolicyT::DepthwiseEpilogue; }) {
+  if constexpr (HasDepthwiseEpilogue<PolicyT>) {
     CheckChainOnDevice(static_cast<const typename PolicyT::DepthwiseEpilogue*>(nullptr));
   }
 }

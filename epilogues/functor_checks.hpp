@@ -75,18 +75,25 @@ template <class Functor, std::size_t... kIndex>
 constexpr Functor WithMembers(std::index_sequence<kIndex...>) {
   return Functor{AnyMemberOf<Functor, kIndex>{}...};
 }
+template <class Functor, std::size_t... kIndex>
+concept MadeOfMembers = requires {
+  Functor{AnyMemberOf<Functor, kIndex>{}...};
+};
 template <class Functor, class Members>
 inline constexpr bool kTakesMembers = false;
 template <class Functor, std::size_t... kIndex>
-requires requires {
-  Functor{AnyMemberOf<Functor, kIndex>{}...};
-}
+requires MadeOfMembers<Functor, kIndex...>
 inline constexpr bool kTakesMembers<Functor, std::index_sequence<kIndex...>> = true;
+
+template <class Functor>
+concept HasSample = requires {
+  Functor{Functor::Sample()};
+};
 
 // An Functor of as many of its first members as can be given, 16 at most.
 template <class Functor, std::size_t kCount = 16>
 constexpr Functor Sample() {
-  if constexpr (requires { Functor{Functor::Sample()}; }) {
+  if constexpr (HasSample<Functor>) {
     return Functor::Sample();
   } else if constexpr (kCount == 0) {
     return Functor{};
@@ -148,14 +155,16 @@ template <class Functor, class Result, class First, class... Rest>
 struct FirstParameter<Result (Functor::*)(First, Rest...) const noexcept> {
   using type = std::remove_cvref_t<First>;
 };
+// Neither a template nor overloaded.
+template <class Functor>
+concept PlainCall = requires {
+  &Functor::operator();
+};
 template <class Functor>
 struct FirstParameterOf {
   using type = void;
 };
-template <class Functor>
-requires requires {
-  &Functor::operator();
-}
+template <PlainCall Functor>
 struct FirstParameterOf<Functor> : FirstParameter<decltype(&Functor::operator())> {};
 
 template <class From, class To>

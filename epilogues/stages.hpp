@@ -100,6 +100,7 @@ struct Residual : internal::ResidualTag {
                 "for the output's");
   using Element = Type;
   using Layout = Format;
+  static constexpr bool kHasZeroPoint = false;
 };
 
 // The same for a residual whose bytes r stand for r - zero_point: r less zero_point in float, which is exact for
@@ -108,8 +109,8 @@ template <class Type = std::int8_t, class Format = SameAsDst>
 struct ResidualWithZeroPoint : Residual<Type, Format> {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
                 "weft: ResidualWithZeroPoint<T> takes T = std::int8_t or std::uint8_t");
-  using ZeroPoint = float;
-  ZeroPoint zero_point = 0.0f;
+  static constexpr bool kHasZeroPoint = true;
+  float zero_point = 0.0f;
 };
 
 // t = t * (1 / args.output_scale): from real values to steps of a quantised output, behind the

@@ -127,7 +127,7 @@ template <class Epilogue, class Arguments>
     using Limits = std::numeric_limits<typename Epilogue::Output>;
     e.facts.least_zero_point = (Limits::min)(), e.facts.most_zero_point = (Limits::max)();
   }
-  if constexpr (requires { typename Epilogue::ResidualStage::ZeroPoint; }) {
+  if constexpr (Epilogue::kResidualZeroPoint) {
     e.residual_zero_point =
         args.epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
     using Limits = std::numeric_limits<typename Epilogue::ResidualElement>;

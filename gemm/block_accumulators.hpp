@@ -20,10 +20,31 @@ struct BlockPlace {
 
 namespace internal {
 
+// Types of the library that stand for floats: weft::Half and the like.
+template <class Type, class Sum>
+concept RoundsSum = requires(Sum x) {
+  Type::FromFloat(x);
+};
+template <class Type>
+concept WidensToFloat = requires(Type x) {
+  x.ToFloat();
+};
+
+// What StoreShared and the like write to may know its extents, as layouts::Matrix does, and how far
+// apart its rows are.
+template <class View>
+concept BoundedView = requires(const View& view) {
+  view.rows < 0 && view.cols < 0;
+};
+template <class View>
+concept StridedView = requires(const View& view) {
+  view.row_stride;
+};
+
 // x as a Type: rounded to nearest, halves to even, where that is a floating-point type.
 template <class Type, class Sum>
 constexpr Type ConvertSum(Sum x) {
-  if constexpr (requires { Type::FromFloat(x); }) {
+  if constexpr (RoundsSum<Type, Sum>) {
     return Type::FromFloat(static_cast<float>(x));
   } else {
     return static_cast<Type>(x);
@@ -31,7 +52,7 @@ constexpr Type ConvertSum(Sum x) {
 }
 template <class Sum, class Type>
 constexpr Sum ToSum(Type x) {
-  if constexpr (requires { x.ToFloat(); }) {
+  if constexpr (WidensToFloat<Type>) {
     return static_cast<Sum>(x.ToFloat());
   } else {
     return static_cast<Sum>(x);
@@ -203,7 +224,7 @@ class BlockAccumulators {
 
   template <class View>
   static constexpr bool Has(const View& view, const BlockPlace& at) {
-    if constexpr (requires { view.rows < 0 && view.cols < 0; }) {
+    if constexpr (internal::BoundedView<View>) {
       return at.row < view.rows && at.column < view.cols;
     } else {
       return true;
@@ -214,7 +235,7 @@ class BlockAccumulators {
 
   template <class Vector, int kVector, class View>
   WEFT_DEVICE static Vector* AddressOf(const View& view, const BlockPlace& at) {
-    if constexpr (kVector > 1 && requires { view.row_stride; }) {
+    if constexpr (kVector > 1 && internal::StridedView<View>) {
       // In vectors from the row's beginning: of 64-bit sums of elements nvcc makes single stores.
       return reinterpret_cast<Vector*>(&view(at.row, 0)) +
              static_cast<unsigned>(at.column) / kVector;

@@ -311,6 +311,7 @@ struct BlockPolicy {
   using Element = typename Description::ElementA;
   struct Epilogue {
     using Output = typename Description::Sum;
+    static constexpr bool kHasResidual = false;
   };
   static constexpr int kThreads = Description::config.threads > 0 ? Description::config.threads
                                                                   : SuggestedThreads<Description>();

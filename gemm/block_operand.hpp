@@ -29,7 +29,8 @@ constexpr auto BlockLayout() {
   constexpr int kElementBytes = Mma::kElementBytes;
   constexpr int kRows = Rows::template kExtent<Mma>;
   constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kSlice{};
-  if constexpr (requires { typename Mma::LayoutA; }) {  // tensor cores: mma_shared.hpp
+  constexpr Mainloop kMainloop = Mma::config.kMainloop;
+  if constexpr (kMainloop == Mainloop::kMmaSm80) {  // or by wgmma: mma_shared.hpp
     constexpr auto kStage = LinesOf < typename Mma::Tiled::Element,
                    std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>,
                    kRows, Rows::kIsA ? 0 : Mma::kRun > ();
@@ -37,7 +38,7 @@ constexpr auto BlockLayout() {
     const auto k = MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kSlices>{}, kSlice));
     return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
                                        MakeLayout(layouts::Get<0>(kLines), k));
-  } else if constexpr (requires { Mma::kPitchA; }) {  // simt_async: [k][row]
+  } else if constexpr (kMainloop == Mainloop::kSimtAsync) {  // [k][row]
     constexpr layouts::Int<Rows::kIsA ? Mma::kPitchA : Mma::kPitchB> kPitch{};
     return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
                       MakeLayout(MakeTuple(layouts::Int<Mma::kBlockK>{}, layouts::Int<kSlices>{}),
@@ -88,7 +89,7 @@ struct SparingOperand : Operand {
     if (Has(t)) Operand::CopyPiece(t, to, v);
   }
   WEFT_DEVICE void Begin(arch::Thread t) {
-    if constexpr (requires { this->Operand::Begin(t); }) {
+    if constexpr (Operand::kLoadsAhead) {
       if (Has(t)) Operand::Begin(t);
     }
   }
@@ -121,7 +122,7 @@ struct BlockOperand {
   // One operand's shared memory. A slice's rows are at most 128 bytes long, within which the swizzle
   // stays.
   struct Storage {
-    alignas(StageAlignment<Mma>()) std::uint8_t byte[kBytes];
+    alignas(Mma::kStageAlignment) std::uint8_t byte[kBytes];
   };
   WEFT_DEVICE static View ViewOf(Storage& storage) {
     return View(reinterpret_cast<Element*>(storage.byte), Layout());
@@ -153,7 +154,7 @@ struct BlockOperand {
                                         false>::template Select<Rows>())::type;
   using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == PolicyT::kThreads>;
   struct Origin {
-    int m = 0, n = 0;
+    int m = 0, n = 0, product = 0;
   };
   static constexpr MatrixParams ParamsOf(const layouts::Matrix<const Element>& from,
                                          std::int32_t rows, std::int32_t depth) {
@@ -167,7 +168,7 @@ struct BlockOperand {
   WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
     if (t.tid() >= Brought::kThreads) return;
     Brought operand(t, params, Origin{});
-    if constexpr (requires { Mma::kStages; }) {  // cp.async
+    if constexpr (Mma::Pipeline::kAsync) {
       operand.Begin(t);
       const std::uint32_t address = t.SharedAddress(to.data());
       for (int slice = 0; slice < kSlices; ++slice) {

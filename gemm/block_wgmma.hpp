@@ -53,8 +53,8 @@ struct WgmmaCopyRing : PipelineTraits {
       for (int v = 0; v < OperandB::kPieces; ++v) b.CopyPiece(t, b0 + stage * Mma::kBytesB, v);
       t.CpAsyncCommit();
     };
-    if constexpr (requires { a.Begin(t); }) a.Begin(t);
-    if constexpr (requires { b.Begin(t); }) b.Begin(t);
+    if constexpr (OperandA::kLoadsAhead) a.Begin(t);
+    if constexpr (OperandB::kLoadsAhead) b.Begin(t);
     WEFT_UNROLL
     for (int stage = 0; stage < kAhead; ++stage) copy(stage);
     int read = 0, write = kAhead;
@@ -90,6 +90,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
 
   using LayoutA = WgmmaLines<Tile::kBlockM, Tile::kGroups>;
   using LayoutB = WgmmaLines<Tile::kBlockN, Tile::kGroups>;
+  static constexpr int kStageAlignment = LayoutA::kAlignment;
   static constexpr int kStages =
       4 * (Tile::kBytesA + Tile::kBytesB) <= arch::kMaxSharedBytes ? 4 : 3;
 

@@ -37,6 +37,13 @@ void Free(Backend backend, void* memory);
 absl::Status CopyBytes(Backend backend, void* to, const void* from, std::int64_t bytes,
                        std::int64_t buffer_bytes, Stream stream);
 
+// What has Elements in host memory, such as a packed filter.
+template <class Owner, class Element>
+concept OwnerOf = requires(const Owner& owner) {
+  { owner.data() } -> std::convertible_to<const Element*>;
+  { owner.bytes() } -> std::convertible_to<std::int64_t>;
+};
+
 }  // namespace internal
 
 // Owns `size()` Elements on the GPU or on the host, aligned to 256 bytes. Movable; what is moved from is
@@ -83,11 +90,7 @@ class Buffer {
 
   // A copy of what `owner` holds in host memory, its data() and bytes(): a packed filter, for example,
   // whose At(buffer.data()) is then the filter of the run.
-  template <class Owner>
-  requires requires(const Owner& owner) {
-    { owner.data() } -> std::convertible_to<const Element*>;
-    { owner.bytes() } -> std::convertible_to<std::int64_t>;
-  }
+  template <internal::OwnerOf<Element> Owner>
   static absl::StatusOr<Buffer> CopyOf(const Owner& owner, Backend backend) {
     const Element* const values = owner.data();
     return CopyOf(

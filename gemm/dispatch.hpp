@@ -38,13 +38,14 @@ WEFT_CHOOSE(extern, GemmPlanner)
 
 // Convolutions have a filter.
 template <class Op>
+concept HasFilter = requires {
+  typename Op::Filter;
+};
+template <class Op>
 struct FilterOf {
   using type = void;
 };
-template <class Op>
-requires requires {
-  typename Op::Filter;
-}
+template <HasFilter Op>
 struct FilterOf<Op> {
   using type = typename Op::Filter;
 };

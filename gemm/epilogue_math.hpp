@@ -26,22 +26,15 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
   using Value = typename Epilogue::Value;
-  // Whether the kernel is launched dependently, so that earlier ones may have written what is read here. Kernels
-  // of wgmma_sm90 are; others say so with PolicyT::kDependentLaunch.
-  static constexpr bool kDependent = [] {
-    if constexpr (requires { PolicyT::kDependentLaunch; }) {
-      return PolicyT::kDependentLaunch;
-    } else {
-      return std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90;
-    }
-  }();
+  // Earlier kernels may have written what is read here.
+  static constexpr bool kDependent = PolicyT::kDependentLaunch;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
   static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
   static constexpr bool kFilterZeroPoint =
-      Epilogue::kFilterZeroPoint && !FilterZerosInSums<typename Output::Rows>();
+      Epilogue::kFilterZeroPoint && !Output::Rows::kFilterZerosInSums;
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
   // Whether pixels at the border have corrections of their own.
-  static constexpr bool kEdges = kSourceZeroPoint && !PaddingIsFilled<typename Output::Rows>();
+  static constexpr bool kEdges = kSourceZeroPoint && !Output::Rows::kPaddingIsFilled;
   static constexpr bool kTerms = kEdges || kFilterZeroPoint;
 
   // What depends on the channel alone, worked out once for all pixels: short sums spend as long
@@ -102,15 +95,6 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
     return terms;
   }
 
-  // From the number of a tile's channel to that of its bias, scale and value.
-  template <class Tile>
-  WEFT_DEVICE static std::int32_t ValueOffset(const Output& p, const Tile& tile) {
-    if constexpr (requires { p.rows.ValueOffset(tile); }) {
-      return p.rows.ValueOffset(tile);
-    } else {
-      return 0;
-    }
-  }
   // A pixel's coordinates; those of its channels follow k.
   template <class Tile>
   WEFT_DEVICE static epilogues::OutputCoord CoordOf(const Output& p, const Tile& tile,
@@ -118,7 +102,7 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
     epilogues::OutputCoord at{pixel.n, 0, 0, 0};
     if constexpr (Epilogue::kNeedsCoordinate) {
       at.p = p.rows.Row(tile, pixel.pq, at.q);
-      if constexpr (requires { p.rows.Product(tile); }) {
+      if constexpr (Output::Rows::kCountsProducts) {
         at.n = p.rows.Product(tile);
         at.k = -p.rows.FirstChannel(tile);
       }
@@ -126,7 +110,7 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
     return at;
   }
 
-  // end: the tile's channels end there. values: ValueOffset.
+  // end: the tile's channels end there. values: Rows::ValueOffset.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
                                Channels& c, std::int32_t values = 0) {
     Fetch(t, p, k, end, c, values);

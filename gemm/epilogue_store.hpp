@@ -19,7 +19,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// PolicyT: DstLayout, Epilogue, config. Output: an OutputParams. Map: an AccumulatorMap.
+// PolicyT: DstLayout, Epilogue, config and StorePolicyTraits. Output: an OutputParams. Map: an AccumulatorMap.
 template <class PolicyT, class Output, AccumulatorMap Map>
 class DirectStore : public EpilogueTraits {
   static constexpr int kChannels = Map::kChannels;
@@ -31,8 +31,9 @@ class DirectStore : public EpilogueTraits {
   static constexpr bool kPaired = kIsInt4<Dst>;
   // Whether stores are instructions with a predicate, where PolicyT asks for it: behind branches nvcc works out each
   // pixel's address from the start, before them most of it once. That takes registers.
-  static constexpr bool kPredicated = requires { requires PolicyT::kPredicatedStores; }
-  &&(PolicyT::config.alignment.dst == 4 || PolicyT::config.alignment.dst == 8);
+  static constexpr bool kPredicated =
+      PolicyT::kPredicatedStores &&
+      (PolicyT::config.alignment.dst == 4 || PolicyT::config.alignment.dst == 8);
   static constexpr std::int64_t kStored = weft::internal::kStoredElements<Dst>;
   static constexpr int kBits = static_cast<int>(weft::internal::kElementBits<Dst, Element>);
   static constexpr int kRun = 8 * PolicyT::config.alignment.dst / kBits;
@@ -62,7 +63,7 @@ class DirectStore : public EpilogueTraits {
     Part parts[Map::kGroups];
     WEFT_UNROLL
     for (int g = 0; g < Map::kGroups; ++g) {
-      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g], Math::ValueOffset(p, tile));
+      Math::Load(t, p, first_k + Map::Channel(t, g), end, channels[g], p.rows.ValueOffset(tile));
       parts[g] = MakePart(p, channels[g].k, channels[g].count);
     }
     const std::int64_t image = Dst::ImageStride(p.extents);

@@ -107,7 +107,7 @@ struct Joined<Family<Firsts...>, Family<Seconds...>, Others...>
 // Whether blocks share PolicyT's tiles, or warpgroups take them in turn.
 template <class PolicyT>
 inline constexpr bool kDividesTiles = [] {
-  if constexpr (requires { PolicyT::config.split; }) {
+  if constexpr (std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90) {
     return PolicyT::config.split > 1 || PolicyT::config.turns > 1;
   } else {
     return false;

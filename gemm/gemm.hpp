@@ -185,7 +185,7 @@ class Gemm {
 
   // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
   // from 0 or more to problem().m at most. Run itself cannot look at them.
-  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires(kGrouped<PolicyT>) {
+  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires kGrouped<PolicyT> {
     return gemm::CheckEnds(problem(), ends);
   }
 

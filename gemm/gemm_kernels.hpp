@@ -180,7 +180,7 @@ struct WgmmaGemmParts : PartsTraits {
   static_assert(!kWidensB || !kLinesOfB<PolicyT> || IsWidenedLine(kLineOfB),
                 "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadB is as many elements as "
                 "are 32, 64 or 128 bytes of B");
-  struct Spec {
+  struct Spec : WgmmaSpec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename PolicyT::Element>;
     static constexpr bool kRowsAcross = !kLinesOfA<PolicyT> && !kTurned<PolicyT>;
     static constexpr bool kColumnsAcross = !kLinesOfB<PolicyT> && !kTurned<PolicyT> && !kWidensB;
@@ -190,7 +190,6 @@ struct WgmmaGemmParts : PartsTraits {
     static constexpr int kFillRegisters = sizeof(typename PolicyT::Element) == 4           ? 40
                                           : kWidensA || PolicyT::config.blocks_per_sm == 2 ? 56
                                                                                            : 72;
-    static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
     using HeldColumns = std::conditional_t<
         !kWidensB, void,
         std::conditional_t<

@@ -124,12 +124,14 @@ inline constexpr bool kResidualOfMatrix =
 template <>
 inline constexpr bool kResidualOfMatrix<void> = true;
 
+// A policy may name the type that its products are summed in.
+template <class PolicyT>
+concept HasSum = requires {
+  typename PolicyT::Sum;
+};
 template <class PolicyT>
 inline constexpr bool kSumFits = true;
-template <class PolicyT>
-requires requires {
-  typename PolicyT::Sum;
-}
+template <HasSum PolicyT>
 inline constexpr bool kSumFits<PolicyT> =
     kHalfSums<PolicyT> ||
     std::is_same_v<typename PolicyT::Sum, typename SumOf<typename PolicyT::Element>::type>;

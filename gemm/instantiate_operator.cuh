@@ -11,6 +11,20 @@
 
 namespace weft::gemm {
 
+namespace internal {
+
+// What policies of convolutions have beside those of products.
+template <class PolicyT>
+concept ChangesSource = requires {
+  typename PolicyT::SourceFunctor;
+};
+template <class PolicyT>
+concept ChoosesFilters = requires {
+  typename PolicyT::Prologue;
+};
+
+}  // namespace internal
+
 template <class Load>
 __device__ void CheckLoadOnDevice() {
   if constexpr (kLoads<Load>) {
@@ -24,13 +38,13 @@ __device__ void CheckLoadOnDevice() {
 template <class PolicyT>
 __device__ void CheckFunctorsOnDevice() {
   epilogues::CheckEpilogueOnDevice<PolicyT>();
-  if constexpr (requires { typename PolicyT::SourceFunctor; }) {
+  if constexpr (internal::ChangesSource<PolicyT>) {
     const typename PolicyT::SourceFunctor functor{};
     (void)functor(typename PolicyT::SourceFunctor::Source{}, 0);
   }
-  if constexpr (requires { typename PolicyT::LoadA; }) CheckLoadOnDevice<typename PolicyT::LoadA>();
-  if constexpr (requires { typename PolicyT::LoadB; }) CheckLoadOnDevice<typename PolicyT::LoadB>();
-  if constexpr (requires { typename PolicyT::Prologue; }) {
+  CheckLoadOnDevice<LoadOf<PolicyT, true>>();
+  CheckLoadOnDevice<LoadOf<PolicyT, false>>();
+  if constexpr (internal::ChoosesFilters<PolicyT>) {
     const typename PolicyT::Prologue prologue{};
     (void)prologue.Filter({});
   }

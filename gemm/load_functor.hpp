@@ -113,21 +113,25 @@ struct Widen {
 
 namespace internal {
 
+// What a policy may name: functors of its operands.
+template <class PolicyT>
+concept HasLoadA = requires {
+  typename PolicyT::LoadA;
+};
+template <class PolicyT>
+concept HasLoadB = requires {
+  typename PolicyT::LoadB;
+};
+
 template <class PolicyT, bool kIsA>
 struct LoadOfPolicy {
   using type = NoLoad;
 };
-template <class PolicyT>
-requires requires {
-  typename PolicyT::LoadA;
-}
+template <HasLoadA PolicyT>
 struct LoadOfPolicy<PolicyT, true> {
   using type = typename PolicyT::LoadA;
 };
-template <class PolicyT>
-requires requires {
-  typename PolicyT::LoadB;
-}
+template <HasLoadB PolicyT>
 struct LoadOfPolicy<PolicyT, false> {
   using type = typename PolicyT::LoadB;
 };

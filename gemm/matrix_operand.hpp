@@ -14,11 +14,7 @@ namespace weft::gemm {
 // Where the matrix of a tile's product begins, in elements.
 template <class Tile>
 constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
-  if constexpr (requires { tile.product; }) {
-    return tile.product * p.step;
-  } else {
-    return 0;
-  }
+  return tile.product * p.step;
 }
 
 // A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do. kShared:

@@ -16,7 +16,8 @@
 namespace weft::gemm {
 
 // Layout: (row, byte of k) -> byte. Half `half` (16 bytes) of k group `group` of row `row` is at
-// Offset(row, group, half). A stage begins at a multiple of kAlignment bytes.
+// Offset(row, group, half). A stage begins at a multiple of kAlignment bytes and has Bytes(bytes of a
+// row's k group).
 //
 // Groups of one k together, as NCxHWx<32> and CxRSKx<32> have them. The halves of every second set
 // of four rows are exchanged: the 8 rows that ldmatrix reads at once then lie in 8 different sets
@@ -25,6 +26,7 @@ template <int kRows, int kGroups>
 struct GroupMajor {
   static constexpr int kInnerGroups = 1;  // of a row, side by side
   static constexpr int kAlignment = 128;
+  static constexpr int Bytes(int group_bytes) { return kGroups * kRows * group_bytes; }
   using Swizzle = layouts::Swizzle<1, 4, 3>;
   using Lines = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
                          Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
@@ -43,6 +45,7 @@ template <int kRows, int kGroups>
 struct LineMajor {
   static constexpr int kInnerGroups = kGroups;
   static constexpr int kAlignment = kGroups <= 4 ? 128 : kGroups * 32;
+  static constexpr int Bytes(int group_bytes) { return kGroups * kRows * group_bytes; }
   static_assert((kGroups & (kGroups - 1)) == 0,
                 "weft: config.threadblock.k of a GEMM must be a power of two times 32 bytes");
   static constexpr int kBits = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 3;  // pieces change places
@@ -87,7 +90,7 @@ struct DoubleMajor {
   static constexpr int kApart = kLines ? 4 * kElementBytes : 32;
   static constexpr int kPitch = kLine % (2 * kApart) == 0 ? kLine + kApart : kLine;
   static_assert(kPitch % (2 * kApart) == kApart);
-  static constexpr int kBytes = kPitch * (kLines ? kRows : kDepth);
+  static constexpr int Bytes(int /*group_bytes*/) { return kPitch * (kLines ? kRows : kDepth); }
   using Swizzle = layouts::Swizzle<0, 0, 0>;
   using Lines = std::conditional_t<kLines, LayoutOf<Ints<kRows, kGroups * 32>, Ints<kPitch, 1>>,
                                    LayoutOf<Nest<layouts::Int<kRows>, Ints<kElementBytes, kDepth>>,
@@ -125,16 +128,10 @@ struct FragmentTile : WarpTile<PolicyT> {
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
   using LayoutA = Layout<Warps::kBlockM, kLinesOfA>;
   using LayoutB = Layout<Warps::kBlockN, kLinesOfB>;
-  template <class LayoutT, int kRows, int kGroupBytes>
-  static constexpr int Bytes() {
-    if constexpr (requires { LayoutT::kBytes; }) {
-      return LayoutT::kBytes;
-    } else {
-      return kGroups * kRows * kGroupBytes;
-    }
-  }
-  static constexpr int kBytesA = Bytes<LayoutA, Warps::kBlockM, 32>();
-  static constexpr int kBytesB = Bytes<LayoutB, Warps::kBlockN, kGroupBytesB>();
+  static constexpr int kBytesA = LayoutA::Bytes(32);
+  static constexpr int kBytesB = LayoutB::Bytes(kGroupBytesB);
+  static constexpr int kStageAlignment =
+      LayoutA::kAlignment > LayoutB::kAlignment ? LayoutA::kAlignment : LayoutB::kAlignment;
 };
 
 // Where mainloop Mma wants pieces of kPieceBytes, 4 to 16, within a half, or 32, in two cells.

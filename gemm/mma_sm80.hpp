@@ -21,6 +21,12 @@
 
 namespace weft::gemm {
 
+// A policy that says how many adjacent columns a thread holds, kRun; others leave that to the mainloop.
+template <class PolicyT>
+concept HasOwnRun = requires {
+  PolicyT::kRun;
+};
+
 inline namespace WEFT_BACKEND {
 
 // kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
@@ -44,8 +50,7 @@ struct MmaSm80Mainloop
       (kDoubles ? Tile::kBlockK / 8 : Tile::kGroups) / Tile::kWarpsK;  // a warp's
   static constexpr int kCopyPoints = 2;  // the copies of A, those of B
 
-  // A policy may say how many adjacent columns a thread holds (kRun below).
-  static constexpr bool kOwnRun = requires { PolicyT::kRun; };
+  static constexpr bool kOwnRun = HasOwnRun<PolicyT>;
   static_assert(
       Tile::kWarpM % 16 == 0 &&
           (Tile::kWarpN % 32 == 0 || Tile::kWarpN == 16 || (kOwnRun && Tile::kWarpN % 16 == 0)) &&
@@ -55,9 +60,8 @@ struct MmaSm80Mainloop
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
       "multiple of 32 int8 or 8-bit floats, 16 16-bit floats, 8 tf32, doubles or complex doubles");
   // Beside the residuals of complex numbers the sums of other warps leave too few registers.
-  static constexpr bool kHasResidual = requires { requires PolicyT::Epilogue::kHasResidual; };
-  static_assert(Tile::kWarpsK == 1 ||
-                    !(kHalfSums<PolicyT> || (Tile::kElementBytes == 16 && kHasResidual)),
+  static_assert(Tile::kWarpsK == 1 || !(kHalfSums<PolicyT> || (Tile::kElementBytes == 16 &&
+                                                               PolicyT::Epilogue::kHasResidual)),
                 "weft: config.warp must equal config.threadblock in k where sums are of Half, or "
                 "complex with a Residual");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");

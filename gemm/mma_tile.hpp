@@ -42,16 +42,19 @@ requires(kRun > 2) struct RunOrder<kRun, 2> {
   }());
 };
 
+// An atom whose sums are halves, two to each of a thread's kSumWords words.
+template <class Atom>
+concept PairedSums = requires {
+  Atom::kSumWords;
+};
+
 // Sums of kCount atoms in registers.
 template <class Atom, int kCount>
 struct SumRegisters {
   using type = typename Atom::Sum[kCount][layouts::Size<1>(typename Atom::LayoutC())];
   static constexpr bool kPaired = false;
 };
-template <class Atom, int kCount>
-requires requires {
-  Atom::kSumWords;
-}
+template <PairedSums Atom, int kCount>
 struct SumRegisters<Atom, kCount> {
   using type = std::uint32_t[kCount][Atom::kSumWords];
   static constexpr bool kPaired = true;

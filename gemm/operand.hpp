@@ -59,7 +59,7 @@ concept DirectOperand = AsyncOperand<Type> && !Type::kLoadsAhead;
 // What an epilogue of such operands knows of PolicyT. A residual's loads would spill where the threads that multiply
 // store as well, were they those of a dependent launch.
 template <class PolicyT, class Pipeline, class OperandA, class OperandB>
-struct WithDependentLaunch : PolicyT {
+struct WithDependentLaunch : PolicyT, StorePolicyTraits {
   static constexpr bool kDependentLaunch = Pipeline::kAsync && DirectOperand<OperandA> &&
                                            DirectOperand<OperandB> &&
                                            !PolicyT::Epilogue::kHasResidual;

@@ -34,7 +34,7 @@ struct MatrixRows : RowsTraits {
   // Where the rows of the tile's product begin. A kernel's m counts from there on.
   template <class Tile>
   constexpr std::int32_t FirstRow(const Tile& tile) const {
-    if constexpr (requires { tile.first_row; }) {
+    if constexpr (Tile::kGrouped) {
       return tile.first_row;
     } else {
       return tile.product * row_step;
@@ -43,7 +43,7 @@ struct MatrixRows : RowsTraits {
   template <class Tile>
   constexpr OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
     std::int32_t own = rows;
-    if constexpr (requires { tile.first_row; }) own = tile.rows;
+    if constexpr (Tile::kGrouped) own = tile.rows;
     // Unsigned, or the compiler would compare the row in the product, and keep it beside the other.
     const auto end = static_cast<std::uint32_t>(FirstRow(tile)) + static_cast<std::uint32_t>(own);
     return {0, m, m < static_cast<std::int32_t>(end)};
@@ -51,7 +51,7 @@ struct MatrixRows : RowsTraits {
   template <class Tile>
   constexpr std::int32_t Row(const Tile& tile, std::int32_t pq, std::int32_t& q) const {
     q = pq;
-    if constexpr (!requires { tile.first_row; }) q -= FirstRow(tile);
+    if constexpr (!Tile::kGrouped) q -= FirstRow(tile);
     return 0;
   }
   // Of a tile, what coordinates say beside the row: the product, and where its columns begin.
@@ -106,34 +106,12 @@ struct FilterZeroPointParams<true, false> {
   std::int32_t plane = 0;           // pixels of an image
 };
 
-// Whether kernels whose rows are Rows take the filter's zero points from the sums before an epilogue
-// sees them, as those do whose channels have each its own window (conv/depthwise_filter_zeros.hpp).
-template <class Rows>
-constexpr bool FilterZerosInSums() {
-  if constexpr (requires { Rows::kFilterZerosInSums; }) {
-    return Rows::kFilterZerosInSums;
-  } else {
-    return false;
-  }
-}
-
-// Whether kernels whose rows are Rows multiply a padding that stands for the source's zero point, so
-// that the correction of all pixels is that of those that see all taps.
-template <class Rows>
-constexpr bool PaddingIsFilled() {
-  if constexpr (requires { Rows::kPaddingIsFilled; }) {
-    return Rows::kPaddingIsFilled;
-  } else {
-    return false;
-  }
-}
-
 // Epilogue and destination of an operator of policy PolicyT, whose rows are Rows: MatrixRows or
 // conv::PixelMap.
 template <class PolicyT, class RowsT>
 struct OutputParams
-    : SourceZeroPointParams<PolicyT::Epilogue::kSourceZeroPoint, PaddingIsFilled<RowsT>()>,
-      FilterZeroPointParams<PolicyT::Epilogue::kFilterZeroPoint, FilterZerosInSums<RowsT>()> {
+    : SourceZeroPointParams<PolicyT::Epilogue::kSourceZeroPoint, RowsT::kPaddingIsFilled>,
+      FilterZeroPointParams<PolicyT::Epilogue::kFilterZeroPoint, RowsT::kFilterZerosInSums> {
   using Rows = RowsT;
   using Epilogue = typename PolicyT::Epilogue;
   using Output = typename Epilogue::Output;

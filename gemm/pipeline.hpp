@@ -22,17 +22,6 @@ concept Pipeline = requires(arch::Thread t, typename PolicyT::Stages& stages, Op
   PolicyT::Run(t, stages, a, b, 1, acc);
 };
 
-// Of the stages of an operand (mma_shared.hpp), in bytes.
-template <class Mma>
-constexpr int StageAlignment() {
-  if constexpr (requires { Mma::LayoutA::kAlignment; }) {
-    return Mma::LayoutA::kAlignment > Mma::LayoutB::kAlignment ? Mma::LayoutA::kAlignment
-                                                               : Mma::LayoutB::kAlignment;
-  } else {
-    return 128;
-  }
-}
-
 inline namespace WEFT_BACKEND {
 
 template <class Mainloop, int kStages>
@@ -41,8 +30,8 @@ struct OperandStages {
                     arch::kMaxSharedBytes,
                 "weft: config.threadblock and config.stages need more than 227 KB of shared "
                 "memory, the most any GPU gives one block");
-  alignas(StageAlignment<Mainloop>()) std::uint8_t a[kStages][Mainloop::kBytesA];
-  alignas(StageAlignment<Mainloop>()) std::uint8_t b[kStages][Mainloop::kBytesB];
+  alignas(Mainloop::kStageAlignment) std::uint8_t a[kStages][Mainloop::kBytesA];
+  alignas(Mainloop::kStageAlignment) std::uint8_t b[kStages][Mainloop::kBytesB];
 };
 
 // Two stages: a slice travels global memory -> registers -> one stage while the mainloop multiplies
@@ -116,8 +105,8 @@ struct CpAsyncRing : PipelineTraits {
   WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
                               typename Mma::Accumulators& acc) {
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
-    if constexpr (requires { a.Begin(t); }) a.Begin(t);
-    if constexpr (requires { b.Begin(t); }) b.Begin(t);
+    if constexpr (OperandA::kLoadsAhead) a.Begin(t);
+    if constexpr (OperandB::kLoadsAhead) b.Begin(t);
     WEFT_UNROLL
     for (int stage = 0; stage < kStages - 1; ++stage) {
       Copy(t, a, a0 + stage * Mma::kBytesA, 0, OperandA::kPieces);

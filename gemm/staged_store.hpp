@@ -96,7 +96,7 @@ class StagedStore : public EpilogueTraits {
     if constexpr (!Residual::kStaged) Sync(t);  // the last tile is stored
     Rows::Prepare(t, shared, p, tile, first_m);
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
-    const std::int32_t values = Math::ValueOffset(p, tile);
+    const std::int32_t values = p.rows.ValueOffset(tile);
     if (first_k != kept.first_k || values != kept.values) {
       kept.first_k = first_k;
       kept.values = values;

@@ -81,13 +81,15 @@ std::string OperatorName() {
                       Epilogue::kHasResidual ? "_residual" : "");
 }
 
+template <class Problem>
+concept NamedProblem = requires(const Problem& p) {
+  { ProblemName(p) } -> std::same_as<std::string>;
+};
+
 // A problem as tables know it, by its name. Made of any operator's problem that has one.
 struct TunedProblem {
   TunedProblem() = default;
-  template <class Problem>
-  requires requires(const Problem& p) {
-    { ProblemName(p) } -> std::same_as<std::string>;
-  }
+  template <NamedProblem Problem>
   TunedProblem(const Problem& problem) : name(ProblemName(problem)) {}  // NOLINT(runtime/explicit)
 
   std::string name;

@@ -9,11 +9,17 @@
 
 namespace weft::gemm {
 
+// A policy of tensors, whose format says how its output lies; others' outputs are whole elements.
+template <class PolicyT>
+concept HasDstLayout = requires {
+  typename PolicyT::DstLayout;
+};
+
 // Of one output of policy PolicyT in memory.
 template <class PolicyT>
 constexpr int OutputBits() {
   using Output = typename PolicyT::Epilogue::Output;
-  if constexpr (requires { typename PolicyT::DstLayout; }) {
+  if constexpr (HasDstLayout<PolicyT>) {
     return weft::internal::kElementBits<typename PolicyT::DstLayout, Output>;
   } else {
     return 8 * sizeof(Output);

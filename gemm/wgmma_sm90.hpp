@@ -46,42 +46,44 @@ struct WgmmaPlan {
   }
 };
 
+// What a WgmmaSm90Mainloop is made for, beside a policy. Of these defaults a Spec declares again what differs; and
+// it states kType, the elements, an arch::WgmmaType (of kS8U8 the rows are the unsigned ones).
+struct WgmmaSpec {
+  // 16-bit elements: rows (columns), not k, run along memory.
+  static constexpr bool kRowsAcross = false, kColumnsAcross = false;
+  // kPermuted where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes): the swizzle of 128
+  // bytes also exchanges the channels of a line.
+  static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
+  static constexpr bool kResident = false;  // the pipeline is a ResidentRing
+  static constexpr bool kGathers = false;   // the pipeline is a GatherRing
+  // A tile's columns may be channels of several output rows (config.stack): column c then is channel
+  // c % (64 / stack) of row c / (64 / stack).
+  static constexpr bool kStacks = false;
+  // Not void: the stage has the columns in a narrower type. The tensor cores then take them from
+  // registers, where each warp makes what is multiplied (held_columns.hpp).
+  using HeldColumns = void;
+  // MainloopTraits: warps, 1 to 3 of them, change what has come before it is multiplied (MbarRing::Fill).
+  static constexpr bool kFills = MainloopTraits::kFills;
+  static constexpr int kFillWarps = MainloopTraits::kFillWarps;
+  static constexpr int kFillRegisters = MainloopTraits::kFillRegisters;
+};
+
 inline namespace WEFT_BACKEND {
 
 // Warpgroup g of a tile multiplies warp.m rows by warp.n columns; groups go along the columns first.
 // d[x][4j + 2h + e] of a lane is row 8j + 2 (lane % 4) + e and column 64x + 16w + 8h + lane / 4, w
 // being the warp's number in its warpgroup.
 //
-// Spec states
-//     kType        of the elements, an arch::WgmmaType; kS8U8: the rows are the unsigned ones
-//     kRowsAcross, kColumnsAcross    16-bit elements: rows (columns), not k, run along memory
-//     kOrder       of the columns, a ColumnOrder; kPermuted where filters arrive as lines of four
-//                  channels (CxRSKx<32>, 128 bytes): the swizzle of 128 bytes also exchanges the
-//                  channels of a line
-//     kResident    optional: the pipeline is a ResidentRing
-//     kGathers     optional: the pipeline is a GatherRing
-//     kStacks      optional: a tile's columns may be channels of several output rows (config.stack);
-//                  column c then is channel c % (64 / stack) of row c / (64 / stack)
-//     HeldColumns  optional, or void: the stage has the columns in a narrower type. The tensor cores then take
-//                  them from registers, where each warp makes what is multiplied (held_columns.hpp)
-//     kFills       optional: warps change what has come before it is multiplied (MbarRing::Fill); kFillWarps
-//                  of them, 1 to 3, which take kFillRegisters more than threads that copy (1; 8)
+// Spec inherits WgmmaSpec (above).
 template <class PolicyT, class Spec>
 class WgmmaSm90Mainloop : public MainloopTraits {
  public:
-  static constexpr bool kResident = requires { requires Spec::kResident; };
-  static constexpr bool kGathers = requires { requires Spec::kGathers; };
+  static constexpr bool kResident = Spec::kResident, kGathers = Spec::kGathers;
 
  private:
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
-  static constexpr bool kHeldColumns = [] {
-    if constexpr (requires { typename Spec::HeldColumns; }) {
-      return !std::is_void_v<typename Spec::HeldColumns>;
-    } else {
-      return false;
-    }
-  }();
+  static constexpr bool kHeldColumns = !std::is_void_v<typename Spec::HeldColumns>;
   static_assert(!kHeldColumns || !(kResident || Spec::kColumnsAcross));
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
@@ -105,21 +107,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
-  static constexpr bool kFills = requires { requires Spec::kFills; };
-  static constexpr int kFillWarps = [] {
-    if constexpr (requires { Spec::kFillWarps; }) {
-      return Spec::kFillWarps;
-    } else {
-      return 1;
-    }
-  }();
-  static constexpr int kFillRegisters = [] {
-    if constexpr (requires { Spec::kFillRegisters; }) {
-      return Spec::kFillRegisters;
-    } else {
-      return 8;
-    }
-  }();
+  static constexpr bool kFills = Spec::kFills;
+  static constexpr int kFillWarps = Spec::kFillWarps, kFillRegisters = Spec::kFillRegisters;
   static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
   static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
                     kWarp.m % (8 * kSplit) == 0,
@@ -128,9 +117,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   static_assert(kSplit == 1 || !kResident,
                 "weft: config.split of wgmma_sm90 over NCxHWx<4> is 1: a tile has one slice");
   static constexpr int kStack = kConfig.stack;  // rows of the output in a row of the product
-  static constexpr bool kStacks = requires { requires Spec::kStacks; };
   static_assert(
-      kStack == 1 || kStacks,
+      kStack == 1 || Spec::kStacks,
       "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC "
       "by filters of int8");
   static_assert(

@@ -5,6 +5,7 @@
 
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/epilogue_store.hpp"
+#include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/staged_store.hpp"
 
 namespace weft::gemm {
@@ -15,16 +16,20 @@ inline namespace WEFT_BACKEND {
 template <class PolicyT, class Output, class Mma>
 class WgmmaStoreOf {
   static constexpr int kBytes = sizeof(typename PolicyT::Epilogue::Output);
-  struct Narrow {
+  struct Stored : StorePolicyTraits {
     using DstLayout = typename PolicyT::DstLayout;
     using Epilogue = typename PolicyT::Epilogue;
+    static constexpr auto config = PolicyT::config;
+    static constexpr bool kDependentLaunch = true;
+  };
+  struct Narrow : Stored {
     static constexpr auto config = WithDstAlignment(PolicyT::config, kBytes);
   };
 
  public:
   using type = typename std::conditional_t<
       kBytes == 1 || (Mma::kHalves && PolicyT::DstLayout::kChannelRun != 1),
-      std::type_identity<StagedStore<PolicyT, Output, Mma>>,
+      std::type_identity<StagedStore<Stored, Output, Mma>>,
       std::type_identity<DirectStore<Narrow, Output, typename Mma::Map>>>::type;
 };
 template <class PolicyT, class Output, class Mma>

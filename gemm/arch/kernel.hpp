@@ -66,13 +66,31 @@ inline constexpr int kMaxParamsBytes = 4096;
 inline constexpr int kMaxParamsBytes = 32764;
 #endif
 
+// What a kernel may say, and may leave out. Read by the functions below.
+template <class Kernel>
+concept BoundsBlocks = requires {
+  Kernel::kMinBlocksPerSm;
+};
+template <class Kernel>
+concept BoundsBlocksBefore90 = requires {
+  Kernel::kMinBlocksPerSmBefore90;
+};
+template <class Kernel>
+concept CountsRegisters = requires {
+  Kernel::kRegisters;
+};
+template <class Kernel>
+concept SaysWarpsReturnEarly = requires {
+  Kernel::kWarpsReturnEarly;
+};
+
 // Blocks that must fit on one multiprocessor together, compiled for sm_90 or for GPUs before it; 1
 // unless the kernel says otherwise.
 template <class Kernel>
 constexpr int MinBlocksPerSm(bool before_90) {
-  if constexpr (requires { Kernel::kMinBlocksPerSmBefore90; }) {
+  if constexpr (BoundsBlocksBefore90<Kernel>) {
     return before_90 ? Kernel::kMinBlocksPerSmBefore90 : Kernel::kMinBlocksPerSm;
-  } else if constexpr (requires { Kernel::kMinBlocksPerSm; }) {
+  } else if constexpr (BoundsBlocks<Kernel>) {
     return Kernel::kMinBlocksPerSm;
   } else {
     return 1;
@@ -83,7 +101,7 @@ constexpr int MinBlocksPerSm(bool before_90) {
 // its `static constexpr int kRegisters`; 0 if it does not say.
 template <class Kernel>
 constexpr int RegistersOf() {
-  if constexpr (requires { Kernel::kRegisters; }) {
+  if constexpr (CountsRegisters<Kernel>) {
     return Kernel::kRegisters;
   } else {
     return 0;
@@ -102,7 +120,7 @@ template <class Kernel>
 // CPU executor takes it for a barrier that was skipped.
 template <class Kernel>
 constexpr bool WarpsReturnEarly() {
-  if constexpr (requires { Kernel::kWarpsReturnEarly; }) {
+  if constexpr (SaysWarpsReturnEarly<Kernel>) {
     return Kernel::kWarpsReturnEarly;
   } else {
     return false;

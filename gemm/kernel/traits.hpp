@@ -66,6 +66,14 @@ struct EpilogueTraits {
   static constexpr bool kDependent = false;
 };
 
+// Of the policy that an epilogue's store is made of: a user's, and what its kernel adds to it.
+struct StorePolicyTraits {
+  // The kernel may start while earlier ones of the stream still run, and reads what they may have written.
+  static constexpr bool kDependentLaunch = false;
+  // Stores from registers have a predicate each instead of standing behind branches.
+  static constexpr bool kPredicatedStores = false;
+};
+
 // Of what loads an operand's k tiles into a stage (operand.hpp, copied_matrix.hpp, ...).
 struct OperandTraits {
   // Its Params have a tensor map, `map`, that TMA reads it by.
