@@ -89,8 +89,8 @@ class Convolution {
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
-  static constexpr TileFacts Facts() { return FactsOf<PolicyT>(); }
-  static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
+  static constexpr ConvFacts Facts() { return FactsOf<PolicyT>(); }
+  static constexpr ConvFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted. Where dst has no elements (n, k, h or w is 0) runs do nothing.

@@ -85,10 +85,8 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
                   (double(own.counts.tiles_m) * plan.pixels() * plan.slices * 32);
   const double between = double(depthwise.n) * plan.padded_middle * depthwise.p() * depthwise.q();
   counts.bytes = first->counts.bytes + second->counts.bytes - 2.0 * between;
-  counts.middle_slices = plan.slices;
-  counts.padded_k = plan.padded_k;
-  counts.blocks_by_registers = facts.blocks_by_registers[own.kernel - kFirstFusedShape];
-  counts.shared_bytes = plan.shared_bytes;
+  plan.work = own.work;
+  plan.blocks_by_registers = facts.blocks_by_registers[own.kernel - kFirstFusedShape];
   return plan;
 }
 

@@ -4,21 +4,21 @@
 
 namespace weft::conv {
 
-absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   using gemm::CeilDiv;
   using gemm::Int32;
   constexpr std::int64_t kRow = gemm::kGatherRowBytes, kStep = 32, kStepUnits = 4;
   const gemm::TileShape& tile = f.config.threadblock;
   const std::int64_t units = p.c / p.groups / 8 * p.r * p.s;
   EnginePlan plan;
-  plan.rows = (f.depends.image ? 1 : p.n) * p.p() * p.q();
+  plan.rows = (f.prologue.depends.image ? 1 : p.n) * p.p() * p.q();
   plan.slices = Int32(CeilDiv(units, std::int64_t{gemm::kGatherUnits}));
 
   gemm::MbarRingParams& ring = plan.ring;
   ring.b_offset = Int32(tile.m * kRow);
   ring.stage_bytes = ring.b_stride = Int32((tile.m + tile.n) * kRow);
-  ring.stages = Int32(
-      std::min<std::int64_t>(f.stage_bytes / ring.stage_bytes, gemm::MbarRingParams::kMostStages));
+  ring.stages = Int32(std::min<std::int64_t>(f.wgmma.stage_bytes / ring.stage_bytes,
+                                             gemm::MbarRingParams::kMostStages));
 
   gemm::WgmmaPlan& steps = plan.plan;
   steps.a = steps.b = arch::WgmmaDescriptor(

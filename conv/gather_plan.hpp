@@ -8,6 +8,6 @@ namespace weft::conv {
 
 // The ring, the steps and the counts of a checked problem; the walks over source and filter are Geometry's im2col
 // and filter. Whatever the problem, there is such a plan.
-absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& problem, const gemm::TileFacts& facts);
+absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& problem, const ConvFacts& facts);
 
 }  // namespace weft::conv

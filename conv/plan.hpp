@@ -7,60 +7,66 @@
 #include <variant>
 
 #include "weft/conv/depthwise_plan.hpp"
+#include "weft/conv/facts.hpp"
 #include "weft/conv/geometry.hpp"
 #include "weft/conv/kernels.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/conv/wgmma_plan.hpp"
 #include "weft/gemm/launch.hpp"
+#include "weft/gemm/tile_model.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
+using gemm::CpuFacts;
+using gemm::GpuFacts;
 using gemm::PlanCounts;
-using gemm::TileFacts;
+using gemm::Prediction;
 
 // The facts of policy PolicyT.
 template <class PolicyT>
-constexpr TileFacts FactsOf() {
+constexpr ConvFacts FactsOf() {
   using AnyKernel = Kernel<PolicyT, 0>;
+  using Checked = CheckedPolicy<PolicyT>;
+  using Prologue = typename PolicyT::Prologue;
   using Epilogue = typename PolicyT::Epilogue;
   using Dst = typename PolicyT::DstLayout;
-  TileFacts facts = {.config = PolicyT::config,
-                     .threads = AnyKernel::kThreads,
-                     .blocks_by_registers = AnyKernel::kMinBlocksPerSm,
-                     .shared_bytes = sizeof(typename AnyKernel::SharedStorage),
-                     .hardware = AnyKernel::kRequires,
-                     .src_interleave = PolicyT::SrcLayout::kInterleave,
-                     .dst_interleave = Dst::kInterleave,
-                     .dst_element_bits = CheckedPolicy<PolicyT>::kDstBits,
-                     .unit_bytes = CheckedPolicy<PolicyT>::kUnitBytes,
-                     .unit_channels = CheckedPolicy<PolicyT>::kUnitChannels,
-                     .nhwc = CheckedPolicy<PolicyT>::kNhwc,
-                     .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
-                     .filter_interleave = PolicyT::FilterLayout::kInterleave,
-                     .src_bits = CheckedPolicy<PolicyT>::kSrcBits,
-                     .filter_bits = CheckedPolicy<PolicyT>::kFilterBits,
-                     .dst_channel_run = Dst::kChannelRun,
-                     .depends = PolicyT::Prologue::kDepends,
-                     .batched = kBatched<typename PolicyT::Prologue>,
-                     .prologue = PolicyT::Prologue::kName,
-                     .src_layout = PolicyT::SrcLayout::kName,
-                     .filter_layout = PolicyT::FilterLayout::kName,
-                     .dst_layout = Dst::kName};
-  facts.converts_source = kConvertsSource<PolicyT>;
-  facts.image_sums = Epilogue::kHasSums;
-  facts.largest_product = CheckedPolicy<PolicyT>::kLargestProduct;
-  if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
-    facts.stage_bytes = AnyKernel::Mainloop::kStageBytes;
-    facts.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
-    facts.gathers = CheckedPolicy<PolicyT>::kGathers;
+  ConvFacts facts;
+  facts.config = PolicyT::config;
+  facts.threads = AnyKernel::kThreads;
+  facts.blocks_by_registers = AnyKernel::kMinBlocksPerSm;
+  facts.shared_bytes = sizeof(typename AnyKernel::SharedStorage);
+  facts.hardware = AnyKernel::kRequires;
+  facts.searches_copies = Checked::kNhwc;
+  facts.src_layout = PolicyT::SrcLayout::kName;
+  facts.dst_layout = Dst::kName;
+  facts.store.element_bits = Checked::kDstBits;
+  facts.source = {.interleave = PolicyT::SrcLayout::kInterleave,
+                  .bits = Checked::kSrcBits,
+                  .unit_bytes = Checked::kUnitBytes,
+                  .unit_channels = Checked::kUnitChannels,
+                  .nhwc = Checked::kNhwc,
+                  .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
+                  .converted = kConvertsSource<PolicyT>};
+  facts.filter = {.interleave = PolicyT::FilterLayout::kInterleave, .bits = Checked::kFilterBits};
+  facts.output = {.interleave = Dst::kInterleave,
+                  .channel_run = Dst::kChannelRun,
+                  .image_sums = Epilogue::kHasSums};
+  facts.prologue = {
+      .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
+  facts.depthwise = Checked::kDepthwise;
+  facts.largest_product = Checked::kLargestProduct;
+  if constexpr (Checked::kWgmma) {
+    facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;
+    facts.wgmma.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
+    facts.wgmma.gathers = Checked::kGathers;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
-  facts.activations = Epilogue::kActivations;
+  facts.store.activations = Epilogue::kActivations;
   if constexpr (Epilogue::kHasResidual) {
-    facts.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
+    facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
     using Layout = typename Epilogue::ResidualStage::Layout;
-    facts.residual_channel_run = [] {
+    facts.output.residual_channel_run = [] {
       if constexpr (std::is_same_v<Layout, epilogues::SameAsDst>) {
         return Dst::kChannelRun;
       } else {
@@ -91,17 +97,19 @@ struct Geometry {
 
 // Checks `problem` against a policy. InvalidArgument as for CheckProblem, and where K, C or the
 // groups do not fit the layouts; OutOfRange where a 32-bit index of the kernel would overflow.
-absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const TileFacts& facts);
+absl::StatusOr<Geometry> MakeGeometry(const Problem& problem, const ConvFacts& facts);
 
 // What gemm::Dispatch asks of convolutions: plans, which need no kernel.
 struct ConvolutionPlanner {
   using Problem = conv::Problem;
-  using Facts = TileFacts;
+  using Facts = ConvFacts;
   using Plan = Geometry;
-  static const TileFacts& TileOf(const Facts& facts) { return facts; }
+  static const gemm::TileFacts& TileOf(const Facts& facts) { return facts; }
   // As Convolution::Create. device: null for the CPU.
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
                                    const arch::DeviceLimits* device);
+  static Prediction Predict(const Plan& plan, const Facts& facts, const GpuFacts& gpu);
+  static Prediction Predict(const Plan& plan, const Facts& facts, const CpuFacts& cpu);
   // One line for people: tile, path, grid, shared memory, layouts.
   static std::string Describe(const Plan& plan, const Facts& facts);
 };

@@ -129,7 +129,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
 
 }  // namespace
 
-absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_w != 1 && p.stride_w != 2 && p.stride_w != 4) {
     return Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
   }
@@ -162,7 +162,7 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
   std::int64_t stage = 0;
   const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
   const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
-  const std::int64_t images = f.depends.image ? 1 : p.n;
+  const std::int64_t images = f.prologue.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
   // Before its divisors are made of 32 bits, of which nothing may be left.
   constexpr std::int64_t kMostRows = gemm::kInt32Max - 1024;
@@ -176,16 +176,16 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
                    all_blocks <= std::numeric_limits<std::int32_t>::max();
   if (by_engine) {
     stage = PlaceStrips(p, strips, &s, &a);
-    by_engine = filter + 2 * stage <= f.stage_bytes;
+    by_engine = filter + 2 * stage <= f.wgmma.stage_bytes;
   }
   if (!by_engine) stage = AppendStrips(strips, &s, &a);
-  const std::int64_t stages = (f.stage_bytes - filter) / stage;
-  if (filter > f.stage_bytes || stages < 2) {
+  const std::int64_t stages = (f.wgmma.stage_bytes - filter) / stage;
+  if (filter > f.wgmma.stage_bytes || stages < 2) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: ", NameOfC(p), "=", p.c / p.groups, " r=", p.r, " s=", p.s, " stride_h=", p.stride_h,
         " dilation_h=", p.dilation_h, " pad_left=", p.pad_left, " need too much: two stages of ",
         stage, " bytes (", s.lines, " lines of ", s.blocks, " blocks of 4 channels) and ", filter,
-        " bytes of filters exceed the ", f.stage_bytes,
+        " bytes of filters exceed the ", f.wgmma.stage_bytes,
         " that this config of wgmma_sm90 has for them; make config.warp.m smaller, or use "
         "NCxHWx<32>"));
   }

@@ -13,6 +13,6 @@ namespace weft::conv {
 // For a checked problem whose prologue does not depend on the output's position. InvalidArgument for
 // strides other than 1, 2 and 4 and dilations other than 1 along a row, and for filters whose strips
 // do not fit in shared memory or which have more chunks than a plan has room for.
-absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& problem, const gemm::TileFacts& facts);
+absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& problem, const ConvFacts& facts);
 
 }  // namespace weft::conv

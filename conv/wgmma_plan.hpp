@@ -22,10 +22,10 @@
 #include <numeric>
 
 #include "weft/conv/copied_operands.hpp"
+#include "weft/conv/facts.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/arch/tensor_map.hpp"
-#include "weft/gemm/facts.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
@@ -38,7 +38,7 @@ struct EnginePlan {
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
   std::int64_t rows = 0;                          // positions of one product
-  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::EngineCounts'
+  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::WgmmaCounts'
   std::int32_t slices = 0;
   bool patch = false;
   std::int32_t last_first = 0;  // StackedWalk's
@@ -49,17 +49,17 @@ struct EnginePlan {
 
 // Whether one filter serves all tiles, and so few columns of tiles that each block can have tiles of
 // one of them: the filter may then stay in shared memory.
-inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
+inline bool FilterMayStay(const Problem& p, const ConvFacts& f) {
   constexpr std::int64_t kMost = 16;
-  return prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
-         RoundUp(p.k / p.groups, f.dst_interleave) <= kMost * f.channels();
+  return prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
+         RoundUp(p.k / p.groups, f.output.interleave) <= kMost * f.channels();
 }
 
 // For a checked problem. InvalidArgument where the copy engine's limits do not admit it: strides
 // above 8, paddings above 127, taps more than 255 pixels apart; where the prologue's filter
 // depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan and
 // StackTaps.
-absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
+absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const ConvFacts& facts);
 
 // What PaddingFill writes for a source of this zero point, -128 to 255.
 inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
@@ -81,6 +81,6 @@ inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::in
 }
 
 // What the model asks of it.
-gemm::EngineCounts CountsOf(const EnginePlan& plan);
+gemm::WgmmaCounts CountsOf(const EnginePlan& plan);
 
 }  // namespace weft::conv

@@ -45,7 +45,7 @@ TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   EXPECT_EQ(a.line_bytes, 7 * 16 + 32);
   EXPECT_EQ(a.widest, 16);
   EXPECT_GE(g.engine.ring.stages, 4);
-  EXPECT_LE(g.engine.ring.b_offset + 7 * 64 * 32, FactsOf<Nc4>().stage_bytes);
+  EXPECT_LE(g.engine.ring.b_offset + 7 * 64 * 32, FactsOf<Nc4>().wgmma.stage_bytes);
   EXPECT_THAT(Convolution<Nc4>::Create(p)->Describe(), HasSubstr("strips"));
 }
 

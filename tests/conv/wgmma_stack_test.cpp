@@ -56,7 +56,7 @@ TEST(WgmmaStack, TheModelKnowsWhatItIsFor) {
   for (const std::int64_t n : {16, 64}) EXPECT_EQ(stack(ManyRows(n)), 2);
   EXPECT_EQ(stack(SquareProblem(64, 64, 56, 64, 3, 1, 1)), 1);
   EXPECT_EQ(stack(SquareProblem(64, 64, 56, 32, 1, 0, 1)), 1);
-  const auto us = [](const TileFacts& f) {
+  const auto us = [](const ConvFacts& f) {
     return Predict(ManyRows(64), f, GpuFacts()).microseconds;
   };
   EXPECT_LT(us(FactsOf<Nc32>()),
