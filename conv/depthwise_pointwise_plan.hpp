@@ -45,7 +45,7 @@ struct DepthwisePointwisePlan {
   int pixels() const { return 16 * rows; }  // of a block
 };
 
-// Errors as MakeGeometry's for each half. Unimplemented for filters and strides that no kernel has;
+// Errors as MakeConvPlan's for each half. Unimplemented for filters and strides that no kernel has;
 // ResourceExhausted for channels that fit in no GPU's shared memory.
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts);

@@ -4,13 +4,13 @@
 
 namespace weft::conv {
 
-absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& p, const ConvFacts& f) {
+GatherPlan MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   using gemm::CeilDiv;
   using gemm::Int32;
   constexpr std::int64_t kRow = gemm::kGatherRowBytes, kStep = 32, kStepUnits = 4;
   const gemm::TileShape& tile = f.config.threadblock;
   const std::int64_t units = p.c / p.groups / 8 * p.r * p.s;
-  EnginePlan plan;
+  GatherPlan plan;
   plan.rows = (f.prologue.depends.image ? 1 : p.n) * p.p() * p.q();
   plan.slices = Int32(CeilDiv(units, std::int64_t{gemm::kGatherUnits}));
 
@@ -33,10 +33,17 @@ absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& p, const ConvFacts& f) 
   // For the model: clocks of the threads that load, for a k tile's rows of A and for a step of B's.
   constexpr double kInstructions = 12.0;  // for a piece
   constexpr double kLanes = 128.0;
-  plan.source.copies = {.of_slice = 1, .last = plan.slices - 1, .of_last = 1};
   plan.copy_clocks = kInstructions * tile.m * gemm::kGatherUnits / kLanes;
   plan.column_clocks = kInstructions * tile.n * kStepUnits / kLanes;
   return plan;
+}
+
+gemm::WgmmaCounts CountsOf(const GatherPlan& g) {
+  gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(g));
+  counts.copies = counts.last_copies = 1;
+  counts.copy_clocks = g.copy_clocks;
+  counts.column_clocks = g.column_clocks;
+  return counts;
 }
 
 }  // namespace weft::conv

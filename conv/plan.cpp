@@ -1,6 +1,8 @@
 #include "weft/conv/plan.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -14,6 +16,12 @@ using internal::StepH;
 using internal::StepW;
 using internal::TooLarge;
 using internal::Wide;
+
+absl::Status CheckRows(std::int64_t rows) {
+  constexpr std::int64_t kMost = kInt32Max - 1024;  // a tile reaches past the last
+  if (rows <= kMost) return absl::OkStatus();
+  return TooLarge("rows of one product", rows, kMost, "split the batch");
+}
 
 // Whether C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
@@ -69,18 +77,166 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   return absl::OkStatus();
 }
 
-void FillTaps(const Problem& p, TapParams* t) {
-  const std::int64_t filter_taps = p.r * p.s, units = t->pixel_units;
+// How the threads that load count the source: see SourceParams, whose units these are.
+struct Units {
+  std::int64_t of_block = 1;    // of a channel block
+  std::int64_t all = 0;         // of all channels of a pixel
+  std::int64_t of_group = 0;    // of a group's
+  std::int64_t of_product = 0;  // of k
+  std::int64_t of_slice = 0;    // of a k tile
+};
+Units UnitsOf(const Problem& p, const ConvFacts& f) {
+  const std::int64_t x = f.source.unit_channels;
+  Units u;
+  u.of_block = f.source.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.source.interleave}, x);
+  u.all = gemm::CeilDiv(p.c, x * u.of_block) * u.of_block;
+  u.of_group = gemm::CeilDiv(p.c / p.groups, x);
+  u.of_product = u.of_group * p.r * p.s;
+  u.of_slice = f.config.threadblock.k / f.source.unit_bytes;
+  return u;
+}
+
+// R = S = 1 without padding, whose source is a matrix.
+bool IsPointwise(const Problem& p, const Units& u) {
+  return p.r * p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
+         p.pad_right == 0 && u.of_block == 1;
+}
+
+// Rows of one product: pixels of an image and images, or of a block of pixels.
+struct Rows {
+  std::int64_t height = 0, width = 0, images = 0;
+  std::int64_t all() const { return images * height * width; }
+};
+Rows RowsOf(const Problem& p, const prologues::Depends& d) {
+  return {.height = d.OnPixel() ? std::min<std::int64_t>(d.block_h, p.p()) : p.p(),
+          .width = d.OnPixel() ? std::min<std::int64_t>(d.block_w, p.q()) : p.q(),
+          .images = d.image ? 1 : p.n};
+}
+
+// Whether the kernel's 32-bit indices have room for the source and the rows of a product.
+absl::Status CheckIndices(const Problem& p, const ConvFacts& f, const Units& u) {
+  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
+  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
+  // steps a tap or two past the last before it turns to the next row of taps or channel block.
+  const std::int64_t overshoot = (f.config.stages + 1) * u.of_slice / taps + 2;
+  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
+                            (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
+  const Wide reach = f.source.nhwc ? padded_plane * (u.all + overshoot)
+                                   : Wide{u.all + overshoot} * plane + padded_plane * u.of_block;
+  if (!IsPointwise(p, u) && reach > kInt32Max) {
+    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
+                    "split the image or its channels");
+  }
+  if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
+  const std::int64_t x = f.source.unit_channels;
+  if (u.of_product * (f.source.nhwc ? x : 1) > kInt32Max) {
+    return TooLarge("c*r*s", u.of_product * x, kInt32Max, "split the channels");
+  }
+  return CheckRows(RowsOf(p, f.prologue.depends).all());
+}
+
+PixelMap MakePixelMap(const Problem& p, const Rows& rows) {
+  PixelMap map;
+  map.rows = Int32(rows.all());
+  map.image_pixels = gemm::FastDivmod(Int32(rows.height * rows.width));
+  map.row_pixels = gemm::FastDivmod(Int32(rows.width));
+  map.p = Int32(p.p());
+  map.q = Int32(p.q());
+  map.group_k = Int32(p.k / p.groups);
+  return map;
+}
+
+Im2colParams MakeIm2col(const Problem& p, const ConvFacts& f, const Units& u,
+                        const PixelMap& pixels) {
+  const std::int64_t plane = p.h * p.w;
+  Im2colParams a;
+  a.rows = pixels;
+  a.image_units = u.all * plane;
+  a.group_units = u.of_group * (f.source.nhwc ? 1 : plane);
+  a.units = Int32(u.of_product);
+  a.pixel_units = Int32(f.source.nhwc ? u.all : u.of_block);
+  a.channel_units = Int32(u.of_group);
+  a.w = Int32(p.w);
+  a.plane = Int32(plane);
+  a.stride_h = Int32(p.stride_h);
+  a.stride_w = Int32(p.stride_w);
+  internal::FillTapWalk(p, &a);
+  a.taps = gemm::FastDivmod(Int32(p.r * p.s));
+  a.tap_columns = gemm::FastDivmod(Int32(p.s));
+  a.channels = gemm::FastDivmod(Int32(u.of_group));
+  return a;
+}
+
+TapParams MakeTaps(const Problem& p, const WindowParams& window) {
+  TapParams t;
+  static_cast<WindowParams&>(t) = window;
+  const std::int64_t filter_taps = p.r * p.s, units = t.pixel_units;
   const std::int64_t taps = filter_taps * units;
-  t->taps = Int32(taps);
+  t.taps = Int32(taps);
   for (int tap = 0; tap < taps; ++tap) {
     const auto offset = [&](std::int64_t i) {
       const std::int64_t unit = i / filter_taps, at = i % filter_taps;
-      return unit + (at / p.s * t->step_h * p.w + at % p.s * t->step_w) * units;
+      return unit + (at / p.s * t.step_h * p.w + at % p.s * t.step_w) * units;
     };
     const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : p.h * p.w * units;
-    t->next_tap[tap] = Int32(next - offset(tap));
+    t.next_tap[tap] = Int32(next - offset(tap));
   }
+  return t;
+}
+
+FilterParams MakeFilter(const Problem& p, const ConvFacts& f, const Units& u) {
+  const std::int64_t channels = u.of_product * f.source.unit_channels;
+  FilterParams b;
+  b.units = Int32(u.of_product);
+  b.padded_k = Int32(RoundUp(p.k / p.groups, f.filter.interleave));
+  b.row_bytes = f.filter.bits == 4 ? RoundUp(channels, 32) / 2 : channels;  // KRSC
+  b.filter_bytes = b.padded_k * (f.source.nhwc ? b.row_bytes : channels * f.filter.bits / 8);
+  return b;
+}
+
+MultistagePlan MakeMultistagePlan(const Problem& p, const ConvFacts& f, const Units& u) {
+  MultistagePlan plan;
+  plan.pixels = MakePixelMap(p, RowsOf(p, f.prologue.depends));
+  plan.filter = MakeFilter(p, f, u);
+  const Im2colParams im2col = MakeIm2col(p, f, u, plan.pixels);
+  if (IsPointwise(p, u)) {
+    plan.source = static_cast<const SourceParams&>(im2col);
+  } else if (f.source.has_taps && p.r * p.s * u.of_block <= TapParams::kTableTaps) {
+    plan.source = MakeTaps(p, im2col);
+  } else {
+    plan.source = im2col;
+  }
+  return plan;
+}
+
+// The plan of a wgmma_sm90 kernel: what kind it is, the policy says.
+absl::Status FillRing(const Problem& p, const ConvFacts& f, const Units& u, ConvPlan* plan) {
+  if (f.prologue.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue.name,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
+  }
+  if (!f.source.nhwc && f.source.interleave == 4) {
+    absl::StatusOr<StripPlan> strips = MakeStripPlan(p, f);
+    if (!strips.ok()) return strips.status();
+    strips->filter = MakeFilter(p, f, u);
+    plan->counts.wgmma = CountsOf(*strips);
+    plan->kernel = *std::move(strips);
+  } else if (f.wgmma.gathers) {
+    GatherPlan gathers = MakeGatherPlan(p, f);
+    gathers.pixels = MakePixelMap(p, RowsOf(p, f.prologue.depends));
+    gathers.source = MakeIm2col(p, f, u, gathers.pixels);
+    gathers.filter = MakeFilter(p, f, u);
+    plan->counts.wgmma = CountsOf(gathers);
+    plan->kernel = gathers;
+  } else {
+    absl::StatusOr<TmaPlan> tma = MakeTmaPlan(p, f);
+    if (!tma.ok()) return tma.status();
+    plan->counts.wgmma = CountsOf(*tma);
+    plan->kernel = *std::move(tma);
+  }
+  return CheckRows(f.config.stack * plan->ring()->rows);
 }
 
 // Bytes of source, filters, destination and residual, and of the scales and biases; each moved once.
@@ -93,12 +249,56 @@ double Bytes(const Problem& p, const ConvFacts& f, double filters) {
          8.0 * p.k;
 }
 
+absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
+  absl::StatusOr<DepthwisePlan> depthwise = MakeDepthwisePlan(p, f);
+  if (!depthwise.ok()) return depthwise.status();
+  plan->counts = depthwise->counts;
+  plan->counts.bytes = Bytes(p, f, double(p.groups));
+  plan->kernel = *std::move(depthwise);
+  return absl::OkStatus();
+}
+
+// The tiles of a product, or of a batch of them.
+absl::Status CountTiles(const Problem& p, const ConvFacts& f, const Units& u, ConvPlan* plan) {
+  const gemm::TileShape& tile = f.config.threadblock;
+  const RingPlan* ring = plan->ring();
+  const std::int64_t rows = ring != nullptr ? ring->rows : RowsOf(p, f.prologue.depends).all();
+  const std::int64_t columns = p.k / p.groups + (plan->padded_k - p.k);
+  PlanCounts& counts = plan->counts;
+  counts.batches = plan->batch.Count();
+  counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
+  counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
+  counts.slices = ring != nullptr ? ring->slices : Int32(gemm::CeilDiv(u.of_product, u.of_slice));
+  const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
+  if (blocks > kInt32Max) {
+    return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
+  }
+  const double products =
+      ring != nullptr ? 32.0 * ((counts.slices - 1) * ring->plan.steps + ring->plan.last_steps)
+                      : double(counts.slices) * double(u.of_slice * f.source.unit_channels);
+  counts.gathers = !IsPointwise(p, u);
+  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
+  counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());
+  counts.bytes = Bytes(p, f, double(counts.batches));
+  return absl::OkStatus();
+}
+
+// How the source reaches shared memory, for people.
+const char* PathOf(const ConvPlan& plan) {
+  if (std::holds_alternative<StripPlan>(plan.kernel)) return "strips";
+  if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
+  if (!plan.counts.gathers) return "pointwise";
+  const auto* tma = std::get_if<TmaPlan>(&plan.kernel);
+  return tma == nullptr ? "im2col" : tma->patch ? "a patch for all taps" : "a copy for each tap";
+}
+
 }  // namespace
 
-absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const ConvFacts& f) {
+absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckProblem(p, f.largest_product, f.filter.bits); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
-  if (f.source.converted && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) {
+  const bool wgmma = f.config.mainloop == gemm::Mainloop::kWgmmaSm90;
+  if (f.source.converted && wgmma) {
     return absl::UnimplementedError(
         "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
         "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
@@ -106,126 +306,24 @@ absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const ConvFacts& f) {
   if (f.output.image_sums) {
     if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
   }
-  const gemm::TileShape& tile = f.config.threadblock;
-  Geometry g;
-  g.problem = p;
-  g.batch = prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups);
-  if (p.IsEmpty()) return g;
+  ConvPlan plan;
+  plan.problem = p;
+  plan.batch = prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups);
+  if (p.IsEmpty()) return plan;
+  plan.padded_k = Int32(RoundUp(p.k, f.output.interleave));
   if (f.depthwise) {
-    absl::StatusOr<DepthwisePlan> plan = MakeDepthwisePlan(p, f);
-    if (!plan.ok()) return plan.status();
-    g.depthwise = *plan;
-    g.padded_k = Int32(RoundUp(p.k, f.output.interleave));
-    g.counts = plan->counts;
-    g.counts.bytes = Bytes(p, f, double(p.groups));
-    return g;
+    if (absl::Status s = FillDepthwise(p, f, &plan); !s.ok()) return s;
+    return plan;
   }
-  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  const std::int64_t x = f.source.unit_channels;
-  const std::int64_t block_units =
-      f.source.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.source.interleave}, x);
-  const bool pointwise = taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
-                         p.pad_right == 0 && block_units == 1;
-  g.kind = pointwise ? SourceKind::kPointwise
-           : f.source.has_taps && taps * block_units <= TapParams::kTableTaps ? SourceKind::kTaps
-                                                                              : SourceKind::kIm2col;
-
-  const std::int64_t all_channels = gemm::CeilDiv(p.c, x * block_units) * block_units;
-  const std::int64_t channels = gemm::CeilDiv(p.c / p.groups, x);
-  const std::int64_t slice_units = tile.k / f.source.unit_bytes;
-  const std::int64_t units = channels * taps;
-  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
-  // steps a tap or two past the last before it turns to the next row of taps or channel block.
-  const std::int64_t overshoot = (f.config.stages + 1) * slice_units / taps + 2;
-  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
-                            (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
-  const Wide reach = f.source.nhwc
-                         ? padded_plane * (all_channels + overshoot)
-                         : Wide{all_channels + overshoot} * plane + padded_plane * block_units;
-  if (!pointwise && reach > kInt32Max) {
-    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
-                    "split the image or its channels");
+  const Units units = UnitsOf(p, f);
+  if (absl::Status s = CheckIndices(p, f, units); !s.ok()) return s;
+  if (wgmma) {
+    if (absl::Status s = FillRing(p, f, units, &plan); !s.ok()) return s;
+  } else {
+    plan.kernel = MakeMultistagePlan(p, f, units);
   }
-  if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
-  if (units * (f.source.nhwc ? x : 1) > kInt32Max) {
-    return TooLarge("c*r*s", units * x, kInt32Max, "split the channels");
-  }
-
-  const prologues::Depends& d = f.prologue.depends;
-  const std::int64_t row_h = d.OnPixel() ? std::min<std::int64_t>(d.block_h, p.p()) : p.p();
-  const std::int64_t row_w = d.OnPixel() ? std::min<std::int64_t>(d.block_w, p.q()) : p.q();
-  const std::int64_t rows = (d.image ? 1 : p.n) * row_h * row_w;
-  if (rows > kInt32Max - 1024) {
-    return TooLarge("rows of one product", rows, kInt32Max - 1024, "split the batch");
-  }
-  std::int64_t tile_rows = rows;
-  if (f.wgmma.stage_bytes > 0) {
-    absl::StatusOr<EnginePlan> engine = MakeEnginePlan(p, f);
-    if (!engine.ok()) return engine.status();
-    g.engine = *engine;
-    tile_rows = engine->rows;
-    const std::int64_t places = f.config.stack * tile_rows;
-    if (places > kInt32Max - 1024) {
-      return TooLarge("rows of one product", places, kInt32Max - 1024, "split the batch");
-    }
-  }
-  g.padded_k = Int32(RoundUp(p.k, f.output.interleave));
-  const std::int64_t columns = p.k / p.groups + (g.padded_k - p.k);
-  PlanCounts& counts = g.counts;
-  counts.batches = g.batch.Count();
-  counts.tiles_m = gemm::CeilDiv(tile_rows, std::int64_t{tile.m});
-  counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
-  counts.slices =
-      f.wgmma.stage_bytes > 0 ? g.engine.slices : Int32(gemm::CeilDiv(units, slice_units));
-  const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
-  if (blocks > kInt32Max) {
-    return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
-  }
-  const gemm::WgmmaPlan& steps = g.engine.plan;
-  const double products = f.wgmma.stage_bytes > 0
-                              ? 32.0 * ((counts.slices - 1) * steps.steps + steps.last_steps)
-                              : double(counts.slices) * double(slice_units * x);
-  counts.gathers = !pointwise;
-  if (f.wgmma.stage_bytes > 0) counts.wgmma = CountsOf(g.engine);
-  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
-  counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());
-  counts.bytes = Bytes(p, f, double(counts.batches));
-
-  g.rows.rows = Int32(rows);
-  g.rows.image_pixels = gemm::FastDivmod(Int32(row_h * row_w));
-  g.rows.row_pixels = gemm::FastDivmod(Int32(row_w));
-  g.rows.p = Int32(p.p());
-  g.rows.q = Int32(p.q());
-  g.rows.group_k = Int32(p.k / p.groups);
-
-  SourceParams& a = g.im2col;
-  a.rows = g.rows;
-  a.image_units = all_channels * plane;
-  a.group_units = channels * (f.source.nhwc ? 1 : plane);
-  a.units = Int32(units);
-  a.pixel_units = Int32(f.source.nhwc ? all_channels : block_units);
-  a.channel_units = Int32(channels);
-  a.w = Int32(p.w);
-  a.plane = Int32(plane);
-  a.stride_h = Int32(p.stride_h);
-  a.stride_w = Int32(p.stride_w);
-  internal::FillTapWalk(p, &g.im2col);
-  g.im2col.taps = gemm::FastDivmod(Int32(taps));
-  g.im2col.tap_columns = gemm::FastDivmod(Int32(p.s));
-  g.im2col.channels = gemm::FastDivmod(Int32(channels));
-  if (g.kind == SourceKind::kTaps) {
-    static_cast<WindowParams&>(g.taps) = g.im2col;
-    FillTaps(p, &g.taps);
-  }
-
-  const std::int64_t filter_k = p.k / p.groups;
-  g.filter.units = Int32(units);
-  g.filter.padded_k = Int32(RoundUp(filter_k, f.filter.interleave));
-  const bool int4 = f.filter.bits == 4;
-  g.filter.row_bytes = int4 ? RoundUp(units * x, 32) / 2 : units * x;  // KRSC
-  g.filter.filter_bytes =
-      g.filter.padded_k * (f.source.nhwc ? g.filter.row_bytes : units * x * f.filter.bits / 8);
-  return g;
+  if (absl::Status s = CountTiles(p, f, units, &plan); !s.ok()) return s;
+  return plan;
 }
 
 absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, std::int64_t count,
@@ -244,41 +342,39 @@ absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, st
   return absl::OkStatus();
 }
 
-absl::StatusOr<Geometry> ConvolutionPlanner::Make(const Problem& problem, const ConvFacts& facts,
+absl::StatusOr<ConvPlan> ConvolutionPlanner::Make(const Problem& problem, const ConvFacts& facts,
                                                   const arch::DeviceLimits* device) {
   if (device != nullptr) {
     if (absl::Status s = gemm::CheckDevice("conv", facts, *device); !s.ok()) return s;
   }
-  return MakeGeometry(problem, facts);
+  return MakeConvPlan(problem, facts);
 }
 
-std::string ConvolutionPlanner::Describe(const Geometry& g, const ConvFacts& f) {
+std::string ConvolutionPlanner::Describe(const ConvPlan& plan, const ConvFacts& f) {
   const TileDescription& c = f.config;
-  if (g.problem.IsEmpty()) return "nothing to do: dst has no elements";
-  if (f.depthwise) return DescribeDepthwise(g.depthwise, f);
-  const bool engine = f.wgmma.stage_bytes > 0;
+  if (plan.problem.IsEmpty()) return "nothing to do: dst has no elements";
+  if (const auto* depthwise = std::get_if<DepthwisePlan>(&plan.kernel)) {
+    return DescribeDepthwise(*depthwise, f);
+  }
+  const RingPlan* ring = plan.ring();
   const std::string thread =
       c.mainloop == gemm::Mainloop::kSimt
           ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
-                            c.instruction.k, engine ? g.engine.ring.stages : c.stages);
-  const char* path = g.engine.strips                    ? "strips"
-                     : f.wgmma.gathers                  ? "gathered by threads"
-                     : g.kind == SourceKind::kPointwise ? "pointwise"
-                     : !engine                          ? "im2col"
-                     : g.engine.patch                   ? "a patch for all taps"
-                                                        : "a copy for each tap";
+                            c.instruction.k, ring != nullptr ? ring->ring.stages : c.stages);
+  const char* path = PathOf(plan);
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const char* stacked = c.stack > 1 ? " of two output rows" : "";
   const char* turns = c.turns > 1 ? "two sets of warpgroups in turn, " : "";
   const std::string batches =
-      f.prologue.batched ? absl::StrFormat("%s, %d batches of ", f.prologue.name, g.counts.batches)
-                         : "";
+      f.prologue.batched
+          ? absl::StrFormat("%s, %d batches of ", f.prologue.name, plan.counts.batches)
+          : "";
   return absl::StrFormat(
       "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, "
       "%d bytes shared, %s%s -> %s",
       c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, thread, path,
-      stacked, turns, batches, g.counts.tiles_m, g.counts.tiles_n, clusters, f.threads,
+      stacked, turns, batches, plan.counts.tiles_m, plan.counts.tiles_n, clusters, f.threads,
       f.shared_bytes, f.src_layout, f.filter.bits == 4 ? " by int4" : "", f.dst_layout);
 }
 

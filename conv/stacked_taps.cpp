@@ -40,8 +40,7 @@ absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const ConvFacts& f) {
 }
 
 void StackedTaps::FillFilter(const Problem& p, const ConvFacts& f, std::int64_t span,
-                             std::int64_t chunks, std::int64_t slice_chunks,
-                             EnginePlan* plan) const {
+                             std::int64_t chunks, std::int64_t slice_chunks, TmaPlan* plan) const {
   const FilterExtents e = p.filter();
   const auto c = static_cast<std::uint64_t>(e.c),
              k = static_cast<std::uint64_t>(RoundUp(e.k, f.filter.interleave));

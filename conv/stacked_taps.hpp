@@ -18,7 +18,7 @@
 
 namespace weft::conv {
 
-struct EnginePlan;
+struct TmaPlan;
 
 // Of a convolution p and a tile of `channels` channels.
 struct StackedTaps {
@@ -42,7 +42,7 @@ struct StackedTaps {
 
   // plan->filter and its specification. span: bytes of k of a chunk; slice_chunks: in a slice.
   void FillFilter(const Problem& p, const ConvFacts& f, std::int64_t span, std::int64_t chunks,
-                  std::int64_t slice_chunks, EnginePlan* plan) const;
+                  std::int64_t slice_chunks, TmaPlan* plan) const;
 };
 
 // InvalidArgument where a group has more than 32 channels, where stride_h is no multiple of

@@ -129,7 +129,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
 
 }  // namespace
 
-absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
+absl::StatusOr<StripPlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_w != 1 && p.stride_w != 2 && p.stride_w != 4) {
     return Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
   }
@@ -157,8 +157,8 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
 
   const std::int64_t steps = CeilDiv<std::int64_t>(chunks, 2);
   const std::int64_t filter = steps * tile.n * 32;
-  EnginePlan plan;
-  SourceStrips& a = plan.source_strips;
+  StripPlan plan;
+  SourceStrips& a = plan.source;
   std::int64_t stage = 0;
   const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
   const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
@@ -190,7 +190,6 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
         "NCxHWx<32>"));
   }
 
-  plan.strips = true;
   plan.slices = 1;
   plan.ring.stages = Int32(std::min<std::int64_t>(stages, gemm::MbarRingParams::kMostStages));
   plan.ring.stage_bytes = Int32(stage);
@@ -256,6 +255,13 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
     w.step_b[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(tile.n * 2);
   }
   return plan;
+}
+
+gemm::WgmmaCounts CountsOf(const StripPlan& s) {
+  gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
+  counts.whole_k = true;
+  counts.whole_k_copied = s.source_spec.rank == 0;
+  return counts;
 }
 
 }  // namespace weft::conv

@@ -1,19 +1,23 @@
 #include "weft/conv/tile_model.hpp"
 
+#include <variant>
+
 #include "weft/conv/depthwise_model.hpp"
 #include "weft/conv/depthwise_pointwise_plan.hpp"
 #include "weft/conv/plan.hpp"
 
 namespace weft::conv {
 
-Prediction ConvolutionPlanner::Predict(const Geometry& plan, const ConvFacts& facts,
+Prediction ConvolutionPlanner::Predict(const ConvPlan& plan, const ConvFacts& facts,
                                        const GpuFacts& gpu) {
-  if (facts.depthwise) return PredictDepthwise(plan.depthwise.work, plan.counts, facts, gpu);
+  if (const auto* depthwise = std::get_if<DepthwisePlan>(&plan.kernel)) {
+    return PredictDepthwise(depthwise->work, plan.counts, facts, gpu);
+  }
   return gemm::Predict(plan.counts, facts, gpu);
 }
 
 // The executor's time for a depthwise kernel is that of a product of as many multiplications.
-Prediction ConvolutionPlanner::Predict(const Geometry& plan, const ConvFacts& facts,
+Prediction ConvolutionPlanner::Predict(const ConvPlan& plan, const ConvFacts& facts,
                                        const CpuFacts& cpu) {
   return gemm::Predict(plan.counts, facts, cpu);
 }
@@ -31,8 +35,8 @@ Prediction DepthwisePointwisePlanner::Predict(const DepthwisePointwisePlan& plan
 }
 
 Prediction Predict(const Problem& problem, const ConvFacts& tile, const GpuFacts& gpu) {
-  const absl::StatusOr<Geometry> plan = MakeGeometry(problem, tile);
-  return ConvolutionPlanner::Predict(plan.ok() ? *plan : Geometry(), tile, gpu);
+  const absl::StatusOr<ConvPlan> plan = MakeConvPlan(problem, tile);
+  return ConvolutionPlanner::Predict(plan.ok() ? *plan : ConvPlan(), tile, gpu);
 }
 
 }  // namespace weft::conv

@@ -4,10 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/copy_limits.hpp"
-#include "weft/conv/gather_plan.hpp"
 #include "weft/conv/slicing.hpp"
 #include "weft/conv/stacked_taps.hpp"
-#include "weft/conv/strip_plan.hpp"
 
 namespace weft::conv {
 namespace {
@@ -18,7 +16,7 @@ using gemm::CeilDiv;
 using gemm::Int32;
 using gemm::WgmmaPlan;
 
-void FillSource(const Problem& p, const ConvFacts& f, const Slicing& s, EnginePlan* plan) {
+void FillSource(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
   TensorMapSpec& spec = plan->source_spec;
   spec.kind = TensorMapSpec::Kind::kIm2col;
   spec.rank = 4;
@@ -83,7 +81,7 @@ void FillSource(const Problem& p, const ConvFacts& f, const Slicing& s, EnginePl
       Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
 }
 
-void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, EnginePlan* plan) {
+void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
   const FilterExtents e = p.filter();
   const auto channels = static_cast<std::uint16_t>(BroughtChannels(p, f));
   const auto taps = static_cast<std::uint32_t>(e.r * e.s);
@@ -183,7 +181,7 @@ void FillRing(const Problem& p, const ConvFacts& f, const Slicing& s, std::int64
 // For the model: what RowClocks says is of an engine by itself. taps_inside: the share of the rows of
 // taps brought that exist.
 void FillClocks(const Problem& p, const ConvFacts& f, const Slicing& s, double taps_inside,
-                EnginePlan* plan) {
+                TmaPlan* plan) {
   using gemm::CopyClocks;
   const std::int64_t k = p.k / p.groups, n = BroughtChannels(p, f);
   const auto inside = [&](std::int64_t columns) {
@@ -204,7 +202,7 @@ void FillClocks(const Problem& p, const ConvFacts& f, const Slicing& s, double t
 }
 
 // All but the filter's copies, steps and clocks.
-void FillOthers(const Problem& p, const ConvFacts& f, const Slicing& s, EnginePlan* plan) {
+void FillOthers(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
   plan->patch = s.patch;
   plan->rows = WalkRows(p, f, s);
   plan->slices = Int32(CeilDiv(s.chunks, s.slice_chunks));
@@ -213,7 +211,7 @@ void FillOthers(const Problem& p, const ConvFacts& f, const Slicing& s, EnginePl
   plan->ring.ShareCopies(plan->source.copies.of_slice, f.wgmma.row_threads);
 }
 
-absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const ConvFacts& f) {
+absl::StatusOr<TmaPlan> MakeStackedPlan(const Problem& p, const ConvFacts& f) {
   absl::StatusOr<StackedTaps> taps = StackTaps(p, f);
   if (!taps.ok()) return taps.status();
   const Problem& pairs = taps->pairs;
@@ -228,7 +226,7 @@ absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const ConvFacts& f)
                      " dilation_h=", p.dilation_h, " dilation_w=", p.dilation_w,
                      " need too much: two stages of a patch do not fit in shared memory"));
   }
-  EnginePlan plan;
+  TmaPlan plan;
   taps->FillFilter(p, f, slicing.span, slicing.chunks, slicing.slice_chunks, &plan);
   FillSteps(
       pairs, f, slicing, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
@@ -242,15 +240,7 @@ absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const ConvFacts& f)
 
 }  // namespace
 
-absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const ConvFacts& f) {
-  if (f.prologue.depends.OnPixel()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: prologue ", f.prologue.name,
-                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
-                     "take; use an MmaSm80Config"));
-  }
-  if (!f.source.nhwc && f.source.interleave == 4) return MakeStripPlan(p, f);
-  if (f.wgmma.gathers) return MakeGatherPlan(p, f);
+absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
   if (f.config.stack > 1) return MakeStackedPlan(p, f);
   const std::int64_t channels = BroughtChannels(p, f);
@@ -259,7 +249,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const ConvFacts& f) 
       ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) {
     slicing = patch;
   }
-  EnginePlan plan;
+  TmaPlan plan;
   FillFilter(p, f, slicing, &plan);
   FillSteps(
       p, f, slicing, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
@@ -268,18 +258,21 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const ConvFacts& f) 
   return plan;
 }
 
-gemm::WgmmaCounts CountsOf(const EnginePlan& e) {
-  return {.steps = e.plan.steps,
-          .last_steps = e.plan.last_steps,
-          .copies = e.source.copies.of_slice,
-          .last_copies = e.source.copies.of_last,
-          .copy_clocks = e.copy_clocks,
-          .column_clocks = e.column_clocks,
-          .stages = e.ring.stages,
-          .stage_bytes = e.ring.stage_bytes,
-          .b_stays = e.ring.b_stays != 0,
-          .whole_k = e.strips,
-          .whole_k_copied = e.strips && e.source_spec.rank == 0};
+gemm::WgmmaCounts CountsOf(const RingPlan& r) {
+  return {.steps = r.plan.steps,
+          .last_steps = r.plan.last_steps,
+          .stages = r.ring.stages,
+          .stage_bytes = r.ring.stage_bytes,
+          .b_stays = r.ring.b_stays != 0};
+}
+
+gemm::WgmmaCounts CountsOf(const TmaPlan& t) {
+  gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(t));
+  counts.copies = t.source.copies.of_slice;
+  counts.last_copies = t.source.copies.of_last;
+  counts.copy_clocks = t.copy_clocks;
+  counts.column_clocks = t.column_clocks;
+  return counts;
 }
 
 }  // namespace weft::conv

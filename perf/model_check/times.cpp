@@ -47,7 +47,7 @@ absl::Status Add(const Timed& of, const std::vector<std::pair<std::string, Json>
     const auto tile = tiles->second.find(name);
     if (tile == tiles->second.end() || !us.is_number()) continue;
     const conv::ConvFacts& facts = tile->second.facts[epilogue - kEpilogues.begin()];
-    const absl::StatusOr<conv::Geometry> plan = conv::MakeGeometry(layer.problem, facts);
+    const absl::StatusOr<conv::ConvPlan> plan = conv::MakeConvPlan(layer.problem, facts);
     if (!plan.ok()) continue;  // an earlier commit took it
     const double fixed =
         facts.depthwise

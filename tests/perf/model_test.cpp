@@ -112,7 +112,7 @@ TEST(TileModel, KnowsTheEpilogue) {
     EXPECT_EQ(residual.store.residual_bits, 8);
     EXPECT_EQ(hswish.store.activations, 1);
     EXPECT_EQ(
-        conv::MakeGeometry(p, residual)->counts.bytes - conv::MakeGeometry(p, relu)->counts.bytes,
+        conv::MakeConvPlan(p, residual)->counts.bytes - conv::MakeConvPlan(p, relu)->counts.bytes,
         64.0 * 56 * 56 * 256);
     const auto time = [&](const conv::ConvFacts& facts) {
       return conv::Predict(p, facts, conv::GpuFacts()).microseconds;
