@@ -16,6 +16,7 @@
 #include "weft/conv/make_params.hpp"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/conv/policy_facts.hpp"
 #include "weft/conv/source_correction.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch.hpp"

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "weft/conv/problem_name.hpp"
+#include "weft/gemm/argument_checks.hpp"
 
 namespace weft::conv {
 namespace {

@@ -11,6 +11,9 @@ GatherPlan MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   const gemm::TileShape& tile = f.config.threadblock;
   const std::int64_t units = p.c / p.groups / 8 * p.r * p.s;
   GatherPlan plan;
+  plan.pixels = MakePixelMap(p, f);
+  plan.source = MakeIm2col(p, f);
+  plan.filter = MakeFilter(p, f);
   plan.rows = (f.prologue.depends.image ? 1 : p.n) * p.p() * p.q();
   plan.slices = Int32(CeilDiv(units, std::int64_t{gemm::kGatherUnits}));
 

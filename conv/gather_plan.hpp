@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/conv/gathered_operands.hpp"
+#include "weft/conv/multistage_plan.hpp"
 #include "weft/conv/wgmma_plan.hpp"
 
 namespace weft::conv {
@@ -14,8 +15,7 @@ struct GatherPlan : RingPlan {
   double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::WgmmaCounts'
 };
 
-// Of a checked problem, but for source, filter and pixels, which are counted as a multistage kernel counts them.
-// Whatever the problem, there is such a plan.
+// For a problem that CheckIndices has accepted. Whatever that is, there is such a plan.
 GatherPlan MakeGatherPlan(const Problem& problem, const ConvFacts& facts);
 
 // What the model asks of it.

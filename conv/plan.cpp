@@ -6,22 +6,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/argument_checks.hpp"
 
 namespace weft::conv {
 namespace {
 
 using gemm::Int32;
 using gemm::kInt32Max;
-using internal::StepH;
-using internal::StepW;
 using internal::TooLarge;
 using internal::Wide;
-
-absl::Status CheckRows(std::int64_t rows) {
-  constexpr std::int64_t kMost = kInt32Max - 1024;  // a tile reaches past the last
-  if (rows <= kMost) return absl::OkStatus();
-  return TooLarge("rows of one product", rows, kMost, "split the batch");
-}
 
 // Whether C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
@@ -77,140 +70,8 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   return absl::OkStatus();
 }
 
-// How the threads that load count the source: see SourceParams, whose units these are.
-struct Units {
-  std::int64_t of_block = 1;    // of a channel block
-  std::int64_t all = 0;         // of all channels of a pixel
-  std::int64_t of_group = 0;    // of a group's
-  std::int64_t of_product = 0;  // of k
-  std::int64_t of_slice = 0;    // of a k tile
-};
-Units UnitsOf(const Problem& p, const ConvFacts& f) {
-  const std::int64_t x = f.source.unit_channels;
-  Units u;
-  u.of_block = f.source.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.source.interleave}, x);
-  u.all = gemm::CeilDiv(p.c, x * u.of_block) * u.of_block;
-  u.of_group = gemm::CeilDiv(p.c / p.groups, x);
-  u.of_product = u.of_group * p.r * p.s;
-  u.of_slice = f.config.threadblock.k / f.source.unit_bytes;
-  return u;
-}
-
-// R = S = 1 without padding, whose source is a matrix.
-bool IsPointwise(const Problem& p, const Units& u) {
-  return p.r * p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
-         p.pad_right == 0 && u.of_block == 1;
-}
-
-// Rows of one product: pixels of an image and images, or of a block of pixels.
-struct Rows {
-  std::int64_t height = 0, width = 0, images = 0;
-  std::int64_t all() const { return images * height * width; }
-};
-Rows RowsOf(const Problem& p, const prologues::Depends& d) {
-  return {.height = d.OnPixel() ? std::min<std::int64_t>(d.block_h, p.p()) : p.p(),
-          .width = d.OnPixel() ? std::min<std::int64_t>(d.block_w, p.q()) : p.q(),
-          .images = d.image ? 1 : p.n};
-}
-
-// Whether the kernel's 32-bit indices have room for the source and the rows of a product.
-absl::Status CheckIndices(const Problem& p, const ConvFacts& f, const Units& u) {
-  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
-  // steps a tap or two past the last before it turns to the next row of taps or channel block.
-  const std::int64_t overshoot = (f.config.stages + 1) * u.of_slice / taps + 2;
-  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
-                            (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
-  const Wide reach = f.source.nhwc ? padded_plane * (u.all + overshoot)
-                                   : Wide{u.all + overshoot} * plane + padded_plane * u.of_block;
-  if (!IsPointwise(p, u) && reach > kInt32Max) {
-    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
-                    "split the image or its channels");
-  }
-  if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
-  const std::int64_t x = f.source.unit_channels;
-  if (u.of_product * (f.source.nhwc ? x : 1) > kInt32Max) {
-    return TooLarge("c*r*s", u.of_product * x, kInt32Max, "split the channels");
-  }
-  return CheckRows(RowsOf(p, f.prologue.depends).all());
-}
-
-PixelMap MakePixelMap(const Problem& p, const Rows& rows) {
-  PixelMap map;
-  map.rows = Int32(rows.all());
-  map.image_pixels = gemm::FastDivmod(Int32(rows.height * rows.width));
-  map.row_pixels = gemm::FastDivmod(Int32(rows.width));
-  map.p = Int32(p.p());
-  map.q = Int32(p.q());
-  map.group_k = Int32(p.k / p.groups);
-  return map;
-}
-
-Im2colParams MakeIm2col(const Problem& p, const ConvFacts& f, const Units& u,
-                        const PixelMap& pixels) {
-  const std::int64_t plane = p.h * p.w;
-  Im2colParams a;
-  a.rows = pixels;
-  a.image_units = u.all * plane;
-  a.group_units = u.of_group * (f.source.nhwc ? 1 : plane);
-  a.units = Int32(u.of_product);
-  a.pixel_units = Int32(f.source.nhwc ? u.all : u.of_block);
-  a.channel_units = Int32(u.of_group);
-  a.w = Int32(p.w);
-  a.plane = Int32(plane);
-  a.stride_h = Int32(p.stride_h);
-  a.stride_w = Int32(p.stride_w);
-  internal::FillTapWalk(p, &a);
-  a.taps = gemm::FastDivmod(Int32(p.r * p.s));
-  a.tap_columns = gemm::FastDivmod(Int32(p.s));
-  a.channels = gemm::FastDivmod(Int32(u.of_group));
-  return a;
-}
-
-TapParams MakeTaps(const Problem& p, const WindowParams& window) {
-  TapParams t;
-  static_cast<WindowParams&>(t) = window;
-  const std::int64_t filter_taps = p.r * p.s, units = t.pixel_units;
-  const std::int64_t taps = filter_taps * units;
-  t.taps = Int32(taps);
-  for (int tap = 0; tap < taps; ++tap) {
-    const auto offset = [&](std::int64_t i) {
-      const std::int64_t unit = i / filter_taps, at = i % filter_taps;
-      return unit + (at / p.s * t.step_h * p.w + at % p.s * t.step_w) * units;
-    };
-    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : p.h * p.w * units;
-    t.next_tap[tap] = Int32(next - offset(tap));
-  }
-  return t;
-}
-
-FilterParams MakeFilter(const Problem& p, const ConvFacts& f, const Units& u) {
-  const std::int64_t channels = u.of_product * f.source.unit_channels;
-  FilterParams b;
-  b.units = Int32(u.of_product);
-  b.padded_k = Int32(RoundUp(p.k / p.groups, f.filter.interleave));
-  b.row_bytes = f.filter.bits == 4 ? RoundUp(channels, 32) / 2 : channels;  // KRSC
-  b.filter_bytes = b.padded_k * (f.source.nhwc ? b.row_bytes : channels * f.filter.bits / 8);
-  return b;
-}
-
-MultistagePlan MakeMultistagePlan(const Problem& p, const ConvFacts& f, const Units& u) {
-  MultistagePlan plan;
-  plan.pixels = MakePixelMap(p, RowsOf(p, f.prologue.depends));
-  plan.filter = MakeFilter(p, f, u);
-  const Im2colParams im2col = MakeIm2col(p, f, u, plan.pixels);
-  if (IsPointwise(p, u)) {
-    plan.source = static_cast<const SourceParams&>(im2col);
-  } else if (f.source.has_taps && p.r * p.s * u.of_block <= TapParams::kTableTaps) {
-    plan.source = MakeTaps(p, im2col);
-  } else {
-    plan.source = im2col;
-  }
-  return plan;
-}
-
 // The plan of a wgmma_sm90 kernel: what kind it is, the policy says.
-absl::Status FillRing(const Problem& p, const ConvFacts& f, const Units& u, ConvPlan* plan) {
+absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
   if (f.prologue.depends.OnPixel()) {
     return absl::InvalidArgumentError(
         absl::StrCat("conv: prologue ", f.prologue.name,
@@ -220,14 +81,10 @@ absl::Status FillRing(const Problem& p, const ConvFacts& f, const Units& u, Conv
   if (!f.source.nhwc && f.source.interleave == 4) {
     absl::StatusOr<StripPlan> strips = MakeStripPlan(p, f);
     if (!strips.ok()) return strips.status();
-    strips->filter = MakeFilter(p, f, u);
     plan->counts.wgmma = CountsOf(*strips);
     plan->kernel = *std::move(strips);
   } else if (f.wgmma.gathers) {
-    GatherPlan gathers = MakeGatherPlan(p, f);
-    gathers.pixels = MakePixelMap(p, RowsOf(p, f.prologue.depends));
-    gathers.source = MakeIm2col(p, f, u, gathers.pixels);
-    gathers.filter = MakeFilter(p, f, u);
+    const GatherPlan gathers = MakeGatherPlan(p, f);
     plan->counts.wgmma = CountsOf(gathers);
     plan->kernel = gathers;
   } else {
@@ -258,26 +115,23 @@ absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan)
   return absl::OkStatus();
 }
 
-// The tiles of a product, or of a batch of them.
-absl::Status CountTiles(const Problem& p, const ConvFacts& f, const Units& u, ConvPlan* plan) {
+// The tiles of a product, or of a batch of them: products of `rows` rows, `slices` k tiles and `k` multiplications
+// for each output.
+absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
+                        std::int32_t slices, double k, ConvPlan* plan) {
   const gemm::TileShape& tile = f.config.threadblock;
-  const RingPlan* ring = plan->ring();
-  const std::int64_t rows = ring != nullptr ? ring->rows : RowsOf(p, f.prologue.depends).all();
   const std::int64_t columns = p.k / p.groups + (plan->padded_k - p.k);
   PlanCounts& counts = plan->counts;
   counts.batches = plan->batch.Count();
   counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
   counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
-  counts.slices = ring != nullptr ? ring->slices : Int32(gemm::CeilDiv(u.of_product, u.of_slice));
+  counts.slices = slices;
   const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
   }
-  const double products =
-      ring != nullptr ? 32.0 * ((counts.slices - 1) * ring->plan.steps + ring->plan.last_steps)
-                      : double(counts.slices) * double(u.of_slice * f.source.unit_channels);
-  counts.gathers = !IsPointwise(p, u);
-  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
+  counts.gathers = !IsPointwise(p, f);
+  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * k);
   counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());
   counts.bytes = Bytes(p, f, double(counts.batches));
   return absl::OkStatus();
@@ -315,14 +169,24 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
     if (absl::Status s = FillDepthwise(p, f, &plan); !s.ok()) return s;
     return plan;
   }
-  const Units units = UnitsOf(p, f);
-  if (absl::Status s = CheckIndices(p, f, units); !s.ok()) return s;
+  if (absl::Status s = CheckIndices(p, f); !s.ok()) return s;
   if (wgmma) {
-    if (absl::Status s = FillRing(p, f, units, &plan); !s.ok()) return s;
+    if (absl::Status s = FillRing(p, f, &plan); !s.ok()) return s;
+    const RingPlan& ring = *plan.ring();
+    const double steps = (ring.slices - 1) * ring.plan.steps + ring.plan.last_steps;
+    if (absl::Status s = CountTiles(p, f, ring.rows, ring.slices, 32.0 * steps, &plan); !s.ok()) {
+      return s;
+    }
   } else {
-    plan.kernel = MakeMultistagePlan(p, f, units);
+    const MultistagePlan multistage = MakeMultistagePlan(p, f);
+    const int of_slice = f.config.threadblock.k / f.source.unit_bytes * f.source.unit_channels;
+    const double k = double(multistage.slices) * of_slice;
+    if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.slices, k, &plan);
+        !s.ok()) {
+      return s;
+    }
+    plan.kernel = multistage;
   }
-  if (absl::Status s = CountTiles(p, f, units, &plan); !s.ok()) return s;
   return plan;
 }
 

@@ -10,11 +10,12 @@
 #include "weft/conv/facts.hpp"
 #include "weft/conv/gather_plan.hpp"
 #include "weft/conv/geometry.hpp"
-#include "weft/conv/kernels.hpp"
+#include "weft/conv/multistage_plan.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/conv/strip_plan.hpp"
 #include "weft/conv/wgmma_plan.hpp"
-#include "weft/gemm/launch.hpp"
+#include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/facts.hpp"
 #include "weft/gemm/tile_model.hpp"
 #include "weft/layouts/abseil.hpp"
 
@@ -24,70 +25,6 @@ using gemm::CpuFacts;
 using gemm::GpuFacts;
 using gemm::PlanCounts;
 using gemm::Prediction;
-
-// The facts of policy PolicyT.
-template <class PolicyT>
-constexpr ConvFacts FactsOf() {
-  using AnyKernel = Kernel<PolicyT, 0>;
-  using Checked = CheckedPolicy<PolicyT>;
-  using Prologue = typename PolicyT::Prologue;
-  using Epilogue = typename PolicyT::Epilogue;
-  using Dst = typename PolicyT::DstLayout;
-  ConvFacts facts;
-  facts.config = PolicyT::config;
-  facts.threads = AnyKernel::kThreads;
-  facts.blocks_by_registers = AnyKernel::kMinBlocksPerSm;
-  facts.shared_bytes = sizeof(typename AnyKernel::SharedStorage);
-  facts.hardware = AnyKernel::kRequires;
-  facts.searches_copies = Checked::kNhwc;
-  facts.src_layout = PolicyT::SrcLayout::kName;
-  facts.dst_layout = Dst::kName;
-  facts.store.element_bits = Checked::kDstBits;
-  facts.source = {.interleave = PolicyT::SrcLayout::kInterleave,
-                  .bits = Checked::kSrcBits,
-                  .unit_bytes = Checked::kUnitBytes,
-                  .unit_channels = Checked::kUnitChannels,
-                  .nhwc = Checked::kNhwc,
-                  .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
-                  .converted = kConvertsSource<PolicyT>};
-  facts.filter = {.interleave = PolicyT::FilterLayout::kInterleave, .bits = Checked::kFilterBits};
-  facts.output = {.interleave = Dst::kInterleave,
-                  .channel_run = Dst::kChannelRun,
-                  .image_sums = Epilogue::kHasSums};
-  facts.prologue = {
-      .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
-  facts.depthwise = Checked::kDepthwise;
-  facts.largest_product = Checked::kLargestProduct;
-  if constexpr (Checked::kWgmma) {
-    facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;
-    facts.wgmma.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
-    facts.wgmma.gathers = Checked::kGathers;
-    facts.resident_blocks = PolicyT::config.blocks_per_sm;
-  }
-  facts.store.activations = Epilogue::kActivations;
-  if constexpr (Epilogue::kHasResidual) {
-    facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
-    using Layout = typename Epilogue::ResidualStage::Layout;
-    facts.output.residual_channel_run = [] {
-      if constexpr (std::is_same_v<Layout, epilogues::SameAsDst>) {
-        return Dst::kChannelRun;
-      } else {
-        return Layout::kChannelRun;
-      }
-    }();
-  }
-  return facts;
-}
-
-// Of a kernel whose threads load, multiply and store: simt, mma_sm75 and mma_sm80.
-struct MultistagePlan {
-  // In the order of SourceKind.
-  std::variant<SourceParams, TapParams, Im2colParams> source;
-  FilterParams filter;
-  PixelMap pixels;
-
-  SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
-};
 
 // A problem that passed every check for one policy, and its launch: all of the parameters but the
 // pointers and the values of the epilogue.

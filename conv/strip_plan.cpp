@@ -158,6 +158,7 @@ absl::StatusOr<StripPlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
   const std::int64_t steps = CeilDiv<std::int64_t>(chunks, 2);
   const std::int64_t filter = steps * tile.n * 32;
   StripPlan plan;
+  plan.filter = MakeFilter(p, f);
   SourceStrips& a = plan.source;
   std::int64_t stage = 0;
   const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "weft/conv/multistage_plan.hpp"
 #include "weft/conv/strip_operands.hpp"
 #include "weft/conv/wgmma_plan.hpp"
 #include "weft/layouts/abseil.hpp"

@@ -2,7 +2,7 @@
 
 #include "perf/weft_perf/tile_names.hpp"
 #include "perf/weft_perf/tiles.hpp"
-#include "weft/conv/plan.hpp"
+#include "weft/conv/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {

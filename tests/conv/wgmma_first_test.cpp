@@ -35,7 +35,7 @@ ConvPlan PlanOf(const Problem& p) {
 TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
   const ConvPlan g = PlanOf(p);
-  EXPECT_TRUE(std::get<StripPlan>(g.kernel).strips);
+  ASSERT_TRUE(std::holds_alternative<StripPlan>(g.kernel));
   EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of two strips of 8 x 12 pixels
   EXPECT_EQ(g.counts.slices, 1);
   EXPECT_EQ(std::get<StripPlan>(g.kernel).plan.steps, 7);  // one for a row of taps

@@ -4,6 +4,7 @@
 #include "perf/support/layers.hpp"
 #include "perf/weft_perf/tiles.hpp"
 #include "weft/conv/plan.hpp"
+#include "weft/conv/policy_facts.hpp"
 #include "weft/conv/tile_model.hpp"
 
 namespace weft::perf {
