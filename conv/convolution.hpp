@@ -11,9 +11,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
+#include "weft/conv/make_params.hpp"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/policy.hpp"
+#include "weft/conv/policy_facts.hpp"
 #include "weft/conv/source_correction.hpp"
 #include "weft/gemm/argument_checks.hpp"
 #include "weft/gemm/launch.hpp"
@@ -89,8 +92,8 @@ class Convolution {
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
-  static constexpr TileFacts Facts() { return FactsOf<PolicyT>(); }
-  static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
+  static constexpr ConvFacts Facts() { return FactsOf<PolicyT>(); }
+  static constexpr ConvFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
   // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
   // accepted. Where dst has no elements (n, k, h or w is 0) runs do nothing.
@@ -113,10 +116,10 @@ class Convolution {
     return absl::InternalError("");
   }
 
-  const Problem& problem() const { return geometry_.problem; }
+  const Problem& problem() const { return plan_.problem; }
 
   // How the work is cut into blocks.
-  const PlanCounts& counts() const { return geometry_.counts; }
+  const PlanCounts& counts() const { return plan_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return PolicyT::SrcLayout::Size(problem().src()); }
@@ -137,10 +140,10 @@ class Convolution {
   }
 
   // Filters that the prologue's bank must have; 0: any number.
-  std::int64_t filters() const { return Prologue::Filters(geometry_.batch); }
+  std::int64_t filters() const { return Prologue::Filters(plan_.batch); }
 
   // One line: tile, path, grid, shared memory, layouts.
-  std::string Describe() const { return Planner::Describe(geometry_, FactsOf<PolicyT>()); }
+  std::string Describe() const { return Planner::Describe(plan_, FactsOf<PolicyT>()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
@@ -178,10 +181,10 @@ class Convolution {
   template <class>
   friend class gemm::Dispatch;  // which makes the plans
 
-  explicit Convolution(const Geometry& geometry) : geometry_(geometry) {}
-  static absl::StatusOr<Convolution> Planned(const absl::StatusOr<Geometry>& geometry) {
-    if (!geometry.ok()) return geometry.status();
-    return Convolution(*geometry);
+  explicit Convolution(const ConvPlan& plan) : plan_(plan) {}
+  static absl::StatusOr<Convolution> Planned(const absl::StatusOr<ConvPlan>& plan) {
+    if (!plan.ok()) return plan.status();
+    return Convolution(*plan);
   }
 
   // Checks the arguments, and calls start(launch).
@@ -197,9 +200,9 @@ class Convolution {
     } else if constexpr (CheckedPolicy<PolicyT>::kGathers) {
       return StartGathered(args, start);
     } else if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
-      return StartEngine(args, make, start);
+      return StartTma(args, make, start);
     } else {
-      switch (geometry_.kind) {
+      switch (std::get<MultistagePlan>(plan_.kernel).kind()) {
         case SourceKind::kPointwise:
           return StartKind<SourceKind::kPointwise>(args, start);
         case SourceKind::kTaps:
@@ -213,24 +216,24 @@ class Convolution {
 
   template <class StartFunction>
   absl::Status StartDepthwise(const Arguments& args, const StartFunction& start) const {
-    DepthwiseParams<PolicyT> params = MakeDepthwiseParams<PolicyT>(geometry_);
+    DepthwiseParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.walk.src = args.src;
     params.walk.filter = args.filter.data();
     FillOutput(args, &params.output);
     params.output.rows.run = PixelRun(params.output.rows.q, args.dst);
-    return start({geometry_.depthwise.kernel, &params, geometry_.grid()});
+    return start({std::get<DepthwisePlan>(plan_.kernel).kernel, &params, plan_.grid()});
   }
 
   template <class StartFunction>
-  absl::Status StartEngine(const Arguments& args, gemm::MakeTensorMap make,
-                           const StartFunction& start) const {
-    WgmmaParams<PolicyT> params = MakeWgmmaParams<PolicyT>(geometry_, args.prologue);
-    const EnginePlan& engine = geometry_.engine;
-    if (absl::Status s = gemm::MakeMap("conv", make, engine.source_spec, args.src, &params.a.map);
+  absl::Status StartTma(const Arguments& args, gemm::MakeTensorMap make,
+                        const StartFunction& start) const {
+    WgmmaParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
+    const TmaPlan& tma = std::get<TmaPlan>(plan_.kernel);
+    if (absl::Status s = gemm::MakeMap("conv", make, tma.source_spec, args.src, &params.a.map);
         !s.ok()) {
       return s;
     }
-    arch::TensorMapSpec filters = engine.filter_spec;
+    arch::TensorMapSpec filters = tma.filter_spec;
     filters.dim[filters.rank - 1] *= static_cast<std::uint32_t>(args.filter.count());
     const void* filter = args.filter.data();
     if (absl::Status s = gemm::MakeMap("conv", make, filters, filter, &params.b.map); !s.ok()) {
@@ -240,7 +243,7 @@ class Convolution {
     if constexpr (kFillsPadding<PolicyT>) {
       const SourceCorrection& table = args.source_correction;
       if (table.edge_rows() != nullptr) {
-        params.padding = PaddingOf(problem(), engine, table.zero_point());
+        params.padding = PaddingOf(problem(), tma, table.zero_point());
       }
     }
     // More would delay the source of kernels whose blocks cannot share a multiprocessor.
@@ -251,11 +254,12 @@ class Convolution {
   template <class StartFunction>
   absl::Status StartStrips(const Arguments& args, gemm::MakeTensorMap make,
                            const StartFunction& start) const {
-    StripParams<PolicyT> params = MakeStripParams<PolicyT>(geometry_, args.prologue);
+    StripParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.a.src = args.src;
     if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
-      if (absl::Status s = gemm::MakeMap("conv", make, geometry_.engine.source_spec, params.a.src,
-                                         &params.a.map);
+      if (absl::Status s =
+              gemm::MakeMap("conv", make, std::get<StripPlan>(plan_.kernel).source_spec,
+                            params.a.src, &params.a.map);
           !s.ok()) {
         return s;
       }
@@ -270,7 +274,7 @@ class Convolution {
 
   template <class StartFunction>
   absl::Status StartGathered(const Arguments& args, const StartFunction& start) const {
-    GatherParams<PolicyT> params = MakeGatherParams<PolicyT>(geometry_, args.prologue);
+    GatherParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.a.src = args.src;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
@@ -286,9 +290,6 @@ class Convolution {
     }
     if constexpr (Epilogue::kFilterZeroPoint && !CheckedPolicy<PolicyT>::kDepthwise) {
       output->window_sums = args.window_sums;
-      output->groups = static_cast<std::int32_t>(problem().groups);
-      output->group_channels = static_cast<std::int32_t>(problem().k / problem().groups);
-      output->plane = static_cast<std::int32_t>(output->extents.h * output->extents.w);
     }
   }
 
@@ -296,9 +297,9 @@ class Convolution {
   template <class Params, class StartFunction>
   absl::Status StartDependent(const Arguments& args, std::int32_t early, Params* params,
                               const StartFunction& start) const {
-    gemm::Launch launch = {0, params, geometry_.grid()};
-    if (geometry_.engine.ring.b_stays) {
-      launch.blocks_multiple = static_cast<int>(geometry_.counts.tiles_n);
+    gemm::Launch launch = {0, params, plan_.grid()};
+    if (plan_.ring()->ring.b_stays) {
+      launch.blocks_multiple = static_cast<int>(plan_.counts.tiles_n);
     }
     if (args.filter_is_constant) {
       params->early = early;
@@ -313,15 +314,15 @@ class Convolution {
 
   template <SourceKind kind, class StartFunction>
   absl::Status StartKind(const Arguments& args, const StartFunction& start) const {
-    KernelParams<PolicyT, kind> params = MakeParams<PolicyT, kind>(geometry_, args.prologue);
+    KernelParams<PolicyT, kind> params = MakeParams<PolicyT, kind>(plan_, args.prologue);
     params.a.src = args.src;
     if constexpr (kConvertsSource<PolicyT>) params.a.functor = args.source_functor;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
-    return start({static_cast<int>(kind), &params, geometry_.grid()});
+    return start({static_cast<int>(kind), &params, plan_.grid()});
   }
 
-  Geometry geometry_;
+  ConvPlan plan_;
 };
 
 // What an epilogue's Copy stage writes.

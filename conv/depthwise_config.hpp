@@ -10,7 +10,8 @@ namespace weft::conv {
 // channels, the others of a block other pixels: 8 make whole sectors of memory where the source has
 // 32 channels of a pixel side by side or more, 1 is for NCxHWx<4>.
 struct DepthwiseConfig {
-  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kDepthwise;
+  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kOther;
+  static constexpr char kName[] = "depthwise";
   static constexpr int kColumns = 4;  // output pixels of a row, of one thread
   int rows;                           // 1 to 8
   int lanes;                          // 1, 2, 4, 8, 16 or 32
@@ -31,7 +32,8 @@ struct DepthwiseConfig {
             .thread = {pixels, 4, 4},
             .instruction = {1, 1, 4},
             .stages = 1,
-            .alignment = alignment};
+            .alignment = alignment,
+            .other = kName};
   }
 };
 

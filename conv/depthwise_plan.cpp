@@ -28,11 +28,11 @@ int KernelOf(const Problem& p) {
   return 0;
 }
 
-void FillWalk(const Problem& p, const gemm::TileFacts& f, DepthwiseWalk* walk) {
-  const std::int64_t channels = RoundUp(p.c, f.src_interleave);
+void FillWalk(const Problem& p, const ConvFacts& f, DepthwiseWalk* walk) {
+  const std::int64_t channels = RoundUp(p.c, f.source.interleave);
   DepthwiseWalk& w = *walk;
   w.image_bytes = channels * p.h * p.w;
-  w.pixel_bytes = Int32(f.nhwc ? p.c : f.src_interleave);
+  w.pixel_bytes = Int32(f.source.nhwc ? p.c : f.source.interleave);
   w.row_bytes = p.w * w.pixel_bytes;
   w.block_bytes = p.h * w.row_bytes;
   w.w = Int32(p.w);
@@ -52,7 +52,7 @@ absl::Status CheckDepthwise(const Problem& p) {
       p.groups == 1 ? "prologues::SharedFilter" : "prologues::Grouped"));
 }
 
-absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const ConvFacts& f) {
   constexpr std::int64_t kColumns = DepthwiseConfig::kColumns;
   DepthwisePlan plan;
   plan.kernel = KernelOf(p);
@@ -63,21 +63,22 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::Ti
     return TooLarge("pixels of one output image with a thread's more", reach, kInt32Max,
                     "split the image");
   }
-  const std::int64_t pixel_bytes = f.nhwc ? p.c : f.src_interleave;
+  const std::int64_t pixel_bytes = f.source.nhwc ? p.c : f.source.interleave;
   if (pixel_bytes > kInt32Max) return TooLarge("c", p.c, kInt32Max, "split the channels");
   FillWalk(p, f, &plan.walk);
 
   const std::int64_t columns = gemm::CeilDiv(p.q(), kColumns);
   const std::int64_t row_tiles = gemm::CeilDiv(p.p(), std::int64_t{rows});
-  const std::int64_t words = gemm::CeilDiv(RoundUp(p.k, f.dst_interleave), std::int64_t{4});
+  const std::int64_t words = gemm::CeilDiv(RoundUp(p.k, f.output.interleave), std::int64_t{4});
   const std::int64_t lanes = f.config.threadblock.n / 4;
   const std::int64_t tiles = p.n * columns * row_tiles;  // at most n p q
   gemm::PlanCounts& counts = plan.counts;
   counts.tiles_m = gemm::CeilDiv(tiles, f.threads / lanes);
   counts.tiles_n = gemm::CeilDiv(words, lanes);
   counts.slices = Int32(p.r * gemm::CeilDiv(p.s, std::int64_t{4}));
-  counts.output_rows = rows;
-  counts.source_rows = Int32((rows - 1) * p.stride_h + p.r);
+  plan.work = {.source_rows = Int32((rows - 1) * p.stride_h + p.r),
+               .output_rows = rows,
+               .packets = counts.slices};
   const Wide blocks = Wide{counts.tiles_m} * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "give config.threads or config.rows more");
@@ -94,7 +95,7 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const gemm::Ti
   return plan;
 }
 
-std::string DescribeDepthwise(const DepthwisePlan& plan, const gemm::TileFacts& f) {
+std::string DescribeDepthwise(const DepthwisePlan& plan, const ConvFacts& f) {
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   const std::string path =
       shape.IsAny() ? "any filter"
@@ -102,10 +103,9 @@ std::string DescribeDepthwise(const DepthwisePlan& plan, const gemm::TileFacts& 
   return absl::StrFormat(
       "%s, thread of %d channels by %dx%d pixels, %s, %d x %d blocks of %d threads, %d channels to "
       "a block, %s -> %s",
-      gemm::MainloopName(f.config.mainloop), f.config.thread.n,
-      shape.Rows(f.config.thread.m / DepthwiseConfig::kColumns), DepthwiseConfig::kColumns, path,
-      plan.counts.tiles_m, plan.counts.tiles_n, f.threads, f.config.threadblock.n, f.src_layout,
-      f.dst_layout);
+      f.config.name(), f.config.thread.n, shape.Rows(f.config.thread.m / DepthwiseConfig::kColumns),
+      DepthwiseConfig::kColumns, path, plan.counts.tiles_m, plan.counts.tiles_n, f.threads,
+      f.config.threadblock.n, f.src_layout, f.dst_layout);
 }
 
 std::int32_t PixelRun(std::int64_t q, const void* dst) {

@@ -69,8 +69,8 @@ struct DepthwisePointwiseArguments {
 };
 
 // For gemm::Dispatch: all policies of a family have the same loads and stores.
-inline std::string AccessNote(const DepthwisePointwiseProblem&, const std::vector<Candidate>&,
-                              int) {
+inline std::string AccessNote(const DepthwisePointwiseProblem&, const DepthwisePointwiseFacts&,
+                              const std::vector<Candidate>&, int) {
   return "";
 }
 

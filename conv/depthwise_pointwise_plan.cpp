@@ -1,10 +1,12 @@
 #include "weft/conv/depthwise_pointwise_plan.hpp"
 
 #include <cstdint>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "weft/conv/problem_name.hpp"
+#include "weft/gemm/argument_checks.hpp"
 
 namespace weft::conv {
 namespace {
@@ -40,9 +42,9 @@ std::string ProblemName(const DepthwisePointwiseProblem& p) {
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts) {
   const Problem& depthwise = problem.depthwise;
-  const absl::StatusOr<Geometry> first = MakeGeometry(depthwise, facts.depthwise);
+  const absl::StatusOr<ConvPlan> first = MakeConvPlan(depthwise, facts.depthwise);
   if (!first.ok()) return first.status();
-  const DepthwisePlan& own = first->depthwise;
+  const auto* own = std::get_if<DepthwisePlan>(&first->kernel);
   const Problem pointwise = problem.pointwise();
   if (problem.k >= 0 && problem.IsEmpty()) {
     DepthwisePointwisePlan nothing;
@@ -50,22 +52,22 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     nothing.pointwise = pointwise;
     return nothing;
   }
-  if (depthwise.k == 0) return OfPointwise(MakeGeometry(pointwise, facts.pointwise).status());
-  if (absl::Status s = CheckShape(depthwise, own.kernel); !s.ok()) return s;
-  const absl::StatusOr<Geometry> second = MakeGeometry(pointwise, facts.pointwise);
+  if (depthwise.k == 0) return OfPointwise(MakeConvPlan(pointwise, facts.pointwise).status());
+  if (absl::Status s = CheckShape(depthwise, own == nullptr ? 0 : own->kernel); !s.ok()) return s;
+  const absl::StatusOr<ConvPlan> second = MakeConvPlan(pointwise, facts.pointwise);
   if (!second.ok()) return OfPointwise(second.status());
 
   DepthwisePointwisePlan plan;
   plan.problem = problem;
   plan.pointwise = pointwise;
-  plan.kernel = own.kernel;
-  plan.rows = kDepthwiseShapes[own.kernel].Rows(facts.config.rows);
-  plan.walk = own.walk;
-  plan.middle_rows = own.rows;
+  plan.kernel = own->kernel;
+  plan.rows = kDepthwiseShapes[own->kernel].Rows(facts.config.rows);
+  plan.walk = own->walk;
+  plan.middle_rows = own->rows;
   // A warp of the depthwise half has a block's patches.
-  plan.blocks = Int32(own.counts.tiles_m * facts.config.split);
+  plan.blocks = Int32(own->counts.tiles_m * facts.config.split);
   plan.slices = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
-  plan.slice_bytes = std::int64_t{second->filter.padded_k} * 32;
+  plan.slice_bytes = std::int64_t{std::get<MultistagePlan>(second->kernel).filter.padded_k} * 32;
   plan.padded_k = second->padded_k;
   plan.padded_middle = first->padded_k;
   const std::int64_t shared = std::int64_t{plan.slices} * 32 * plan.pixels();
@@ -79,16 +81,14 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
 
   // Blocks and padding are the depthwise half's; what lies between is not moved.
   PlanCounts& counts = plan.counts;
-  counts = own.counts;
+  counts = own->counts;
   counts.tiles_m = plan.blocks, counts.tiles_n = 1;
   counts.useful = static_cast<double>(depthwise.n * depthwise.p() * depthwise.q()) * depthwise.k /
-                  (double(own.counts.tiles_m) * plan.pixels() * plan.slices * 32);
+                  (double(own->counts.tiles_m) * plan.pixels() * plan.slices * 32);
   const double between = double(depthwise.n) * plan.padded_middle * depthwise.p() * depthwise.q();
   counts.bytes = first->counts.bytes + second->counts.bytes - 2.0 * between;
-  counts.middle_slices = plan.slices;
-  counts.padded_k = plan.padded_k;
-  counts.blocks_by_registers = facts.blocks_by_registers[own.kernel - kFirstFusedShape];
-  counts.shared_bytes = plan.shared_bytes;
+  plan.work = own->work;
+  plan.blocks_by_registers = facts.blocks_by_registers[own->kernel - kFirstFusedShape];
   return plan;
 }
 

@@ -7,17 +7,17 @@
 
 #include "weft/conv/depthwise_pointwise_policy.hpp"
 #include "weft/conv/depthwise_pointwise_problem.hpp"
+#include "weft/conv/facts.hpp"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/gemm/facts.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
 // What both halves of a DepthwisePointwise say, compiled once.
 struct DepthwisePointwiseFacts {
-  TileFacts depthwise, pointwise;
-  TileFacts tile;  // DepthwisePointwise::Facts()
+  ConvFacts depthwise, pointwise;
+  gemm::TileFacts tile;  // DepthwisePointwise::Facts()
   DepthwisePointwiseConfig config;
   int blocks_by_registers[kFusedShapes] = {};  // of a multiprocessor, for each kernel
   const char* src_layout = "";
@@ -38,12 +38,14 @@ struct DepthwisePointwisePlan {
   std::int32_t padded_k = 0;       // output channels with those that fill the last dst block
   std::int32_t padded_middle = 0;  // channels between the two, likewise
   std::int32_t shared_bytes = 0;
-  PlanCounts counts;  // for the tile model
+  int blocks_by_registers = 0;  // of a multiprocessor
+  PlanCounts counts;            // for the tile model, and ...
+  DepthwiseWork work;           // ... of a thread of the depthwise half
 
   int pixels() const { return 16 * rows; }  // of a block
 };
 
-// Errors as MakeGeometry's for each half. Unimplemented for filters and strides that no kernel has;
+// Errors as MakeConvPlan's for each half. Unimplemented for filters and strides that no kernel has;
 // ResourceExhausted for channels that fit in no GPU's shared memory.
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts);
@@ -53,16 +55,19 @@ struct DepthwisePointwisePlanner {
   using Problem = DepthwisePointwiseProblem;
   using Facts = DepthwisePointwiseFacts;
   using Plan = DepthwisePointwisePlan;
-  static const TileFacts& TileOf(const Facts& facts) { return facts.tile; }
+  static const gemm::TileFacts& TileOf(const Facts& facts) { return facts.tile; }
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
                                    const arch::DeviceLimits* device);
+  static Prediction Predict(const Plan& plan, const Facts& facts, const GpuFacts& gpu);
+  static Prediction Predict(const Plan& plan, const Facts& facts, const CpuFacts& cpu);
   // One line: both halves, blocks, shared memory.
   static std::string Describe(const Plan& plan, const Facts& facts);
 };
 
-// The tile's, with the shared memory of the plan's problem.
-inline TileFacts LaunchFacts(const DepthwisePointwisePlan& plan, TileFacts tile) {
+// The tile's, with the shared memory of the plan's problem and the registers of its kernel.
+inline gemm::TileFacts LaunchFacts(const DepthwisePointwisePlan& plan, gemm::TileFacts tile) {
   tile.shared_bytes = plan.shared_bytes;
+  if (plan.blocks_by_registers > 0) tile.blocks_by_registers = plan.blocks_by_registers;
   return tile;
 }
 

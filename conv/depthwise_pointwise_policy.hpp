@@ -35,7 +35,8 @@ namespace weft::conv {
 // A block keeps 16 rows bytes of each channel in shared memory, and its sums take rows * warp_n / 2
 // registers of a thread. Small images want few rows, so that there are blocks enough.
 struct DepthwisePointwiseConfig {
-  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kDepthwisePointwise;
+  static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kOther;
+  static constexpr char kName[] = "depthwise_pointwise";
   int rows;                   // 1 to 8, fewer with stride 2 and larger filters (DepthwiseShape)
   int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
@@ -61,7 +62,8 @@ struct DepthwisePointwiseConfig {
             .instruction = {16, 8, 32},
             .stages = 1,
             .alignment = alignment,
-            .split = split};
+            .split = split,
+            .other = kName};
   }
 };
 

@@ -34,8 +34,8 @@ using gemm::DispatchOptions;
 
 // What C and K, as they are, cost the chosen policy in the width of its loads and stores, and what
 // padding would give; ends with "; ". Empty where the family has no wider ones.
-std::string AccessNote(const Problem& problem, const std::vector<Candidate>& candidates,
-                       int chosen);
+std::string AccessNote(const Problem& problem, const ConvFacts& facts,
+                       const std::vector<Candidate>& candidates, int chosen);
 
 namespace internal {
 

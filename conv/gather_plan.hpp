@@ -1,13 +1,24 @@
 // The host's part of wgmma_sm90 convolutions whose operands threads load (conv/gathered_operands.hpp).
 #pragma once
 
+#include "weft/conv/gathered_operands.hpp"
+#include "weft/conv/multistage_plan.hpp"
 #include "weft/conv/wgmma_plan.hpp"
-#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
-// The ring, the steps and the counts of a checked problem; the walks over source and filter are Geometry's im2col
-// and filter. Whatever the problem, there is such a plan.
-absl::StatusOr<EnginePlan> MakeGatherPlan(const Problem& problem, const gemm::TileFacts& facts);
+// The parameters but for pointers.
+struct GatherPlan : RingPlan {
+  Im2colParams source;
+  FilterParams filter;
+  PixelMap pixels;
+  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::WgmmaCounts'
+};
+
+// For a problem that CheckIndices has accepted. Whatever that is, there is such a plan.
+GatherPlan MakeGatherPlan(const Problem& problem, const ConvFacts& facts);
+
+// What the model asks of it.
+gemm::WgmmaCounts CountsOf(const GatherPlan& plan);
 
 }  // namespace weft::conv

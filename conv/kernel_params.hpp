@@ -1,4 +1,4 @@
-// What a convolution kernel is launched with. Made on the host (conv/plan.hpp); the same bytes for
+// What a convolution kernel is launched with. Made on the host (conv/make_params.hpp); the same bytes for
 // both back ends, so these types live outside the back ends' namespaces.
 #pragma once
 

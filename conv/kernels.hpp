@@ -215,7 +215,7 @@ template <class PolicyT>
 requires conv::HasTypes<PolicyT>
 struct KernelList<PolicyT> {
   using Checked = conv::CheckedPolicy<PolicyT>;
-  // MakeGeometry refuses a SourceFunctor of wgmma_sm90.
+  // MakeConvPlan refuses a SourceFunctor of wgmma_sm90.
   static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
                                 : Checked::kWgmma   ? (conv::kConvertsSource<PolicyT> ? 0 : 1)
                                                     : 3;

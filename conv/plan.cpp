@@ -1,67 +1,64 @@
 #include "weft/conv/plan.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/argument_checks.hpp"
 
 namespace weft::conv {
 namespace {
 
 using gemm::Int32;
 using gemm::kInt32Max;
-using internal::StepH;
-using internal::StepW;
 using internal::TooLarge;
 using internal::Wide;
 
-bool IsDepthwise(const TileFacts& f) {
-  return f.config.mainloop == gemm::Mainloop::kDepthwise;
-}
-
 // Whether C, K and the groups fit the layouts and the widths of loads and stores.
-absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
+absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   const gemm::Alignment& alignment = f.config.alignment;
-  const int store = 8 * alignment.dst / f.dst_element_bits;
-  if (f.dst_channel_run == 0 && p.k % store != 0) {
+  const int store = 8 * alignment.dst / f.store.element_bits;
+  if (f.output.channel_run == 0 && p.k % store != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: k=", p.k, " is not a multiple of ", store, ", the channels of one ", alignment.dst,
         "-byte store to ", f.dst_layout,
         "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
   }
-  if (f.nhwc && p.c % f.unit_bytes != 0 && alignment.src == 4) {
+  if (f.source.nhwc && p.c % f.source.unit_bytes != 0 && alignment.src == 4) {
     return absl::InvalidArgumentError(
-        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.unit_bytes,
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_bytes,
                      ", the channels of the narrowest load from NHWC; pad C to ",
-                     RoundUp(p.c, f.unit_bytes), " with zeros, in src and filter, or ",
+                     RoundUp(p.c, f.source.unit_bytes), " with zeros, in src and filter, or ",
                      "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
   }
-  if (f.nhwc && p.c % f.unit_bytes != 0) {
+  if (f.source.nhwc && p.c % f.source.unit_bytes != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.unit_bytes,
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_bytes,
                      ", the channels of one ", alignment.src,
                      "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
                      "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
   }
-  if (IsDepthwise(f)) return CheckDepthwise(p);
+  if (f.depthwise) return CheckDepthwise(p);
   if (p.groups == 1) return absl::OkStatus();
-  if (!f.depends.group) {
+  if (!f.prologue.depends.group) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "conv: groups=", p.groups, " with the prologue ", f.prologue,
+        "conv: groups=", p.groups, " with the prologue ", f.prologue.name,
         ", whose filter does not depend on the channel group; use ", "prologues::Grouped"));
   }
   const std::int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
-  const int block = f.nhwc ? f.unit_bytes : f.src_interleave;
+  const int block = f.source.nhwc ? f.source.unit_bytes : f.source.interleave;
   if (group_c % block != 0) {
     const std::string remedy =
-        f.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
+        f.source.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: c/groups=", group_c, " is not a multiple of ", block,
-        f.nhwc ? ", the channels of one load from " : ", the interleave of ", f.src_layout,
+        f.source.nhwc ? ", the channels of one load from " : ", the interleave of ", f.src_layout,
         "; pad the channels of each group", block == 4 ? "" : ", or ", block == 4 ? "" : remedy));
   }
   // Blocked residuals are read by words of 4 channels.
-  const bool words = f.residual_channel_run >= 4 && store < 4;
+  const bool words = f.output.residual_channel_run >= 4 && store < 4;
   const int multiple = words ? 4 : store;
   if (group_k % multiple != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -73,160 +70,124 @@ absl::Status CheckChannels(const Problem& p, const TileFacts& f) {
   return absl::OkStatus();
 }
 
-void FillTaps(const Problem& p, TapParams* t) {
-  const std::int64_t filter_taps = p.r * p.s, units = t->pixel_units;
-  const std::int64_t taps = filter_taps * units;
-  t->taps = Int32(taps);
-  for (int tap = 0; tap < taps; ++tap) {
-    const auto offset = [&](std::int64_t i) {
-      const std::int64_t unit = i / filter_taps, at = i % filter_taps;
-      return unit + (at / p.s * t->step_h * p.w + at % p.s * t->step_w) * units;
-    };
-    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : p.h * p.w * units;
-    t->next_tap[tap] = Int32(next - offset(tap));
+// The plan of a wgmma_sm90 kernel: what kind it is, the policy says.
+absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
+  if (f.prologue.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue.name,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
   }
+  if (!f.source.nhwc && f.source.interleave == 4) {
+    absl::StatusOr<StripPlan> strips = MakeStripPlan(p, f);
+    if (!strips.ok()) return strips.status();
+    plan->counts.wgmma = CountsOf(*strips);
+    plan->kernel = *std::move(strips);
+  } else if (f.wgmma.gathers) {
+    const GatherPlan gathers = MakeGatherPlan(p, f);
+    plan->counts.wgmma = CountsOf(gathers);
+    plan->kernel = gathers;
+  } else {
+    absl::StatusOr<TmaPlan> tma = MakeTmaPlan(p, f);
+    if (!tma.ok()) return tma.status();
+    plan->counts.wgmma = CountsOf(*tma);
+    plan->kernel = *std::move(tma);
+  }
+  return CheckRows(f.config.stack * plan->ring()->rows);
 }
 
 // Bytes of source, filters, destination and residual, and of the scales and biases; each moved once.
-double Bytes(const Problem& p, const TileFacts& f, double filters) {
-  const double c = RoundUp(p.c, f.src_interleave);
-  const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter_bits / 8;
-  return p.n * c * p.h * p.w * f.src_bits / 8 + filters * one +
-         double(p.n) * RoundUp(p.k, f.dst_interleave) * p.p() * p.q() *
-             (f.dst_element_bits + f.residual_bits) / 8 +
+double Bytes(const Problem& p, const ConvFacts& f, double filters) {
+  const double c = RoundUp(p.c, f.source.interleave);
+  const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter.bits / 8;
+  return p.n * c * p.h * p.w * f.source.bits / 8 + filters * one +
+         double(p.n) * RoundUp(p.k, f.output.interleave) * p.p() * p.q() *
+             (f.store.element_bits + f.store.residual_bits) / 8 +
          8.0 * p.k;
 }
 
-}  // namespace
+absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
+  absl::StatusOr<DepthwisePlan> depthwise = MakeDepthwisePlan(p, f);
+  if (!depthwise.ok()) return depthwise.status();
+  plan->counts = depthwise->counts;
+  plan->counts.bytes = Bytes(p, f, double(p.groups));
+  plan->kernel = *std::move(depthwise);
+  return absl::OkStatus();
+}
 
-absl::StatusOr<Geometry> MakeGeometry(const Problem& p, const TileFacts& f) {
-  if (absl::Status s = CheckProblem(p, f.largest_product, f.filter_bits); !s.ok()) return s;
-  if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
-  if (f.converts_source && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) {
-    return absl::UnimplementedError(
-        "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
-        "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
-  }
-  if (f.image_sums) {
-    if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
-  }
+// The tiles of a product, or of a batch of them: products of `rows` rows, `slices` k tiles and `k` multiplications
+// for each output.
+absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
+                        std::int32_t slices, double k, ConvPlan* plan) {
   const gemm::TileShape& tile = f.config.threadblock;
-  Geometry g;
-  g.problem = p;
-  g.batch = prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups);
-  if (p.IsEmpty()) return g;
-  if (IsDepthwise(f)) {
-    absl::StatusOr<DepthwisePlan> plan = MakeDepthwisePlan(p, f);
-    if (!plan.ok()) return plan.status();
-    g.depthwise = *plan;
-    g.padded_k = Int32(RoundUp(p.k, f.dst_interleave));
-    g.counts = plan->counts;
-    g.counts.bytes = Bytes(p, f, double(p.groups));
-    return g;
-  }
-  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  const std::int64_t x = f.unit_channels;
-  const std::int64_t block_units = f.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.src_interleave}, x);
-  const bool pointwise = taps == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
-                         p.pad_right == 0 && block_units == 1;
-  g.kind = pointwise                                                   ? SourceKind::kPointwise
-           : f.has_taps && taps * block_units <= TapParams::kTableTaps ? SourceKind::kTaps
-                                                                       : SourceKind::kIm2col;
-
-  const std::int64_t all_channels = gemm::CeilDiv(p.c, x * block_units) * block_units;
-  const std::int64_t channels = gemm::CeilDiv(p.c / p.groups, x);
-  const std::int64_t slice_units = tile.k / f.unit_bytes;
-  const std::int64_t units = channels * taps;
-  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
-  // steps a tap or two past the last before it turns to the next row of taps or channel block.
-  const std::int64_t overshoot = (f.config.stages + 1) * slice_units / taps + 2;
-  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
-                            (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
-  const Wide reach = f.nhwc ? padded_plane * (all_channels + overshoot)
-                            : Wide{all_channels + overshoot} * plane + padded_plane * block_units;
-  if (!pointwise && reach > kInt32Max) {
-    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
-                    "split the image or its channels");
-  }
-  if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
-  if (units * (f.nhwc ? x : 1) > kInt32Max) {
-    return TooLarge("c*r*s", units * x, kInt32Max, "split the channels");
-  }
-
-  const prologues::Depends& d = f.depends;
-  const std::int64_t row_h = d.OnPixel() ? std::min<std::int64_t>(d.block_h, p.p()) : p.p();
-  const std::int64_t row_w = d.OnPixel() ? std::min<std::int64_t>(d.block_w, p.q()) : p.q();
-  const std::int64_t rows = (d.image ? 1 : p.n) * row_h * row_w;
-  if (rows > kInt32Max - 1024) {
-    return TooLarge("rows of one product", rows, kInt32Max - 1024, "split the batch");
-  }
-  std::int64_t tile_rows = rows;
-  if (f.stage_bytes > 0) {
-    absl::StatusOr<EnginePlan> engine = MakeEnginePlan(p, f);
-    if (!engine.ok()) return engine.status();
-    g.engine = *engine;
-    tile_rows = engine->rows;
-    const std::int64_t places = f.config.stack * tile_rows;
-    if (places > kInt32Max - 1024) {
-      return TooLarge("rows of one product", places, kInt32Max - 1024, "split the batch");
-    }
-  }
-  g.padded_k = Int32(RoundUp(p.k, f.dst_interleave));
-  const std::int64_t columns = p.k / p.groups + (g.padded_k - p.k);
-  PlanCounts& counts = g.counts;
-  counts.batches = g.batch.Count();
-  counts.tiles_m = gemm::CeilDiv(tile_rows, std::int64_t{tile.m});
+  const std::int64_t columns = p.k / p.groups + (plan->padded_k - p.k);
+  PlanCounts& counts = plan->counts;
+  counts.batches = plan->batch.Count();
+  counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
   counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
-  counts.slices = f.stage_bytes > 0 ? g.engine.slices : Int32(gemm::CeilDiv(units, slice_units));
+  counts.slices = slices;
   const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
   }
-  const gemm::WgmmaPlan& steps = g.engine.plan;
-  const double products = f.stage_bytes > 0
-                              ? 32.0 * ((counts.slices - 1) * steps.steps + steps.last_steps)
-                              : double(counts.slices) * double(slice_units * x);
-  counts.gathers = !pointwise;
-  if (f.stage_bytes > 0) counts.engine = CountsOf(g.engine);
-  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * products);
+  counts.gathers = !IsPointwise(p, f);
+  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * k);
   counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());
   counts.bytes = Bytes(p, f, double(counts.batches));
+  return absl::OkStatus();
+}
 
-  g.rows.rows = Int32(rows);
-  g.rows.image_pixels = gemm::FastDivmod(Int32(row_h * row_w));
-  g.rows.row_pixels = gemm::FastDivmod(Int32(row_w));
-  g.rows.p = Int32(p.p());
-  g.rows.q = Int32(p.q());
-  g.rows.group_k = Int32(p.k / p.groups);
+// How the source reaches shared memory, for people.
+const char* PathOf(const ConvPlan& plan) {
+  if (std::holds_alternative<StripPlan>(plan.kernel)) return "strips";
+  if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
+  if (!plan.counts.gathers) return "pointwise";
+  const auto* tma = std::get_if<TmaPlan>(&plan.kernel);
+  return tma == nullptr ? "im2col" : tma->patch ? "a patch for all taps" : "a copy for each tap";
+}
 
-  SourceParams& a = g.im2col;
-  a.rows = g.rows;
-  a.image_units = all_channels * plane;
-  a.group_units = channels * (f.nhwc ? 1 : plane);
-  a.units = Int32(units);
-  a.pixel_units = Int32(f.nhwc ? all_channels : block_units);
-  a.channel_units = Int32(channels);
-  a.w = Int32(p.w);
-  a.plane = Int32(plane);
-  a.stride_h = Int32(p.stride_h);
-  a.stride_w = Int32(p.stride_w);
-  internal::FillTapWalk(p, &g.im2col);
-  g.im2col.taps = gemm::FastDivmod(Int32(taps));
-  g.im2col.tap_columns = gemm::FastDivmod(Int32(p.s));
-  g.im2col.channels = gemm::FastDivmod(Int32(channels));
-  if (g.kind == SourceKind::kTaps) {
-    static_cast<WindowParams&>(g.taps) = g.im2col;
-    FillTaps(p, &g.taps);
+}  // namespace
+
+absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
+  if (absl::Status s = CheckProblem(p, f.largest_product, f.filter.bits); !s.ok()) return s;
+  if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
+  const bool wgmma = f.config.mainloop == gemm::Mainloop::kWgmmaSm90;
+  if (f.source.converted && wgmma) {
+    return absl::UnimplementedError(
+        "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
+        "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
   }
-
-  const std::int64_t filter_k = p.k / p.groups;
-  g.filter.units = Int32(units);
-  g.filter.padded_k = Int32(RoundUp(filter_k, f.filter_interleave));
-  const bool int4 = f.filter_bits == 4;
-  g.filter.row_bytes = int4 ? RoundUp(units * x, 32) / 2 : units * x;  // KRSC
-  g.filter.filter_bytes =
-      g.filter.padded_k * (f.nhwc ? g.filter.row_bytes : units * x * f.filter_bits / 8);
-  return g;
+  if (f.output.image_sums) {
+    if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
+  }
+  ConvPlan plan;
+  plan.problem = p;
+  plan.batch = prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups);
+  if (p.IsEmpty()) return plan;
+  plan.padded_k = Int32(RoundUp(p.k, f.output.interleave));
+  if (f.depthwise) {
+    if (absl::Status s = FillDepthwise(p, f, &plan); !s.ok()) return s;
+    return plan;
+  }
+  if (absl::Status s = CheckIndices(p, f); !s.ok()) return s;
+  if (wgmma) {
+    if (absl::Status s = FillRing(p, f, &plan); !s.ok()) return s;
+    const RingPlan& ring = *plan.ring();
+    const double steps = (ring.slices - 1) * ring.plan.steps + ring.plan.last_steps;
+    if (absl::Status s = CountTiles(p, f, ring.rows, ring.slices, 32.0 * steps, &plan); !s.ok()) {
+      return s;
+    }
+  } else {
+    const MultistagePlan multistage = MakeMultistagePlan(p, f);
+    const int of_slice = f.config.threadblock.k / f.source.unit_bytes * f.source.unit_channels;
+    const double k = double(multistage.slices) * of_slice;
+    if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.slices, k, &plan);
+        !s.ok()) {
+      return s;
+    }
+    plan.kernel = multistage;
+  }
+  return plan;
 }
 
 absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, std::int64_t count,
@@ -245,41 +206,40 @@ absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, st
   return absl::OkStatus();
 }
 
-absl::StatusOr<Geometry> ConvolutionPlanner::Make(const Problem& problem, const TileFacts& facts,
+absl::StatusOr<ConvPlan> ConvolutionPlanner::Make(const Problem& problem, const ConvFacts& facts,
                                                   const arch::DeviceLimits* device) {
   if (device != nullptr) {
     if (absl::Status s = gemm::CheckDevice("conv", facts, *device); !s.ok()) return s;
   }
-  return MakeGeometry(problem, facts);
+  return MakeConvPlan(problem, facts);
 }
 
-std::string ConvolutionPlanner::Describe(const Geometry& g, const TileFacts& f) {
+std::string ConvolutionPlanner::Describe(const ConvPlan& plan, const ConvFacts& f) {
   const TileDescription& c = f.config;
-  if (g.problem.IsEmpty()) return "nothing to do: dst has no elements";
-  if (IsDepthwise(f)) return DescribeDepthwise(g.depthwise, f);
-  const bool engine = f.stage_bytes > 0;
+  if (plan.problem.IsEmpty()) return "nothing to do: dst has no elements";
+  if (const auto* depthwise = std::get_if<DepthwisePlan>(&plan.kernel)) {
+    return DescribeDepthwise(*depthwise, f);
+  }
+  const RingPlan* ring = plan.ring();
   const std::string thread =
       c.mainloop == gemm::Mainloop::kSimt
           ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
-                            c.instruction.k, engine ? g.engine.ring.stages : c.stages);
-  const char* path = g.engine.strips                    ? "strips"
-                     : f.gathers                        ? "gathered by threads"
-                     : g.kind == SourceKind::kPointwise ? "pointwise"
-                     : !engine                          ? "im2col"
-                     : g.engine.patch                   ? "a patch for all taps"
-                                                        : "a copy for each tap";
+                            c.instruction.k, ring != nullptr ? ring->ring.stages : c.stages);
+  const char* path = PathOf(plan);
   const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
   const char* stacked = c.stack > 1 ? " of two output rows" : "";
   const char* turns = c.turns > 1 ? "two sets of warpgroups in turn, " : "";
   const std::string batches =
-      f.batched ? absl::StrFormat("%s, %d batches of ", f.prologue, g.counts.batches) : "";
+      f.prologue.batched
+          ? absl::StrFormat("%s, %d batches of ", f.prologue.name, plan.counts.batches)
+          : "";
   return absl::StrFormat(
       "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, "
       "%d bytes shared, %s%s -> %s",
-      gemm::MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, thread, path, stacked, turns, batches, g.counts.tiles_m, g.counts.tiles_n, clusters,
-      f.threads, f.shared_bytes, f.src_layout, f.filter_bits == 4 ? " by int4" : "", f.dst_layout);
+      c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, thread, path,
+      stacked, turns, batches, plan.counts.tiles_m, plan.counts.tiles_n, clusters, f.threads,
+      f.shared_bytes, f.src_layout, f.filter.bits == 4 ? " by int4" : "", f.dst_layout);
 }
 
 }  // namespace weft::conv

@@ -10,6 +10,10 @@
 //       static constexpr auto config = weft::conv::kSimt128x128;
 //     };
 //
+// config is one of gemm/config.hpp or conv/depthwise_config.hpp: m counts output pixels (N P Q), n output
+// channels (K), k the inputs of an output (C R S). alignment.src is 4 for NCxHWx<4>, one pixel of one channel
+// block, 16 for NCxHWx<32>, and 16, 8 or 4 for NHWC.
+//
 // Every member is required, and one more may stand there, a SourceFunctor (conv/source_functor.hpp). This header is all that a file of policies needs; it includes neither
 // Abseil nor CUDA.
 #pragma once
@@ -201,7 +205,8 @@ requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
   // wgmma_sm90 over NHWC whose rows TMA cannot read (conv/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
   // A filter for each channel: not a product, so neither goes without the other.
-  static constexpr bool kDepthwise = kMainloop == gemm::Mainloop::kDepthwise;
+  static constexpr bool kDepthwise =
+      std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
   static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
                 "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
                 "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "

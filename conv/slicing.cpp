@@ -36,20 +36,20 @@ std::int64_t SpanOf(std::int64_t c) {
 }
 
 // Takes fewer chunks to a slice until two stages fit; false if they never do.
-bool FitStages(const gemm::TileFacts& f, std::int64_t steps_wanted, Slicing* s) {
+bool FitStages(const ConvFacts& f, std::int64_t steps_wanted, Slicing* s) {
   const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
   const std::int64_t share = CeilDiv<std::int64_t>(s->chunks, f.config.split);  // of a block
   s->slice_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
   for (;; --s->slice_chunks) {
     s->stages =
-        std::min<std::int64_t>(f.stage_bytes / s->stage_bytes(), MbarRingParams::kMostStages);
+        std::min<std::int64_t>(f.wgmma.stage_bytes / s->stage_bytes(), MbarRingParams::kMostStages);
     if (s->stages >= 2 && s->steps() <= gemm::WgmmaPlan::kMostSteps) return true;
     if (s->slice_chunks == 1) return false;
   }
 }
 
 // Positions of a tile that are brought, of a walk of these pitches; the others are s->source_tail.
-std::int64_t BroughtPositions(const Problem& p, const gemm::TileFacts& f, Slicing* s) {
+std::int64_t BroughtPositions(const Problem& p, const ConvFacts& f, Slicing* s) {
   const std::int64_t tile = f.config.threadblock.m;
   const std::int64_t brought = gemm::BroughtRows(tile, WalkRows(p, f, *s));
   s->source_tail = tile - brought;
@@ -75,20 +75,20 @@ std::int64_t CopiesOf(std::int64_t taps, std::int64_t stride, std::int64_t dilat
 
 }  // namespace
 
-std::int64_t WalkRows(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
-  return (f.depends.image ? 1 : p.n) * s.pitch_w * s.pitch_h;
+std::int64_t WalkRows(const Problem& p, const ConvFacts& f, const Slicing& s) {
+  return (f.prologue.depends.image ? 1 : p.n) * s.pitch_w * s.pitch_h;
 }
 
-std::int64_t BroughtChannels(const Problem& p, const gemm::TileFacts& f) {
+std::int64_t BroughtChannels(const Problem& p, const ConvFacts& f) {
   if (f.config.stack > 1) return f.channels();
-  return gemm::BroughtRows(f.channels(), RoundUp(p.k / p.groups, f.filter_interleave));
+  return gemm::BroughtRows(f.channels(), RoundUp(p.k / p.groups, f.filter.interleave));
 }
 
-Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
+Slicing ByTaps(const Problem& p, const ConvFacts& f) {
   Slicing s;
   const std::int64_t c = p.c / p.groups;
-  s.span = f.nhwc ? SpanOf(c) : 32;
-  s.filter_bits = f.filter_bits;
+  s.span = f.source.nhwc ? SpanOf(c) : 32;
+  s.filter_bits = f.filter.bits;
   s.filter_rows = BroughtChannels(p, f);
   s.filter_tail = f.channels() - s.filter_rows;
   s.chunks = CeilDiv(c, s.span) * p.r * p.s;
@@ -99,7 +99,7 @@ Slicing ByTaps(const Problem& p, const gemm::TileFacts& f) {
   return s;
 }
 
-bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_rows, Slicing* s) {
+bool ByPatch(const Problem& p, const ConvFacts& f, std::int64_t filter_rows, Slicing* s) {
   if (p.r * p.s == 1) return false;
   const std::int64_t c = p.c / p.groups;
   s->patch = true;
@@ -113,9 +113,9 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_row
   if (s->pixels > 1024) return false;
   s->chunk_taps = p.r * p.s;
   s->filter_rows = filter_rows;
-  s->filter_bits = f.filter_bits;
+  s->filter_bits = f.filter.bits;
   s->filter_tail = f.channels() - BroughtChannels(p, f);
-  const std::int64_t widest = f.nhwc ? SpanOf(c) : 32;
+  const std::int64_t widest = f.source.nhwc ? SpanOf(c) : 32;
   for (s->span = widest; s->span >= 32; s->span /= 2) {
     s->chunks = CeilDiv(c, s->span);
     if (FitStages(f, f.config.threadblock.k / 32, s)) return true;
@@ -123,11 +123,11 @@ bool ByPatch(const Problem& p, const gemm::TileFacts& f, std::int64_t filter_row
   return false;
 }
 
-double EngineClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
-  return static_cast<double>(s.rows()) * RowClocks(s.span, f.nhwc, p.stride_w > 1, s.patch);
+double EngineClocks(const Problem& p, const ConvFacts& f, const Slicing& s) {
+  return static_cast<double>(s.rows()) * RowClocks(s.span, f.source.nhwc, p.stride_w > 1, s.patch);
 }
 
-double ClocksOf(const Problem& p, const gemm::TileFacts& f, const Slicing& s) {
+double ClocksOf(const Problem& p, const ConvFacts& f, const Slicing& s) {
   const gemm::TileShape& tile = f.config.threadblock;
   const auto steps = static_cast<double>(s.steps());
   const auto bytes = static_cast<double>(s.rows() * s.span + s.filter_bytes());

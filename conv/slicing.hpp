@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "weft/conv/facts.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/gemm/facts.hpp"
 
 namespace weft::conv {
 
@@ -41,22 +41,22 @@ struct Slicing {
 };
 
 // Positions of the walk of one product.
-std::int64_t WalkRows(const Problem& problem, const gemm::TileFacts& facts, const Slicing& slicing);
+std::int64_t WalkRows(const Problem& problem, const ConvFacts& facts, const Slicing& slicing);
 
 // Channels of a tile that are brought: with config.stack all of them.
-std::int64_t BroughtChannels(const Problem& problem, const gemm::TileFacts& facts);
+std::int64_t BroughtChannels(const Problem& problem, const ConvFacts& facts);
 
-Slicing ByTaps(const Problem& problem, const gemm::TileFacts& facts);
+Slicing ByTaps(const Problem& problem, const ConvFacts& facts);
 
 // One copy with stride 1, four for 3x3 with stride 2. False if the problem has no patch. filter_rows:
 // a Slicing's.
-bool ByPatch(const Problem& problem, const gemm::TileFacts& facts, std::int64_t filter_rows,
+bool ByPatch(const Problem& problem, const ConvFacts& facts, std::int64_t filter_rows,
              Slicing* slicing);
 
 // Clocks of the copy engine for a slice's rows.
-double EngineClocks(const Problem& problem, const gemm::TileFacts& facts, const Slicing& slicing);
+double EngineClocks(const Problem& problem, const ConvFacts& facts, const Slicing& slicing);
 
 // Clocks of 32 channels and all taps, for one useful position of a tile.
-double ClocksOf(const Problem& problem, const gemm::TileFacts& facts, const Slicing& slicing);
+double ClocksOf(const Problem& problem, const ConvFacts& facts, const Slicing& slicing);
 
 }  // namespace weft::conv

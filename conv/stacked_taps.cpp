@@ -15,7 +15,7 @@ absl::Status NoStack(absl::string_view why) {
                    "of 1"));
 }
 
-absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const ConvFacts& f) {
   const std::int64_t k = p.k / p.groups;
   if (k > f.channels()) {
     return NoStack(absl::StrCat("conv: k/groups=", k, " is more than the ", f.channels(),
@@ -39,12 +39,11 @@ absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const gemm::TileFacts& f
   return taps;
 }
 
-void StackedTaps::FillFilter(const Problem& p, const gemm::TileFacts& f, std::int64_t span,
-                             std::int64_t chunks, std::int64_t slice_chunks,
-                             EnginePlan* plan) const {
+void StackedTaps::FillFilter(const Problem& p, const ConvFacts& f, std::int64_t span,
+                             std::int64_t chunks, std::int64_t slice_chunks, TmaPlan* plan) const {
   const FilterExtents e = p.filter();
   const auto c = static_cast<std::uint64_t>(e.c),
-             k = static_cast<std::uint64_t>(RoundUp(e.k, f.filter_interleave));
+             k = static_cast<std::uint64_t>(RoundUp(e.k, f.filter.interleave));
   const auto r = static_cast<std::uint32_t>(e.r), s = static_cast<std::uint32_t>(e.s);
   const auto channels = static_cast<std::uint16_t>(f.channels());
   arch::TensorMapSpec& spec = plan->filter_spec;
@@ -55,7 +54,7 @@ void StackedTaps::FillFilter(const Problem& p, const gemm::TileFacts& f, std::in
   spec.box[2] = static_cast<std::uint16_t>((rows - 1) * shift + 1);
   spec.box[3] = static_cast<std::uint16_t>(s);
   spec.box[4] = 1;
-  if (f.nhwc) {
+  if (f.source.nhwc) {
     spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = static_cast<std::uint32_t>(k);
     spec.dim[4] = 1;  // the bank's count comes with its address
     spec.stride[0] = c * r * s, spec.stride[1] = c * s, spec.stride[2] = c;

@@ -12,13 +12,13 @@
 
 #include <cstdint>
 
+#include "weft/conv/facts.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/gemm/facts.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
-struct EnginePlan;
+struct TmaPlan;
 
 // Of a convolution p and a tile of `channels` channels.
 struct StackedTaps {
@@ -41,13 +41,13 @@ struct StackedTaps {
   }
 
   // plan->filter and its specification. span: bytes of k of a chunk; slice_chunks: in a slice.
-  void FillFilter(const Problem& p, const gemm::TileFacts& f, std::int64_t span,
-                  std::int64_t chunks, std::int64_t slice_chunks, EnginePlan* plan) const;
+  void FillFilter(const Problem& p, const ConvFacts& f, std::int64_t span, std::int64_t chunks,
+                  std::int64_t slice_chunks, TmaPlan* plan) const;
 };
 
 // InvalidArgument where a group has more than 32 channels, where stride_h is no multiple of
 // dilation_h, and where two output rows share no row of taps.
-absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const gemm::TileFacts& f);
+absl::StatusOr<StackedTaps> StackTaps(const Problem& p, const ConvFacts& f);
 
 // InvalidArgument: `why`, and what to do about it.
 absl::Status NoStack(absl::string_view why);

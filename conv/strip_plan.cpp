@@ -129,7 +129,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
 
 }  // namespace
 
-absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<StripPlan> MakeStripPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_w != 1 && p.stride_w != 2 && p.stride_w != 4) {
     return Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
   }
@@ -157,12 +157,13 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
 
   const std::int64_t steps = CeilDiv<std::int64_t>(chunks, 2);
   const std::int64_t filter = steps * tile.n * 32;
-  EnginePlan plan;
-  SourceStrips& a = plan.source_strips;
+  StripPlan plan;
+  plan.filter = MakeFilter(p, f);
+  SourceStrips& a = plan.source;
   std::int64_t stage = 0;
   const std::int64_t row_strips = CeilDiv(p.q(), 8 * s.parities) * s.parities;
   const std::int64_t image_strips = row_strips * CeilDiv(p.p(), rows);
-  const std::int64_t images = f.depends.image ? 1 : p.n;
+  const std::int64_t images = f.prologue.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_strips, strips) * tile.m;
   // Before its divisors are made of 32 bits, of which nothing may be left.
   constexpr std::int64_t kMostRows = gemm::kInt32Max - 1024;
@@ -176,21 +177,20 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
                    all_blocks <= std::numeric_limits<std::int32_t>::max();
   if (by_engine) {
     stage = PlaceStrips(p, strips, &s, &a);
-    by_engine = filter + 2 * stage <= f.stage_bytes;
+    by_engine = filter + 2 * stage <= f.wgmma.stage_bytes;
   }
   if (!by_engine) stage = AppendStrips(strips, &s, &a);
-  const std::int64_t stages = (f.stage_bytes - filter) / stage;
-  if (filter > f.stage_bytes || stages < 2) {
+  const std::int64_t stages = (f.wgmma.stage_bytes - filter) / stage;
+  if (filter > f.wgmma.stage_bytes || stages < 2) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: ", NameOfC(p), "=", p.c / p.groups, " r=", p.r, " s=", p.s, " stride_h=", p.stride_h,
         " dilation_h=", p.dilation_h, " pad_left=", p.pad_left, " need too much: two stages of ",
         stage, " bytes (", s.lines, " lines of ", s.blocks, " blocks of 4 channels) and ", filter,
-        " bytes of filters exceed the ", f.stage_bytes,
+        " bytes of filters exceed the ", f.wgmma.stage_bytes,
         " that this config of wgmma_sm90 has for them; make config.warp.m smaller, or use "
         "NCxHWx<32>"));
   }
 
-  plan.strips = true;
   plan.slices = 1;
   plan.ring.stages = Int32(std::min<std::int64_t>(stages, gemm::MbarRingParams::kMostStages));
   plan.ring.stage_bytes = Int32(stage);
@@ -256,6 +256,13 @@ absl::StatusOr<EnginePlan> MakeStripPlan(const Problem& p, const gemm::TileFacts
     w.step_b[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(tile.n * 2);
   }
   return plan;
+}
+
+gemm::WgmmaCounts CountsOf(const StripPlan& s) {
+  gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
+  counts.whole_k = true;
+  counts.whole_k_copied = s.source_spec.rank == 0;
+  return counts;
 }
 
 }  // namespace weft::conv

@@ -1,6 +1,8 @@
-// The model by which Dispatch chooses (gemm/tile_model.hpp), for convolutions.
+// The model by which Dispatch chooses (gemm/tile_model.hpp), for convolutions: ConvolutionPlanner::Predict of a
+// problem. Depthwise kernels have a model of their own here (conv/depthwise_model.hpp).
 #pragma once
 
+#include "weft/conv/facts.hpp"
 #include "weft/conv/problem.hpp"
 #include "weft/gemm/tile_model.hpp"
 
@@ -10,9 +12,8 @@ using gemm::CpuFacts;
 using gemm::GpuFacts;
 using gemm::GpuFactsOf;
 using gemm::Prediction;
-using gemm::TileFacts;
 
 // `problem` is one that the tile's policy accepts.
-Prediction Predict(const Problem& problem, const TileFacts& tile, const GpuFacts& gpu);
+Prediction Predict(const Problem& problem, const ConvFacts& tile, const GpuFacts& gpu);
 
 }  // namespace weft::conv

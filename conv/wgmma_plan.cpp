@@ -4,10 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/copy_limits.hpp"
-#include "weft/conv/gather_plan.hpp"
 #include "weft/conv/slicing.hpp"
 #include "weft/conv/stacked_taps.hpp"
-#include "weft/conv/strip_plan.hpp"
 
 namespace weft::conv {
 namespace {
@@ -18,7 +16,7 @@ using gemm::CeilDiv;
 using gemm::Int32;
 using gemm::WgmmaPlan;
 
-void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+void FillSource(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
   TensorMapSpec& spec = plan->source_spec;
   spec.kind = TensorMapSpec::Kind::kIm2col;
   spec.rank = 4;
@@ -26,7 +24,7 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   const auto w = static_cast<std::uint32_t>(p.w), h = static_cast<std::uint32_t>(p.h);
   const auto n = static_cast<std::uint32_t>(p.n);
   int first;
-  if (f.nhwc) {
+  if (f.source.nhwc) {
     const auto c = static_cast<std::uint64_t>(p.c);
     spec.dim[0] = static_cast<std::uint32_t>(c);
     spec.dim[1] = w, spec.dim[2] = h, spec.dim[3] = n;
@@ -78,15 +76,16 @@ void FillSource(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   }
   a.copies = CopiesOfSlices(s.chunks * s.copies(), s.slice_chunks * s.copies());
   a.copy_bytes = Int32(s.copy_bytes());
-  a.span = f.nhwc ? Int32(s.span) : 1;
-  a.group_channels = Int32(f.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
+  a.span = f.source.nhwc ? Int32(s.span) : 1;
+  a.group_channels =
+      Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
 }
 
-void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
   const FilterExtents e = p.filter();
   const auto channels = static_cast<std::uint16_t>(BroughtChannels(p, f));
   const auto taps = static_cast<std::uint32_t>(e.r * e.s);
-  const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter_interleave));
+  const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter.interleave));
   TensorMapSpec& spec = plan->filter_spec;
   FilterCopies& b = plan->filter;
   spec.rank = 4;
@@ -94,7 +93,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
   spec.box[3] = 1;
   b.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
   b.slice_steps = Int32(s.steps());
-  if (f.nhwc) {
+  if (f.source.nhwc) {
     const auto c = static_cast<std::uint64_t>(e.c);
     spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = k, spec.dim[2] = taps;
     spec.stride[0] = c * taps, spec.stride[1] = c, spec.stride[2] = c * taps * k;
@@ -105,7 +104,7 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
     b.span = Int32(s.span);
   } else {
     // Lines of four output channels, or of eight of int4, which threads read: each eight in order.
-    const bool int4 = f.filter_bits == 4;
+    const bool int4 = f.filter.bits == 4;
     const std::uint32_t line = int4 ? 8 : 4;
     const auto units = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(e.c, 32)) * taps;
     spec.dim[0] = 128, spec.dim[1] = k / line, spec.dim[2] = units;
@@ -122,16 +121,16 @@ void FillFilter(const Problem& p, const gemm::TileFacts& f, const Slicing& s, En
 // Where the operands of each step begin; in units of 16 bytes. row_of_tap: of a chunk's filter_rows, the
 // first that a tap multiplies.
 template <class RowOfTap>
-void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
-               const RowOfTap& row_of_tap, WgmmaPlan* plan) {
-  const auto swizzle = f.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
+void FillSteps(const Problem& p, const ConvFacts& f, const Slicing& s, const RowOfTap& row_of_tap,
+               WgmmaPlan* plan) {
+  const auto swizzle = f.source.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
   const auto row = static_cast<std::uint32_t>(s.span);
   plan->a = plan->b =
       arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
   plan->SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m) * row / 16);
   const auto filter_row = static_cast<std::uint32_t>(s.filter_row_bytes());
   plan->b_block = 64 * filter_row / 16;
-  if (f.filter_bits == 4) plan->b = 0;  // read by threads, without a descriptor
+  if (f.filter.bits == 4) plan->b = 0;  // read by threads, without a descriptor
   const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
   plan->steps = Int32(s.steps());
   plan->last_steps =
@@ -156,11 +155,11 @@ void FillSteps(const Problem& p, const gemm::TileFacts& f, const Slicing& s,
 // Filters stay in shared memory if all slices of a tile's columns leave room for a ring of sources
 // that is deep enough: a few stages, and the bytes that are under way between L2 and a
 // multiprocessor.
-void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std::int64_t slices,
+void FillRing(const Problem& p, const ConvFacts& f, const Slicing& s, std::int64_t slices,
               gemm::MbarRingParams* ring) {
   constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024;
   const std::int64_t filters = s.stage_bytes() - s.source_bytes();
-  const std::int64_t left = f.stage_bytes - slices * filters;
+  const std::int64_t left = f.wgmma.stage_bytes - slices * filters;
   const std::int64_t stages =
       std::min<std::int64_t>(left / s.source_bytes(), gemm::MbarRingParams::kMostStages);
   if (f.config.split == 1 && stages >= kLeastStages && left >= kLeastBytes && FilterMayStay(p, f)) {
@@ -181,8 +180,8 @@ void FillRing(const Problem& p, const gemm::TileFacts& f, const Slicing& s, std:
 
 // For the model: what RowClocks says is of an engine by itself. taps_inside: the share of the rows of
 // taps brought that exist.
-void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, double taps_inside,
-                EnginePlan* plan) {
+void FillClocks(const Problem& p, const ConvFacts& f, const Slicing& s, double taps_inside,
+                TmaPlan* plan) {
   using gemm::CopyClocks;
   const std::int64_t k = p.k / p.groups, n = BroughtChannels(p, f);
   const auto inside = [&](std::int64_t columns) {
@@ -190,29 +189,29 @@ void FillClocks(const Problem& p, const gemm::TileFacts& f, const Slicing& s, do
   };
   const auto pixels = static_cast<double>(s.pixels);
   const double rows = static_cast<double>(s.filter_rows * s.slice_chunks) / double(s.steps());
-  if (f.nhwc) {
+  if (f.source.nhwc) {
     const double row = CopyClocks::Line(s.span);
     plan->copy_clocks = pixels * row;
     plan->column_clocks = CopyClocks::Columns(rows, inside(k), row);
   } else {  // filters are lines of four channels, of which each is as long as four pixels
     plan->copy_clocks = pixels * (p.stride_w > 1 ? CopyClocks::kStridedBlock : CopyClocks::kBlock);
     plan->column_clocks =
-        CopyClocks::Columns(rows / 32.0 * f.filter_bits, inside(RoundUp(k, std::int64_t{32})),
+        CopyClocks::Columns(rows / 32.0 * f.filter.bits, inside(RoundUp(k, std::int64_t{32})),
                             4.0 * CopyClocks::kBlock);
   }
 }
 
 // All but the filter's copies, steps and clocks.
-void FillOthers(const Problem& p, const gemm::TileFacts& f, const Slicing& s, EnginePlan* plan) {
+void FillOthers(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
   plan->patch = s.patch;
   plan->rows = WalkRows(p, f, s);
   plan->slices = Int32(CeilDiv(s.chunks, s.slice_chunks));
   FillSource(p, f, s, plan);
   FillRing(p, f, s, plan->slices, &plan->ring);
-  plan->ring.ShareCopies(plan->source.copies.of_slice, f.row_threads);
+  plan->ring.ShareCopies(plan->source.copies.of_slice, f.wgmma.row_threads);
 }
 
-absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const gemm::TileFacts& f) {
+absl::StatusOr<TmaPlan> MakeStackedPlan(const Problem& p, const ConvFacts& f) {
   absl::StatusOr<StackedTaps> taps = StackTaps(p, f);
   if (!taps.ok()) return taps.status();
   const Problem& pairs = taps->pairs;
@@ -227,7 +226,7 @@ absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const gemm::TileFac
                      " dilation_h=", p.dilation_h, " dilation_w=", p.dilation_w,
                      " need too much: two stages of a patch do not fit in shared memory"));
   }
-  EnginePlan plan;
+  TmaPlan plan;
   taps->FillFilter(p, f, slicing.span, slicing.chunks, slicing.slice_chunks, &plan);
   FillSteps(
       pairs, f, slicing, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
@@ -241,15 +240,7 @@ absl::StatusOr<EnginePlan> MakeStackedPlan(const Problem& p, const gemm::TileFac
 
 }  // namespace
 
-absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFacts& f) {
-  if (f.depends.OnPixel()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: prologue ", f.prologue,
-                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
-                     "take; use an MmaSm80Config"));
-  }
-  if (!f.nhwc && f.src_interleave == 4) return MakeStripPlan(p, f);
-  if (f.gathers) return MakeGatherPlan(p, f);
+absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
   if (f.config.stack > 1) return MakeStackedPlan(p, f);
   const std::int64_t channels = BroughtChannels(p, f);
@@ -258,7 +249,7 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
       ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) {
     slicing = patch;
   }
-  EnginePlan plan;
+  TmaPlan plan;
   FillFilter(p, f, slicing, &plan);
   FillSteps(
       p, f, slicing, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
@@ -267,18 +258,21 @@ absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& p, const gemm::TileFact
   return plan;
 }
 
-gemm::EngineCounts CountsOf(const EnginePlan& e) {
-  return {.steps = e.plan.steps,
-          .last_steps = e.plan.last_steps,
-          .copies = e.source.copies.of_slice,
-          .last_copies = e.source.copies.of_last,
-          .copy_clocks = e.copy_clocks,
-          .column_clocks = e.column_clocks,
-          .stages = e.ring.stages,
-          .stage_bytes = e.ring.stage_bytes,
-          .b_stays = e.ring.b_stays != 0,
-          .strips = e.strips,
-          .copied = e.strips && e.source_spec.rank == 0};
+gemm::WgmmaCounts CountsOf(const RingPlan& r) {
+  return {.steps = r.plan.steps,
+          .last_steps = r.plan.last_steps,
+          .stages = r.ring.stages,
+          .stage_bytes = r.ring.stage_bytes,
+          .b_stays = r.ring.b_stays != 0};
+}
+
+gemm::WgmmaCounts CountsOf(const TmaPlan& t) {
+  gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(t));
+  counts.copies = t.source.copies.of_slice;
+  counts.last_copies = t.source.copies.of_last;
+  counts.copy_clocks = t.copy_clocks;
+  counts.column_clocks = t.column_clocks;
+  return counts;
 }
 
 }  // namespace weft::conv

@@ -14,7 +14,8 @@
 // With config.stack a tile's columns are channels of two output rows (conv/stacked_taps.hpp), by a
 // patch only.
 //
-// Over NCxHWx<4> there are strips instead (conv/strip_plan.hpp), which the copy engine does not bring.
+// Over NCxHWx<4> there are strips instead (conv/strip_plan.hpp), and rows that TMA cannot read are loaded
+// by threads (conv/gather_plan.hpp).
 #pragma once
 
 #include <bit>
@@ -22,47 +23,48 @@
 #include <numeric>
 
 #include "weft/conv/copied_operands.hpp"
+#include "weft/conv/facts.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/conv/strip_operands.hpp"
 #include "weft/gemm/arch/tensor_map.hpp"
-#include "weft/gemm/facts.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
-// A kernel's parameters but for pointers, and the tensor maps' specifications but for their bases.
-struct EnginePlan {
+// What all plans of wgmma_sm90 kernels have: the ring of stages, the steps of a k tile, and the extents
+// of one product.
+struct RingPlan {
+  gemm::MbarRingParams ring;
+  gemm::WgmmaPlan plan;
+  std::int64_t rows = 0;  // positions
+  std::int32_t slices = 0;
+};
+
+// Both operands by TMA: the parameters but for pointers, and the tensor maps' specifications but for their
+// bases.
+struct TmaPlan : RingPlan {
   arch::TensorMapSpec source_spec, filter_spec;
   SourceCopies source;
   FilterCopies filter;
-  gemm::MbarRingParams ring;
-  gemm::WgmmaPlan plan;
-  std::int64_t rows = 0;                          // positions of one product
-  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::EngineCounts'
-  std::int32_t slices = 0;
+  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::WgmmaCounts'
   bool patch = false;
   std::int32_t last_first = 0;  // StackedWalk's
-  bool strips = false;  // the following instead of source_spec, filter_spec, source and filter
-  SourceStrips source_strips;
-  FilterChunks filter_chunks;
 };
 
 // Whether one filter serves all tiles, and so few columns of tiles that each block can have tiles of
 // one of them: the filter may then stay in shared memory.
-inline bool FilterMayStay(const Problem& p, const gemm::TileFacts& f) {
+inline bool FilterMayStay(const Problem& p, const ConvFacts& f) {
   constexpr std::int64_t kMost = 16;
-  return prologues::BatchOf(f.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
-         RoundUp(p.k / p.groups, f.dst_interleave) <= kMost * f.channels();
+  return prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
+         RoundUp(p.k / p.groups, f.output.interleave) <= kMost * f.channels();
 }
 
 // For a checked problem. InvalidArgument where the copy engine's limits do not admit it: strides
-// above 8, paddings above 127, taps more than 255 pixels apart; where the prologue's filter
-// depends on the position, or the source is no multiple of 16 channels; and as for MakeStripPlan and
-// StackTaps.
-absl::StatusOr<EnginePlan> MakeEnginePlan(const Problem& problem, const gemm::TileFacts& facts);
+// above 8, paddings above 127, taps more than 255 pixels apart; where the source is no multiple of 16
+// channels; and as for StackTaps.
+absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& problem, const ConvFacts& facts);
 
 // What PaddingFill writes for a source of this zero point, -128 to 255.
-inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::int32_t zero_point) {
+inline PaddingParams PaddingOf(const Problem& p, const TmaPlan& plan, std::int32_t zero_point) {
   if (zero_point == 0) return {};
   const WalkMap& walk = plan.source.rows;
   const std::int32_t taps = plan.source.taps.divisor(), of_slice = plan.source.copies.of_slice;
@@ -80,7 +82,8 @@ inline PaddingParams PaddingOf(const Problem& p, const EnginePlan& plan, std::in
           .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
 }
 
-// What the model asks of it.
-gemm::EngineCounts CountsOf(const EnginePlan& plan);
+// What the model asks of it; of a RingPlan what that knows.
+gemm::WgmmaCounts CountsOf(const RingPlan& plan);
+gemm::WgmmaCounts CountsOf(const TmaPlan& plan);
 
 }  // namespace weft::conv

@@ -1,5 +1,4 @@
-// The walk over operands whose address is a sum of a row's part and k's part: matrices, packed
-// filters, and the pixels of 1x1 convolutions.
+// The walk over operands whose address is a sum of a row's part and k's part, as that of matrices is.
 #pragma once
 
 #include <cstdint>

@@ -36,12 +36,12 @@ double SimtTileClocks(const TileFacts& tile, bool gathers, const SimtConstants& 
   // By asynchronous copies, of one element where k runs along memory.
   const auto copies = [&](bool lines) { return lines ? 1.0 : tile.element_bytes / 16.0; };
   const double copied = async ? c.copy * t.k *
-                                    (t.m * copies(tile.lines_a) + t.n * copies(tile.lines_b)) /
+                                    (t.m * copies(tile.a.k_major) + t.n * copies(tile.b.k_major)) /
                                     kLanesPerClock
                               : 0.0;
   const double gather = t.m * packets * (gathers ? c.gather : 0.5) / kLanesPerClock;
-  const double filter = t.n * packets * 0.1 / kLanesPerClock;
-  return arithmetic + copied + gather + filter;
+  const double columns = t.n * packets * 0.1 / kLanesPerClock;
+  return arithmetic + copied + gather + columns;
 }
 
 // The same of mma_sm75 and mma_sm80. Tensor cores multiply 16-bit elements at half the rate of int8, so that
@@ -59,7 +59,7 @@ double MmaTileClocks(const TileFacts& tile, int compute_capability, const MmaCon
       tile.threads / 32.0 * (config.warp.m + config.warp.n) * k * part;  // by ldmatrix
   const double loaded = (t.m + t.n) * k;
   const double shared = (read + loaded) / kSharedBytesPerClock;
-  const double issue = ((t.m + t.n) * copies * (tile.nhwc ? c.copy_nhwc : c.copy) +
+  const double issue = ((t.m + t.n) * copies * (tile.searches_copies ? c.copy_each : c.copy) +
                         t.m * t.n * double(t.k) / (i.m * i.n * i.k) * 32.0) /
                        kLanesPerClock;
   return std::max({arithmetic, shared, loaded / c.l2_bytes}) + c.issue * issue;
@@ -75,14 +75,14 @@ double BlockMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
   const double latency = c.latency / std::max(1, config.stages - 1);
-  instructions += c.epilogue + c.activation * tile.activations +
+  instructions += c.epilogue + c.activation * tile.store.activations +
                   c.sum_of_parts * (t.k / config.warp.k - 1) +
-                  (tile.residual_bits > 0 ? c.residual : 0.0);
+                  (tile.store.residual_bits > 0 ? c.residual : 0.0);
   const double epilogue = t.m * t.n * instructions / kLanesPerClock;
   // A thread waits for the residual of some of its outputs, then for that of the next ones.
   const double of_thread = double(t.m) * t.n / tile.threads;
   const double ends =
-      c.start_and_end + (tile.residual_bits > 0 ? c.residual_wait * of_thread / 32.0 : 0.0);
+      c.start_and_end + (tile.store.residual_bits > 0 ? c.residual_wait * of_thread / 32.0 : 0.0);
   // Clocks that `blocks` blocks take together on a multiprocessor: their work, or what one of them waits for.
   const auto wave = [&](double blocks) {
     const auto rate = [&](double warps) { return std::min(1.0, warps / warps_for_full_rate); };
@@ -109,7 +109,7 @@ double MemoryMicroseconds(const PlanCounts& counts, const GpuFacts& gpu, const M
 }
 
 double NarrowStores(const TileFacts& tile) {
-  const double channels = 8.0 * tile.config.alignment.dst / tile.dst_element_bits;
+  const double channels = 8.0 * tile.config.alignment.dst / tile.store.element_bits;
   return std::max(0.0, 8.0 / channels - 1.0);
 }
 

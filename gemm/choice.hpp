@@ -31,8 +31,10 @@ struct DispatchOptions {
 };
 
 // What a problem's extents, as they are, cost the chosen policy in the width of its loads and stores,
-// for Describe; ends with "; ". Other kinds of operators have an overload for their problems.
-inline std::string AccessNote(const GemmProblem&, const std::vector<Candidate>&, int) {
+// for Describe; ends with "; ". facts: of the chosen policy. Other kinds of operators have an overload for
+// their problems.
+inline std::string AccessNote(const GemmProblem&, const GemmFacts&, const std::vector<Candidate>&,
+                              int) {
   return "";
 }
 
@@ -112,7 +114,7 @@ constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription,
   return on_cpu;
 }
 
-// What choosing asks of a family. Planner: of its kind of operators; see ConvolutionPlanner (conv/plan.hpp).
+// What choosing asks of a family. Planner: of its kind of operators; see GemmPlanner (gemm/gemm_plan.hpp).
 template <class Planner>
 struct FamilyFacts {
   const char* who = "";  // OperatorKind's
@@ -157,7 +159,7 @@ std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderP
         candidates.emplace_back(Candidate{Planner::TileOf(facts), plan.status(), {}});
     if (!plan.ok()) continue;
     if (plan->counts.blocks() > 0) {
-      candidate.prediction = Predict(plan->counts, candidate.facts, machine);
+      candidate.prediction = Planner::Predict(*plan, facts, machine);
     }
     plans[i] = *std::move(plan);
   }
@@ -189,7 +191,7 @@ absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
   choice.measured = tuned.index >= 0;
   const int chosen = choice.measured ? tuned.index : cheapest;
   choice.chosen = {chosen, std::move(plans[chosen])};
-  choice.why = AccessNote(problem, candidates, chosen) + tuned.note;
+  choice.why = AccessNote(problem, family.policies[chosen], candidates, chosen) + tuned.note;
   if (candidates[static_cast<std::size_t>(chosen)].prediction.blocks == 0) {
     absl::StrAppend(&choice.why, tuned.note.empty() ? "" : "; ", "there is nothing to do");
   } else if (!choice.measured) {
@@ -223,9 +225,7 @@ std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
       continue;
     }
     const double time =
-        plan->counts.blocks() == 0
-            ? 0.0
-            : Predict(plan->counts, Planner::TileOf(facts), CpuFacts{1}).microseconds;
+        plan->counts.blocks() == 0 ? 0.0 : Planner::Predict(*plan, facts, CpuFacts{1}).microseconds;
     std::size_t place = 0;
     while (place < times.size() && times[place] <= time) ++place;
     times.insert(times.begin() + place, time);

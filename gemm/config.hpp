@@ -1,7 +1,6 @@
 // The numbers of an operator: a type for each mainloop, with the numbers that it needs.
 //
-// threadblock is one block's share of the output and its step in k; warp one warp's share. Of a
-// convolution, m counts output pixels, n output channels and k input elements (C R S).
+// threadblock is one block's share of the output and its step in k; warp one warp's share.
 //
 // registers: what a thread may use. The compiler is held to it, and a kernel that then spills fails
 // the build; 65536 / (registers * threads) blocks share a multiprocessor. 0: the mainloop's own
@@ -19,11 +18,8 @@ namespace weft::gemm {
 
 // Widths in bytes of one thread's accesses to global memory.
 struct Alignment {
-  // 4 for NCxHWx<4>: one pixel of one channel block; 16 for NCxHWx<32>; 16, 8 or 4 for NHWC and
-  // matrices.
-  int src = 0;
-  // 1, 2, 4, 8 or 16; at most the output channels that lie side by side in DstLayout.
-  int dst = 0;
+  int src = 0;  // of operands: 16, 8, 4 or 2
+  int dst = 0;  // of stores: 1, 2, 4, 8 or 16, at most what lies side by side in the output
 
   friend constexpr bool operator==(const Alignment&, const Alignment&) = default;
 };
@@ -40,6 +36,12 @@ struct TileDescription {
   int split = 1;          // wgmma_sm90
   int stack = 1;          // wgmma_sm90
   int turns = 1;          // wgmma_sm90
+  // Mainloop::kOther: its name, the same array for all of its tiles.
+  const char* other = nullptr;
+
+  constexpr const char* name() const {
+    return mainloop == Mainloop::kOther ? other : MainloopName(mainloop);
+  }
 
   friend constexpr bool operator==(const TileDescription&, const TileDescription&) = default;
 };

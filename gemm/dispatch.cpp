@@ -100,10 +100,9 @@ int LessStrict(const std::vector<Candidate>& candidates, int than) {
 }
 
 std::string TileName(const TileDescription& c) {
-  const bool has_stages = c.mainloop != Mainloop::kSimt && c.mainloop != Mainloop::kDepthwise &&
-                          c.mainloop != Mainloop::kDepthwisePointwise;
-  std::string name = absl::StrFormat("%s %dx%dx%d", MainloopName(c.mainloop), c.threadblock.m,
-                                     c.threadblock.n, c.threadblock.k);
+  const bool has_stages = c.mainloop != Mainloop::kSimt && c.mainloop != Mainloop::kOther;
+  std::string name =
+      absl::StrFormat("%s %dx%dx%d", c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k);
   if (c.mainloop == Mainloop::kWgmmaSm90) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
     if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);

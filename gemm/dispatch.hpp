@@ -36,7 +36,7 @@ namespace internal {
 
 WEFT_CHOOSE(extern, GemmPlanner)
 
-// Convolutions have a filter.
+// Of operators that have packed filters.
 template <class Op>
 concept HasFilter = requires {
   typename Op::Filter;
@@ -143,7 +143,7 @@ class Dispatch<Family<Policies...>> {
   }
 
   const Problem& problem() const { return plan().problem; }
-  // Of convolutions.
+  // Of operators that have them.
   std::int64_t src_size() const { return First(plan()).src_size(); }
   std::int64_t dst_size() const { return First(plan()).dst_size(); }
   std::int64_t dst_bytes() const { return First(plan()).dst_bytes(); }

@@ -1,69 +1,66 @@
 // What host code knows of an operator's policy and of its plan, as values: checks, descriptions and
-// the tile model are compiled once.
+// the tile model are compiled once. Other kinds of operators derive their facts from TileFacts.
 #pragma once
 
 #include <cstdint>
 
 #include "weft/gemm/arch/kernel.hpp"
 #include "weft/gemm/config.hpp"
-#include "weft/prologues/prologue.hpp"
 
 namespace weft::gemm {
 
-// Of a policy.
+// Of an epilogue.
+struct StoreFacts {
+  int element_bits = 8;   // of an output
+  int residual_bits = 0;  // of a value of the residual, 0 if there is none
+  int activations = 0;    // but for ReLU and Identity
+};
+
+// Of an operand of a matrix product.
+struct OperandFacts {
+  int bits = 8;         // of an element in memory
+  int access = 4;       // elements of one access
+  bool loads = false;   // elements change on their way (gemm/load_functor.hpp)
+  bool k_major = true;  // k runs along memory
+};
+
+// Of a kernel of wgmma_sm90.
+struct WgmmaFacts {
+  std::int64_t stage_bytes = 0;  // what the stages of the ring share; 0: of another mainloop
+  int row_threads = 1;           // that may copy operand A
+  bool gathers = false;          // threads load both operands (gather_ring.hpp)
+  bool transposes = false;  // operands that are not k_major, in shared memory (turned_matrices.hpp)
+};
+
+// Of a policy of any kind of operator: what launches, messages and the tile model ask.
 struct TileFacts {
   TileDescription config;
   int threads = 0;              // of a block
   int blocks_by_registers = 0;  // that 65536 registers have room for
   std::int64_t shared_bytes = 0;
-  std::int64_t stage_bytes = 0;  // wgmma_sm90: what the stages of the ring share
-  int row_threads = 1;           // that may copy operand A
-  bool gathers = false;          // wgmma_sm90: threads load both operands (gather_ring.hpp)
-  int resident_blocks = 0;       // of a multiprocessor, which take one tile after the other; 0: one
-                                 // block to a tile
+  int resident_blocks =
+      0;  // of a multiprocessor, which take one tile after the other; 0: one block to a tile
   arch::Requires hardware;
-  int src_interleave = 4;  // C is padded to a multiple of it
-  int dst_interleave = 4;  // K likewise
-  int dst_element_bits = 8;
-  int residual_bits = 0;    // of a value of the residual, 0 if there is none
-  int activations = 0;      // of the epilogue, but for ReLU and Identity
-  int element_bytes = 1;    // of the operands, as they are multiplied
-  bool is_complex = false;  // a product of two elements is four of their parts
-  // Products.
-  int bits_a = 8, bits_b = 8;             // of an element in memory
-  int access_a = 4, access_b = 4;         // elements of one access
-  bool loads_a = false, loads_b = false;  // elements change on their way (gemm/load_functor.hpp)
-  bool lines_a = true, lines_b = true;    // k runs along memory in A, in B
-  bool turned =
-      false;  // wgmma_sm90: operands along which it does not are turned (turned_matrices.hpp)
-  bool row_major_c = true;
-  bool int32_sums = true;
-  std::int64_t largest_product = 128 * 128;  // of two elements, in magnitude, where sums are int32
-  bool grouped = false;                      // Grouped: the products of a batch share the rows
-  bool listed = false;  // Listed: products of all extents share a plan but for their matrices
-  // Convolutions.
-  int unit_bytes = 4;            // conv::CheckedPolicy::kUnitBytes, ...
-  int unit_channels = 4;         // ... kUnitChannels
-  bool nhwc = false;             // SrcLayout is NHWC
-  bool has_taps = false;         // there is a kernel for conv::SourceKind::kTaps
-  int filter_interleave = 4;     // FilterLayout rounds K up to a multiple of this
-  int src_bits = 8;              // of a source's value; 4: SrcLayout is a PairedInt4
-  int filter_bits = 8;           // of a filter's value; 4: FilterLayout is a PackedInt4
-  int dst_channel_run = 0;       // TensorFormat::kChannelRun
-  int residual_channel_run = 0;  // of the residual's, 0 if there is none
-  prologues::Depends depends;
-  bool converts_source = false;  // conv/source_functor.hpp
-  bool image_sums = false;       // the epilogue adds up outputs of a byte
-  bool batched = false;          // the prologue is not SharedFilter
-  const char* prologue = "";
+  int element_bytes = 1;         // of the operands, as they are multiplied
+  bool is_complex = false;       // a product of two elements is four of their parts
+  bool searches_copies = false;  // threads find each copy of operand A by itself, not by rows
+  OperandFacts a, b;
+  WgmmaFacts wgmma;
+  StoreFacts store;
   const char* src_layout = "";
-  const char* filter_layout = "";
   const char* dst_layout = "";
-
-  constexpr int channels() const { return config.threadblock.n / config.stack; }  // of a tile
 };
 
-// Clocks of the copy engine for a row of a copy while tensor cores multiply; fitted to an H200 with the
+// Of a policy of matrix products.
+struct GemmFacts : TileFacts {
+  bool row_major_c = true;
+  bool int32_sums = true;
+  bool grouped = false;  // Grouped: the products of a batch share the rows
+  bool listed = false;   // Listed: products of all extents share a plan but for their matrices
+  std::int64_t largest_product = 128 * 128;  // of two elements, in magnitude, where sums are int32
+};
+
+// Clocks of TMA for a row of a copy while tensor cores multiply; fitted to an H200 with the
 // tile model (gemm/tile_model.cpp).
 struct CopyClocks {
   static constexpr double k128 = 0.79, k64 = 1.5, k32 = 1.4;  // rows of so many bytes, of lines
@@ -83,17 +80,17 @@ struct CopyClocks {
   }
 };
 
-// Of a plan of a wgmma_sm90 kernel: what its ring brings and what its tensor cores do for a tile.
-struct EngineCounts {
-  // Of a slice, and of a tile's last one: products of 32 bytes of k, and copies of operand A.
+// Of a plan of a wgmma_sm90 kernel: what its ring loads and what its tensor cores do for a tile.
+struct WgmmaCounts {
+  // Of a k tile, and of a tile's last one: products of 32 bytes of k, and copies of operand A.
   std::int32_t steps = 0, last_steps = 0;
   std::int32_t copies = 0, last_copies = 0;
-  double copy_clocks = 0.0;    // of the copy engine for one of these copies
+  double copy_clocks = 0.0;    // of TMA, or of the threads that load, for one of these copies
   double column_clocks = 0.0;  // and for operand B, a step of it
   std::int32_t stages = 0, stage_bytes = 0;
-  bool b_stays = false;  // MbarRingParams::b_stays
-  bool strips = false;   // a tile is one slice (resident_ring.hpp)
-  bool copied = false;   // its operand A by threads, not by the copy engine
+  bool b_stays = false;         // MbarRingParams::b_stays
+  bool whole_k = false;         // a tile is one k tile (resident_ring.hpp) ...
+  bool whole_k_copied = false;  // ... and its operand A loaded by threads, not by TMA
 };
 
 // Of a plan: how the work is cut into blocks.
@@ -104,16 +101,9 @@ struct PlanCounts {
   std::int32_t slices = 0;      // steps of config.threadblock.k
   double useful = 0.0;          // of the multiply-accumulates; the rest is padding
   double columns_inside = 1.0;  // of the tiles' columns, those that are not padding
-  double bytes = 0.0;    // source, filters, destination, residual, scales and biases, each once
-  bool gathers = false;  // rows of A do not lie in memory as they are: im2col
-  EngineCounts engine;   // wgmma_sm90
-  // Depthwise: rows of the source and of the output of a thread.
-  std::int32_t source_rows = 0, output_rows = 0;
-  // And where a 1x1 convolution follows in the kernel: slices of 32 channels between the two, output
-  // channels with those that fill the last block, and what the problem's own kernel and launch take.
-  std::int32_t middle_slices = 0, padded_k = 0;
-  int blocks_by_registers = 0;
-  std::int64_t shared_bytes = 0;
+  double bytes = 0.0;           // operands, output, residual, scales and biases, each once
+  bool gathers = false;         // rows of A do not lie in memory as they are
+  WgmmaCounts wgmma;            // wgmma_sm90
   constexpr std::int64_t blocks() const { return batches * tiles_m * tiles_n; }
 };
 

@@ -29,37 +29,36 @@ namespace weft::gemm {
 
 // The facts of GEMM policy PolicyT.
 template <class PolicyT>
-constexpr TileFacts GemmFactsOf() {
+constexpr GemmFacts GemmFactsOf() {
   using Kernel = GemmKernel<PolicyT>;
-  TileFacts facts;
+  GemmFacts facts;
   facts.config = PolicyT::config;
   constexpr bool kTensorCores =
       CheckedGemmPolicy<PolicyT>::kWgmma || PolicyT::config.kMainloop == Mainloop::kMmaSm80;
   constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
-    facts.stage_bytes = Kernel::Mainloop::kStageBytes;
-    facts.row_threads = Kernel::Mainloop::Pipeline::kRowThreads;
+    facts.wgmma.stage_bytes = Kernel::Mainloop::kStageBytes;
+    facts.wgmma.row_threads = Kernel::Mainloop::Pipeline::kRowThreads;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   facts.threads = Kernel::kThreads;
   facts.blocks_by_registers = Kernel::kMinBlocksPerSm;
   facts.shared_bytes = sizeof(typename Kernel::SharedStorage);
   facts.hardware = Kernel::kRequires;
-  facts.src_interleave = facts.dst_interleave = 1;
-  facts.dst_element_bits = 8 * sizeof(typename PolicyT::Epilogue::Output);
-  facts.activations = PolicyT::Epilogue::kActivations;
+  facts.store.element_bits = 8 * sizeof(typename PolicyT::Epilogue::Output);
+  facts.store.activations = PolicyT::Epilogue::kActivations;
   if (PolicyT::Epilogue::kHasResidual) {
-    facts.residual_bits = 8 * sizeof(typename PolicyT::Epilogue::ResidualElement);
+    facts.store.residual_bits = 8 * sizeof(typename PolicyT::Epilogue::ResidualElement);
   }
   facts.element_bytes = sizeof(typename PolicyT::Element);
   facts.is_complex = kIsComplex<typename PolicyT::Element>;
-  facts.bits_a = kOperandBits<PolicyT, true>, facts.bits_b = kOperandBits<PolicyT, false>;
-  facts.access_a = kOperandAccess<PolicyT, true>, facts.access_b = kOperandAccess<PolicyT, false>;
-  facts.loads_a = kLoads<LoadOf<PolicyT, true>>, facts.loads_b = kLoads<LoadOf<PolicyT, false>>;
-  facts.lines_a = kLinesOfA<PolicyT>;
-  facts.lines_b = kLinesOfB<PolicyT>;
-  facts.turned = CheckedGemmPolicy<PolicyT>::kWgmma && kTurned<PolicyT>;
+  facts.a.bits = kOperandBits<PolicyT, true>, facts.b.bits = kOperandBits<PolicyT, false>;
+  facts.a.access = kOperandAccess<PolicyT, true>, facts.b.access = kOperandAccess<PolicyT, false>;
+  facts.a.loads = kLoads<LoadOf<PolicyT, true>>, facts.b.loads = kLoads<LoadOf<PolicyT, false>>;
+  facts.a.k_major = kLinesOfA<PolicyT>;
+  facts.b.k_major = kLinesOfB<PolicyT>;
+  facts.wgmma.transposes = CheckedGemmPolicy<PolicyT>::kWgmma && kTurned<PolicyT>;
   facts.row_major_c = std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<PolicyT>;
   facts.listed = kListed<PolicyT>;
@@ -125,8 +124,8 @@ class Gemm {
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
-  static constexpr TileFacts Facts() { return GemmFactsOf<PolicyT>(); }
-  static constexpr TileFacts PlanFacts() { return Facts(); }  // that Planner asks for
+  static constexpr GemmFacts Facts() { return GemmFactsOf<PolicyT>(); }
+  static constexpr GemmFacts PlanFacts() { return Facts(); }  // that Planner asks for
 
   // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted. Where m, n or
   // batch is 0, runs do nothing; where k is 0, C is the epilogue of 0, and A and B are not looked at.

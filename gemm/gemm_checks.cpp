@@ -129,7 +129,7 @@ absl::Status CheckApart(const Lines& c, const GemmProblem& p) {
 }
 
 // Groups share the rows of A and C.
-absl::Status CheckGroups(const GemmProblem& p, const TileFacts& facts) {
+absl::Status CheckGroups(const GemmProblem& p, const GemmFacts& facts) {
   for (const auto& [field, value] : {std::pair{"stride_a", p.stride_a}, {"stride_c", p.stride_c}}) {
     if (value != GemmProblem::kPacked) {
       return absl::InvalidArgumentError(
@@ -157,7 +157,7 @@ absl::Status CheckExtents(const GemmProblem& p) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const TileFacts& facts) {
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFacts& facts) {
   const TileDescription& config = facts.config;
   GemmProblem p = problem;
   if (absl::Status s = CheckExtents(p); !s.ok()) return s;
@@ -179,27 +179,27 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
     return absl::OutOfRangeError(absl::StrCat(
         "gemm: k=", p.k, " exceeds ", kMaxExtent / facts.element_bytes, "; split the product"));
   }
-  const int store = 8 * config.alignment.dst / facts.dst_element_bits;
+  const int store = 8 * config.alignment.dst / facts.store.element_bits;
   if (facts.row_major_c && p.n % store != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("gemm: n=", p.n, " is not a multiple of ", store, ", the elements of one ",
                      config.alignment.dst, "-byte store; pad C or lower config.alignment.dst with ",
                      "WithDstAlignment"));
   }
-  const auto operand = [&](const char* pitch, bool k_lines, const char* name, std::int64_t extent,
-                           int bits, int access, bool loads) {
+  const auto operand = [&](const char* pitch, const char* name, std::int64_t extent,
+                           const OperandFacts& f) {
     return Lines{pitch,
-                 k_lines ? "k" : name,
-                 k_lines ? extent : p.k,
-                 k_lines ? p.k : extent,
-                 CeilDiv(bits, 8),
-                 access,
-                 config.mainloop == Mainloop::kWgmmaSm90 || (loads && !k_lines)
+                 f.k_major ? "k" : name,
+                 f.k_major ? extent : p.k,
+                 f.k_major ? p.k : extent,
+                 CeilDiv(f.bits, 8),
+                 f.access,
+                 config.mainloop == Mainloop::kWgmmaSm90 || (f.loads && !f.k_major)
                      ? nullptr
                      : "WithSrcAlignment"};
   };
   // A residual has C's pitch, and elements of at most 4 bytes.
-  const int c_bytes = std::max(facts.dst_element_bits / 8, 4);
+  const int c_bytes = std::max(facts.store.element_bits / 8, 4);
   const Lines c = {"ldc",
                    facts.row_major_c ? "n" : "m",
                    facts.row_major_c ? p.m : p.n,
@@ -207,10 +207,8 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const T
                    c_bytes,
                    facts.row_major_c ? store : 1,
                    "WithDstAlignment"};
-  const Lines a =
-      operand("lda", facts.lines_a, "m", p.m, facts.bits_a, facts.access_a, facts.loads_a);
-  const Lines b =
-      operand("ldb", facts.lines_b, "n", p.n, facts.bits_b, facts.access_b, facts.loads_b);
+  const Lines a = operand("lda", "m", p.m, facts.a);
+  const Lines b = operand("ldb", "n", p.n, facts.b);
   if (absl::Status s = CheckPitch(a, &p.lda); !s.ok()) return s;
   if (absl::Status s = CheckPitch(b, &p.ldb); !s.ok()) return s;
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;

@@ -45,7 +45,7 @@ absl::Status CheckExtents(const GemmProblem& problem);
 // leading dimensions and strides that are too small or break an alignment, or a k whose int32 sums can
 // overflow; OutOfRange where an index of the kernel would overflow: elements that lie 2^63 bytes apart
 // and more.
-absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const TileFacts& facts);
+absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFacts& facts);
 
 // Of Grouped: InvalidArgument unless `ends` are problem.batch numbers that ascend from 0 or more to
 // problem.m at most.

@@ -35,7 +35,7 @@ class Gemm<Listed<PolicyT>> {
   // What the kernel reads of one product.
   using Product = ListedProduct<PolicyT>;
 
-  static constexpr TileFacts Facts() { return GemmFactsOf<Listed<PolicyT>>(); }
+  static constexpr GemmFacts Facts() { return GemmFactsOf<Listed<PolicyT>>(); }
 
   // InvalidArgument or OutOfRange, naming the product, the field, its value and what would be accepted: for
   // what Gemm<PolicyT>::Create refuses; for batches; for an empty list; for more than

@@ -66,7 +66,7 @@ std::uint32_t RowsOffset(const CopiedMatrix& m, int rows, bool lines) {
 }
 
 // Of a list all products have the same stages.
-int Brought(const TileFacts& f, int rows, std::int64_t all) {
+int Brought(const GemmFacts& f, int rows, std::int64_t all) {
   return f.listed ? rows : static_cast<int>(BroughtRows(rows, all));
 }
 
@@ -93,7 +93,7 @@ CopiedMatrix MakeWidened(int rows, int slice_k, std::int64_t all, std::int64_t k
   return m;
 }
 
-WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const TileFacts& f) {
+WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) {
   const TileShape& tile = f.config.threadblock;
   const int element_bytes = f.element_bytes;
   WgmmaGemmPlan g;
@@ -105,32 +105,34 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const TileFacts& f) 
     p.lda = p.ldb = 16;
   }
   const CopiedMatrix rows = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
-                                       p.batch, p.stride_a, element_bytes, f.lines_a);
-  g.a = f.loads_a ? MakeWidened(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, f.bits_a,
-                                f.lines_a, false)
+                                       p.batch, p.stride_a, element_bytes, f.a.k_major);
+  g.a = f.a.loads ? MakeWidened(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, f.a.bits,
+                                f.a.k_major, false)
                   : rows;
-  g.b = f.loads_b ? MakeWidened(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, f.bits_b,
-                                f.lines_b, true)
+  g.b = f.b.loads ? MakeWidened(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, f.b.bits,
+                                f.b.k_major, true)
                   : MakeMatrix(tile.n, Brought(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb, p.batch,
-                               p.stride_b, element_bytes, f.lines_b);
+                               p.stride_b, element_bytes, f.b.k_major);
 
   // What A has been widened to lies behind it.
-  const std::int32_t narrow = f.loads_a ? g.a.slice_bytes : 0;
+  const std::int32_t narrow = f.a.loads ? g.a.slice_bytes : 0;
   g.ring.b_offset = narrow + rows.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
   g.ring.stage_bytes = g.ring.b_stride = g.ring.b_offset + g.b.slice_bytes;
-  g.ring.stages = static_cast<std::int32_t>(
-      std::min(f.stage_bytes / g.ring.stage_bytes, std::int64_t{MbarRingParams::kMostStages}));
-  g.ring.ShareCopies(g.a.params.copies, f.row_threads);
+  g.ring.stages = static_cast<std::int32_t>(std::min(f.wgmma.stage_bytes / g.ring.stage_bytes,
+                                                     std::int64_t{MbarRingParams::kMostStages}));
+  g.ring.ShareCopies(g.a.params.copies, f.wgmma.row_threads);
 
   // As the tensor cores find them.
-  const bool lines_a = f.lines_a || f.turned, lines_b = f.lines_b || f.turned;
+  const bool lines_a = f.a.k_major || f.wgmma.transposes,
+             lines_b = f.b.k_major || f.wgmma.transposes;
   WgmmaPlan& plan = g.plan;
   plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(rows, lines_a));
-  if (!f.loads_b) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, lines_b));
+  if (!f.b.loads) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, lines_b));
   plan.SpreadGroups(RowsOffset(rows, f.config.warp.m, lines_a));
-  plan.b_block = !f.loads_b ? RowsOffset(g.b, 64, lines_b)
-                            : static_cast<std::uint32_t>(
-                                  (f.lines_b ? 64 * g.b.params.line : g.b.params.copy_bytes) / 16);
+  plan.b_block = !f.b.loads
+                     ? RowsOffset(g.b, 64, lines_b)
+                     : static_cast<std::uint32_t>(
+                           (f.b.k_major ? 64 * g.b.params.line : g.b.params.copy_bytes) / 16);
   plan.steps = tile.k * element_bytes / 32;
   const std::int64_t last_k = p.k - (CeilDiv(p.k, std::int64_t{tile.k}) - 1) * tile.k;
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
@@ -146,7 +148,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const TileFacts& f) 
   return g;
 }
 
-PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
+PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
   // Sums of no products are those of a slice of zeros.
@@ -163,15 +165,15 @@ PlanCounts CountTiles(const GemmProblem& p, const TileFacts& f) {
       all_rows * p.n * p.k /
       (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.slices * t.k);
   counts.bytes =
-      (matrices(p.stride_a) * p.m * f.bits_a + matrices(p.stride_b) * p.n * f.bits_b) * p.k / 8 +
-      all_rows * p.n * (f.dst_element_bits + f.residual_bits) / 8 +
+      (matrices(p.stride_a) * p.m * f.a.bits + matrices(p.stride_b) * p.n * f.b.bits) * p.k / 8 +
+      all_rows * p.n * (f.store.element_bits + f.store.residual_bits) / 8 +
       8.0 * p.n * (p.own_bias ? p.batch : 1);
   return counts;
 }
 
 }  // namespace
 
-absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& f) {
+absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFacts& f) {
   constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
   absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, f);
   if (!checked.ok()) return checked.status();
@@ -188,24 +190,23 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFact
   }
   plan.tile_rows = Int32(rows);
   plan.tiles = Int32(products * rows * plan.counts.tiles_n);
-  if (f.stage_bytes == 0) return plan;
+  if (f.wgmma.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
-  const double columns = f.lines_b && !f.loads_b ? Brought(f, t.n, checked->n) : t.n;
+  const double columns = f.b.k_major && !f.b.loads ? Brought(f, t.n, checked->n) : t.n;
   const double inside = double(checked->n) / (double(plan.counts.tiles_n) * columns);
-  plan.counts.engine = {
+  plan.counts.wgmma = {
       .steps = e.plan.steps,
       .last_steps = e.plan.last_steps,
       .copies = e.a.params.copies,
       .last_copies = e.a.params.copies,
       .copy_clocks = e.a.params.copy_bytes / 128.0 * CopyClocks::k128,
       .column_clocks = CopyClocks::Columns(
-          columns * 4 / f.element_bytes * f.bits_b / 128.0, inside, CopyClocks::k128,
-          f.lines_b || !f.loads_b ? CopyClocks::kOutside : CopyClocks::kOutsideAcross),
+          columns * 4 / f.element_bytes * f.b.bits / 128.0, inside, CopyClocks::k128,
+          f.b.k_major || !f.b.loads ? CopyClocks::kOutside : CopyClocks::kOutsideAcross),
       .stages = e.ring.stages,
       .stage_bytes = e.ring.stage_bytes,
-      .b_stays = false,
-      .strips = false};
+      .b_stays = false};
   return plan;
 }
 
@@ -214,24 +215,24 @@ PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
   double slices = 0.0, useful = 0.0, column_clocks = 0.0;
   for (const PlanCounts& p : products) {
     const double tiles = p.blocks();
-    list.engine = p.engine;
+    list.wgmma = p.wgmma;
     list.tiles_m += p.blocks();
     slices += tiles * p.slices;
     useful += tiles * p.slices * p.useful;
-    column_clocks += tiles * p.slices * p.engine.column_clocks;
+    column_clocks += tiles * p.slices * p.wgmma.column_clocks;
     list.bytes += p.bytes;
   }
   list.tiles_n = 1;
-  list.engine.last_steps = list.engine.steps;  // past the end of a k are zeros
+  list.wgmma.last_steps = list.wgmma.steps;  // past the end of a k are zeros
   if (slices > 0.0) {
     list.slices = static_cast<std::int32_t>(std::ceil(slices / double(list.tiles_m)));
     list.useful = useful / slices;
-    list.engine.column_clocks = column_clocks / slices;
+    list.wgmma.column_clocks = column_clocks / slices;
   }
   return list;
 }
 
-absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const TileFacts& facts,
+absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const GemmFacts& facts,
                                            const arch::DeviceLimits* device) {
   if (device != nullptr) {
     if (absl::Status s = CheckDevice("gemm", facts, *device); !s.ok()) return s;
@@ -246,7 +247,7 @@ std::int32_t BandOf(const TileShape& tile) {
   return std::max(1, static_cast<std::int32_t>(rows));
 }
 
-std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
+std::string DescribeGemm(const GemmPlan& plan, const GemmFacts& f) {
   const PlanCounts& counts = plan.counts;
   const TileDescription& c = f.config;
   if (counts.blocks() == 0) return "nothing to do: C has no elements";
@@ -258,10 +259,9 @@ std::string DescribeGemm(const GemmPlan& plan, const TileFacts& f) {
   return absl::StrFormat(
       "%s %dx%dx%d warp %dx%d, %d stages, %s%s%d x %d %sblocks of %d threads, "
       "%d bytes shared, %s -> %s",
-      MainloopName(c.mainloop), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m,
-      c.warp.n, f.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, turns, batch,
-      counts.tiles_m, counts.tiles_n, clusters, f.threads, f.shared_bytes, f.src_layout,
-      f.dst_layout);
+      c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n,
+      f.wgmma.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, turns, batch, counts.tiles_m,
+      counts.tiles_n, clusters, f.threads, f.shared_bytes, f.src_layout, f.dst_layout);
 }
 
 }  // namespace weft::gemm

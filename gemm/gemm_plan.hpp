@@ -9,6 +9,7 @@
 #include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/facts.hpp"
 #include "weft/gemm/gemm_checks.hpp"
+#include "weft/gemm/tile_model.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
@@ -38,7 +39,7 @@ struct GemmPlan {
 };
 
 // As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
-absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const TileFacts& facts);
+absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFacts& facts);
 
 // The counts of a list of products as those of one: the tiles of all, with as many slices as these have on
 // average.
@@ -48,12 +49,12 @@ PlanCounts CountsOfList(const std::vector<PlanCounts>& products);
 std::int32_t BandOf(const TileShape& tile);
 
 // One line for people: tile, grid, shared memory, layouts.
-std::string DescribeGemm(const GemmPlan& plan, const TileFacts& facts);
+std::string DescribeGemm(const GemmPlan& plan, const GemmFacts& facts);
 
 // What Dispatch (gemm/choice.hpp) asks of products: plans, which need no kernel.
 struct GemmPlanner {
   using Problem = GemmProblem;
-  using Facts = TileFacts;
+  using Facts = GemmFacts;
   using Plan = GemmPlan;
   static const TileFacts& TileOf(const Facts& facts) { return facts; }
   // As Gemm::Create. device: null for the CPU.
@@ -61,6 +62,11 @@ struct GemmPlanner {
                                    const arch::DeviceLimits* device);
   static std::string Describe(const Plan& plan, const Facts& facts) {
     return DescribeGemm(plan, facts);
+  }
+  // machine: GpuFacts or CpuFacts.
+  template <class Machine>
+  static Prediction Predict(const Plan& plan, const Facts& facts, const Machine& machine) {
+    return gemm::Predict(plan.counts, facts, machine);
   }
 };
 

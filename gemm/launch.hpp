@@ -42,8 +42,8 @@ using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::T
 struct LaunchOptions {
   // The kernel may start while earlier ones of the stream still run, and waits for them before it
   // touches what they may have written (programmatic dependent launch, on Hopper). Kernels of
-  // wgmma_sm90, and without a residual depthwise ones and those of mma_sm80 and simt_async where operands are
-  // copied as they are; the others start when earlier ones have ended.
+  // wgmma_sm90 do, and without a residual those of mma_sm80 and simt_async where operands are copied as they are, and
+  // those of Mainloop::kOther that say so; the others start when earlier ones have ended.
   bool dependent = true;
 };
 

@@ -1,7 +1,7 @@
 // Where operands of tensor cores lie in a stage of shared memory.
 //
-// The unit is a k group: the 32 bytes of k of one row that one instruction multiplies, which is a
-// pixel's share of a channel block of NCxHWx<32>, 32 int8 or 16 16-bit floats.
+// The unit is a k group: the 32 bytes of k of one row that one instruction multiplies, 32 int8 or 16
+// 16-bit floats.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,6 @@
 namespace weft::gemm {
 
 // Extents of a tile of the product C[m][n] += A[m][k] B[k][n]. k counts elements, not bytes.
-// In a convolution m runs over output pixels (N P Q), n over output channels (K) and k over the
-// taps (C R S).
 struct TileShape {
   int m = 0;
   int n = 0;
@@ -24,13 +22,12 @@ enum class Mainloop {
   kMmaSm75,    // tensor cores, m8n8k16 of int8; any GPU from sm_75; two buffers
   kMmaSm80,  // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats, m16n8k8 of doubles; sm_80; a ring
   kWgmmaSm90,  // tensor cores, wgmma; sm_90a only; a ring that the copy engine fills
-  kDepthwise,  // dp4a over a row's taps; any GPU from sm_75; no shared memory (conv/depthwise.hpp)
-  kDepthwisePointwise,  // the two, then tensor cores; sm_80 (conv/depthwise_pointwise_kernel.hpp)
+  kOther,  // what an operator that is no product multiplies by; TileDescription::other is its name
 };
 
 constexpr const char* MainloopName(Mainloop mainloop) {
-  constexpr const char* kNames[] = {"simt",       "simt_async", "mma_sm75",           "mma_sm80",
-                                    "wgmma_sm90", "depthwise",  "depthwise_pointwise"};
+  constexpr const char* kNames[] = {"simt",     "simt_async", "mma_sm75",
+                                    "mma_sm80", "wgmma_sm90", "other"};
   return kNames[static_cast<int>(mainloop)];
 }
 

@@ -13,13 +13,10 @@ bool IsSimt(const TileDescription& config) {
   return config.mainloop == Mainloop::kSimt || config.mainloop == Mainloop::kSimtAsync;
 }
 
-int BlocksPerSm(const TileFacts& tile, const PlanCounts& counts, const arch::DeviceLimits& limits) {
-  const std::int64_t shared =
-      tile.shared_bytes + counts.shared_bytes + 1024;  // 1 KB of each block's is the system's
-  const int by_registers =
-      counts.blocks_by_registers > 0 ? counts.blocks_by_registers : tile.blocks_by_registers;
+int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
+  const std::int64_t shared = tile.shared_bytes + 1024;  // 1 KB of each block's is the system's
   return static_cast<int>(std::min<std::int64_t>(
-      {std::int64_t{by_registers} * limits.registers_per_sm / 65536,
+      {std::int64_t{tile.blocks_by_registers} * limits.registers_per_sm / 65536,
        limits.shared_memory_per_sm / shared, limits.max_threads_per_sm / tile.threads}));
 }
 
@@ -96,35 +93,53 @@ std::string MachineName(const CpuFacts& cpu) {
   return absl::StrCat(cpu.threads, cpu.threads == 1 ? " CPU thread" : " CPU threads");
 }
 
-Prediction internal::Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu,
-                             const ModelConstants& constants) {
-  const TileDescription& config = tile.config;
-  double per_sm = 0.0;
-  Prediction result = Spread(counts, config.split, gpu.limits.sm_count, config.split, &per_sm);
-  result.blocks_per_sm = BlocksPerSm(tile, counts, gpu.limits);
+Prediction internal::SpreadOverGpu(const PlanCounts& counts, const TileFacts& tile,
+                                   const GpuFacts& gpu, double* per_sm) {
+  const int split = tile.config.split;
+  Prediction result = Spread(counts, split, gpu.limits.sm_count, split, per_sm);
+  result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
   if (result.blocks_per_sm < 1 || counts.blocks() == 0) {
     result.microseconds = HUGE_VAL;
     return result;
   }
   result.waves = result.blocks / (double(result.processors) * result.blocks_per_sm);
+  return result;
+}
+
+Prediction internal::SpreadOverCpu(const PlanCounts& counts, const TileFacts& tile,
+                                   const CpuFacts& cpu, double* per_thread) {
+  // A cluster's blocks run on one thread.
+  Prediction result = Spread(counts, tile.config.split, std::max(1, cpu.threads), 1, per_thread);
+  result.blocks_per_sm = 1;
+  result.waves = result.blocks / double(result.processors);
+  return result;
+}
+
+Prediction internal::Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu,
+                             const ModelConstants& constants) {
+  const TileDescription& config = tile.config;
+  double per_sm = 0.0;
+  Prediction result = SpreadOverGpu(counts, tile, gpu, &per_sm);
+  if (std::isinf(result.microseconds)) return result;
   result.microseconds = [&] {
     switch (config.mainloop) {
       case Mainloop::kWgmmaSm90:
-        return counts.engine.strips ? StripMicroseconds(tile, counts, per_sm, gpu, constants.strip,
-                                                        constants.memory, &result)
-                                    : WgmmaMicroseconds(tile, counts, gpu, constants.wgmma,
-                                                        constants.memory, &result);
-      case Mainloop::kDepthwise:
-        return DepthwiseMicroseconds(tile, counts, per_sm, gpu, &result);
-      case Mainloop::kDepthwisePointwise:
-        return DepthwisePointwiseMicroseconds(tile, counts, per_sm, gpu, &result);
+        return counts.wgmma.whole_k
+                   ? WholeKMicroseconds(tile, counts, per_sm, gpu, constants.whole_k,
+                                        constants.memory, &result)
+                   : WgmmaMicroseconds(tile, counts, gpu, constants.wgmma, constants.memory,
+                                       &result);
       case Mainloop::kSimt:
       case Mainloop::kSimtAsync:
         return SimtMicroseconds(tile, counts, per_sm, gpu, constants.simt, constants.memory,
                                 &result);
-      default:
+      case Mainloop::kMmaSm75:
+      case Mainloop::kMmaSm80:
         return MmaMicroseconds(tile, counts, per_sm, gpu, constants.mma, constants.memory, &result);
+      case Mainloop::kOther:
+        break;  // its operator has a model of its own
     }
+    return HUGE_VAL;
   }();
   return result;
 }
@@ -137,18 +152,9 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu) {
   const TileDescription& config = tile.config;
   TileShape t = config.threadblock;
-  if (counts.engine.strips) t.k = 32 * counts.engine.steps;
-  double per_sm = 0.0;
-  // A cluster's blocks run on one thread.
-  Prediction result = Spread(counts, config.split, std::max(1, cpu.threads), 1, &per_sm);
-  result.blocks_per_sm = 1;
-  result.waves = result.blocks / double(result.processors);
-  if (config.mainloop == Mainloop::kDepthwisePointwise) {  // not fitted: the products of both
-    const double values = 16.0 * counts.output_rows * 32.0 * counts.middle_slices;
-    const double products = values * (4.0 * counts.slices + counts.padded_k);
-    result.microseconds = per_sm * (0.16 * products + 300.0 * tile.threads) * 1e-3;
-    return result;
-  }
+  if (counts.wgmma.whole_k) t.k = 32 * counts.wgmma.steps;
+  double per_thread = 0.0;
+  Prediction result = internal::SpreadOverCpu(counts, tile, cpu, &per_thread);
   const double gathered = (t.m + t.n) * double(t.k) * tile.element_bytes;
   double slice = 0.0;  // nanoseconds
   if (IsSimt(config)) {
@@ -161,7 +167,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFac
   const double block = counts.slices * slice +
                        (10.0 + (IsSimt(config) ? 0.0 : internal::NarrowStores(tile))) * t.m * t.n +
                        200.0 * tile.threads;
-  result.microseconds = per_sm * block * 1e-3;
+  result.microseconds = per_thread * block * 1e-3;
   return result;
 }
 

@@ -3,10 +3,10 @@
 //
 // It counts the waves of blocks and, for each, the slower of the work that the multiprocessor's
 // blocks share and the latency that one block cannot hide. The constants of simt, mma_sm80 and wgmma_sm90
-// (gemm/tile_model_constants.hpp) are fitted to int8 convolutions with four epilogues on an H200: `model_check --fit`
+// (gemm/tile_model_constants.hpp) are fitted to products of int8 with four epilogues on an H200: `model_check --fit`
 // makes them from perf/results/tiles/, and perf/results/tiles/model_check.txt says how well they choose. Those of
-// depthwise kernels are fitted by hand; those of mma_sm75, of other element types and of older GPUs follow from them
-// and from data sheets.
+// mma_sm75, of other element types and of older GPUs follow from them and from data sheets. An operator of
+// Mainloop::kOther has a model of its own (gemm/tile_model_parts.hpp).
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct Prediction {
   bool memory_bound = false;
 };
 
-// counts: of the plan that the tile's policy makes.
+// counts: of the plan that the tile's policy makes. Infinite for Mainloop::kOther.
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu);
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu);
 

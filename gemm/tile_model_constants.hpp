@@ -29,7 +29,7 @@ struct SimtConstants {
   double async_each = 1.25;  // the same where copies are asynchronous
   double fma_each = 1.7;     // of an fma
   double per_thread_tile = 1.29;  // ... and more, over the outputs of a thread
-  double gather = 16.9;           // instructions for a packet of A that im2col finds
+  double gather = 16.9;           // instructions for a packet of A that is looked for by itself
   double copy = 12.0;             // ... for an asynchronous copy
   double next = 0.875;            // of the lesser of computing and memory, what comes on top
 };
@@ -49,7 +49,7 @@ struct MmaConstants {
   double sum_of_parts = 14.6;
   double multiply = 1.06;   // clocks of a k tile; 1: what the tensor cores take by themselves
   double copy = 1.15;       // instructions for an asynchronous copy ...
-  double copy_nhwc = 24.4;  // ... over NHWC, whose channels and taps it finds
+  double copy_each = 24.4;  // ... that is looked for by itself (TileFacts::searches_copies)
   double issue = 0.909;     // of the instructions that come on top of the k tile
   double l2_bytes = 27.3;   // for a multiprocessor and a clock
   double next = 0.998;
@@ -76,17 +76,17 @@ struct WgmmaConstants {
   double turns_overlap = 61.3;   // ... with ping-pong, the warpgroups ...
   double shared_overlap = 1.75;  // ... and the blocks of a multiprocessor
   double gather = 5.65;          // of the instructions that a plan counts for threads that load
-  double gather_im2col = 1.46;   // as many, of rows of A whose taps they find
+  double gather_apart = 1.46;    // as many, of rows of A that do not lie in memory as they are
   double l2 = 2.17;              // of bytes_per_us, the bytes that all blocks load
   double next = 0.0996;
 };
 
-// Of wgmma_sm90 whose tiles are one k tile of rows that overlap (conv/strip_plan.hpp).
-struct StripConstants {
+// Of wgmma_sm90 whose tiles are one k tile of rows that overlap (gemm/resident_ring.hpp).
+struct WholeKConstants {
   double launch = 2.2;
   double output = 0.122;      // clocks for an output ...
-  double strip = 190.0;       // ... for a strip ...
-  double copied_byte = 0.08;  // ... and for a byte of one that threads copy
+  double group = 190.0;       // ... for the rows of a warpgroup ...
+  double copied_byte = 0.08;  // ... and for a byte of these that threads copy
 };
 
 struct ModelConstants {
@@ -94,7 +94,7 @@ struct ModelConstants {
   SimtConstants simt;
   MmaConstants mma;
   WgmmaConstants wgmma;
-  StripConstants strip;
+  WholeKConstants whole_k;
 };
 
 }  // namespace weft::gemm::internal

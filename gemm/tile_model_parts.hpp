@@ -31,6 +31,13 @@ inline double Together(double compute, double memory, double next, Prediction* r
   return (std::max)(compute, memory) + next * (std::min)(compute, memory);
 }
 
+// How the blocks of a plan spread over a machine: a Prediction but for its time, which is infinite if there is no
+// block or none fits on the GPU. *per_sm, *per_thread: blocks of the busiest multiprocessor or thread.
+Prediction SpreadOverGpu(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu,
+                         double* per_sm);
+Prediction SpreadOverCpu(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu,
+                         double* per_thread);
+
 // gemm::Predict with other constants than the fitted ones.
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu,
                    const ModelConstants& constants);
@@ -52,17 +59,9 @@ double MmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, double p
 double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const GpuFacts& gpu,
                          const WgmmaConstants& constants, const MemoryConstants& memory,
                          Prediction* result);
-double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
-                         const GpuFacts& gpu, const StripConstants& constants,
-                         const MemoryConstants& memory, Prediction* result);
-
-// Microseconds of a depthwise kernel (conv/depthwise.hpp), and of one with a 1x1 convolution behind it
-// (conv/depthwise_pointwise_kernel.hpp). per_sm: blocks of the busiest multiprocessor. They set
-// result->memory_bound; the second reads result->blocks_per_sm.
-double DepthwiseMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
-                             const GpuFacts& gpu, Prediction* result);
-double DepthwisePointwiseMicroseconds(const TileFacts& tile, const PlanCounts& counts,
-                                      double per_sm, const GpuFacts& gpu, Prediction* result);
+double WholeKMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                          const GpuFacts& gpu, const WholeKConstants& constants,
+                          const MemoryConstants& memory, Prediction* result);
 
 // Of stores of fewer than 8 channels, how many more than one 8 channels take.
 double NarrowStores(const TileFacts& tile);

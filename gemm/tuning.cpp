@@ -112,17 +112,16 @@ absl::StatusOr<TuningRecord> Record(const std::map<std::string, std::string>& fi
 
 std::string PolicyName(const TileDescription& c) {
   const std::string own =
-      c.mainloop == Mainloop::kSimt || c.mainloop == Mainloop::kDepthwise ||
-              c.mainloop == Mainloop::kDepthwisePointwise
+      c.mainloop == Mainloop::kSimt || c.mainloop == Mainloop::kOther
           ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
       : c.mainloop == Mainloop::kWgmmaSm90
           ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "",
                          c.stack > 1 ? absl::StrCat("_t", c.stack) : "",
                          c.turns > 1 ? absl::StrCat("_p", c.turns) : "")
           : absl::StrCat("s", c.stages);
-  return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", MainloopName(c.mainloop),
-                         c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n,
-                         c.warp.k, own, c.alignment.src, c.alignment.dst);
+  return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", c.name(), c.threadblock.m,
+                         c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, c.warp.k, own,
+                         c.alignment.src, c.alignment.dst);
 }
 
 absl::StatusOr<std::string> TuningTable::OneNameOf(const std::string& name) {

@@ -9,9 +9,9 @@ namespace {
 // one product on an H100. Of bytes shared memory binds: lines of 128 bytes that products read, that are copied, and
 // that are turned, each twice; a fifth more from four tiles of three products on an H100 and an H200.
 double TurnClocks(const TileFacts& tile) {
-  if (!tile.turned) return 0.0;
+  if (!tile.wgmma.transposes) return 0.0;
   const TileShape& t = tile.config.threadblock;
-  const double rows = (tile.lines_a ? 0.0 : t.m) + (tile.lines_b ? 0.0 : t.n);
+  const double rows = (tile.a.k_major ? 0.0 : t.m) + (tile.b.k_major ? 0.0 : t.n);
   if (tile.element_bytes == 1) {
     constexpr double kMore = 1.2;
     const double products = t.n / 64.0 * t.m + double(t.m) / tile.config.warp.m * t.n;
@@ -29,7 +29,7 @@ double WidenClocks(const TileFacts& tile, double steps) {
   const TileDescription& c = tile.config;
   const double sharers = double(c.threadblock.m) / c.warp.m;  // of the same columns
   const double groups = c.turns * sharers * c.threadblock.n / c.warp.n;
-  if (!tile.loads_b || tile.lines_b || groups == 1.0) return 0.0;
+  if (!tile.b.loads || tile.b.k_major || groups == 1.0) return 0.0;
   return steps * sharers * c.threadblock.n / 64.0 * kOfStep;
 }
 
@@ -43,13 +43,14 @@ struct TileClocks {
 
 }  // namespace
 
-double StripMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
-                         const GpuFacts& gpu, const StripConstants& c,
-                         const MemoryConstants& memory, Prediction* result) {
+double WholeKMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                          const GpuFacts& gpu, const WholeKConstants& c,
+                          const MemoryConstants& memory, Prediction* result) {
   const TileShape& t = tile.config.threadblock;
-  const double products = counts.engine.last_steps * t.m * t.n / 128.0;
-  const double others = c.output * t.m * t.n + c.strip * t.m / tile.config.warp.m +
-                        (counts.engine.copied ? c.copied_byte * counts.engine.stage_bytes : 0.0);
+  const double products = counts.wgmma.last_steps * t.m * t.n / 128.0;
+  const double others =
+      c.output * t.m * t.n + c.group * t.m / tile.config.warp.m +
+      (counts.wgmma.whole_k_copied ? c.copied_byte * counts.wgmma.stage_bytes : 0.0);
   const double compute = per_sm * std::max(products, others) / gpu.clock_mhz;
   return c.launch + Together(compute, MemoryMicroseconds(counts, gpu, memory), 0.0, result);
 }
@@ -59,7 +60,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
                          Prediction* result) {
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
-  const EngineCounts& e = counts.engine;
+  const WgmmaCounts& e = counts.wgmma;
   const double tiles = counts.blocks(), together = config.blocks_per_sm, sms = gpu.limits.sm_count;
   // Clusters of 4 and 8 find less room than there are multiprocessors.
   const int split = config.split;
@@ -79,8 +80,8 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   of.products = steps * outputs / 128.0;  // 4096 a clock, 32 to a step
   const double columns = e.column_clocks / (e.b_stays ? std::max(1.0, turns) : 1.0);
   const double loads = copies * e.copy_clocks + steps * columns;
-  if (tile.gathers) {
-    const double rows = copies * e.copy_clocks * (counts.gathers ? c.gather_im2col : 1.0);
+  if (tile.wgmma.gathers) {
+    const double rows = copies * e.copy_clocks * (counts.gathers ? c.gather_apart : 1.0);
     of.issue = rows + steps * columns;
     of.feed = c.gather * of.issue;
   } else {
@@ -90,11 +91,11 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   // Filters that stay are no part of a stage; each block loads them once.
   const double bytes_of_step =
       double(e.stage_bytes) / std::max(1, e.steps) + (e.b_stays ? 32.0 * t.n / turns : 0.0);
-  const bool residual = tile.residual_bits > 0;
-  const double bytes = outputs * tile.dst_element_bits / 8.0;
+  const bool residual = tile.store.residual_bits > 0;
+  const double bytes = outputs * tile.store.element_bits / 8.0;
   const double instructions =
-      c.output + c.activation * tile.activations + (residual ? c.residual : 0.0) +
-      (tile.dst_element_bits == 8 && config.alignment.dst == 8 ? c.narrow_store : 0.0);
+      c.output + c.activation * tile.store.activations + (residual ? c.residual : 0.0) +
+      (tile.store.element_bits == 8 && config.alignment.dst == 8 ? c.narrow_store : 0.0);
   const double inside = counts.columns_inside;
   of.stores = bytes > 2.0 * outputs
                   ? bytes / split / c.wide_bytes

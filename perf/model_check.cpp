@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "perf/model_check/fit.hpp"
 #include "perf/model_check/times.hpp"
-#include "weft/gemm/tile_model_parts.hpp"
 
 namespace weft::perf {
 namespace {
@@ -30,8 +29,7 @@ double Median(std::vector<double> values) {
 gemm::internal::ModelConstants constants;
 
 double Model(const Timed::Tile& tile) {
-  return gemm::internal::Predict(tile.counts, *tile.facts, gemm::GpuFacts(), constants)
-      .microseconds;
+  return tile.Predict(gemm::GpuFacts(), constants);
 }
 
 // What the model chooses of a row's tiles.

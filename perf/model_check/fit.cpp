@@ -12,7 +12,6 @@
 #include "absl/strings/str_format.h"
 #include "perf/support/json.hpp"
 #include "perf/support/status.hpp"
-#include "weft/gemm/tile_model_parts.hpp"
 
 namespace weft::perf {
 namespace {
@@ -72,7 +71,7 @@ class Objective {
   explicit Objective(const std::vector<const Timed*>& times) : times_(times) {}
 
   // Of all, after the constants of one mainloop have changed: those of the others are kept. part: 0 simt, 1 mma, 2
-  // wgmma, 3 strips, -1 all.
+  // wgmma, 3 those of one k tile, -1 all.
   double operator()(const Values& values, int part) {
     const auto constants = std::bit_cast<ModelConstants>(values);
     if (models_.empty()) models_.resize(times_.size());
@@ -90,8 +89,7 @@ class Objective {
       for (std::size_t j = 0; j < guesses.size(); ++j) {
         const Timed::Tile& tile = timed.tiles[j];
         if (part < 0 || part == PartOf(tile)) {
-          guesses[j].model = std::log(
-              gemm::internal::Predict(tile.counts, *tile.facts, gpu_, constants).microseconds);
+          guesses[j].model = std::log(tile.Predict(gpu_, constants));
         }
         best = std::min(best, guesses[j].us);
       }
@@ -117,8 +115,8 @@ class Objective {
       case gemm::Mainloop::kSimtAsync:
         return 0;
       case gemm::Mainloop::kWgmmaSm90:
-        return tile.counts.engine.strips ? 3 : 2;
-      case gemm::Mainloop::kDepthwise:
+        return tile.counts.wgmma.whole_k ? 3 : 2;
+      case gemm::Mainloop::kOther:
         return 4;
       default:
         return 1;
@@ -174,7 +172,7 @@ absl::StatusOr<ModelConstants> Fit(const std::string& path, const std::vector<co
   constexpr std::size_t kEnds[] = {
       sizeof(gemm::internal::MemoryConstants) / 8, sizeof(gemm::internal::SimtConstants) / 8,
       sizeof(gemm::internal::MmaConstants) / 8, sizeof(gemm::internal::WgmmaConstants) / 8,
-      sizeof(gemm::internal::StripConstants) / 8};
+      sizeof(gemm::internal::WholeKConstants) / 8};
   Objective objective(times);
   double cost = objective(values, -1);
   std::printf("cost %.5f of %zu choices, %zu constants\n", cost, times.size(), kConstants);

@@ -7,15 +7,15 @@ namespace weft::perf {
 namespace {
 
 template <class... Policies>
-void Add(gemm::Family<Policies...>, std::map<std::string, gemm::TileFacts>* tiles) {
+void Add(gemm::Family<Policies...>, std::map<std::string, gemm::GemmFacts>* tiles) {
   (((*tiles)[gemm::PolicyName(Policies::config)] = gemm::GemmFactsOf<Policies>()), ...);
 }
 
 }  // namespace
 
-const std::map<std::string, std::map<std::string, gemm::TileFacts>>& AllProductTiles() {
+const std::map<std::string, std::map<std::string, gemm::GemmFacts>>& AllProductTiles() {
   static const auto* const tiles = [] {
-    auto* all = new std::map<std::string, std::map<std::string, gemm::TileFacts>>;
+    auto* all = new std::map<std::string, std::map<std::string, gemm::GemmFacts>>;
 #define GEMMS(Name, count) Add(Name(), &(*all)[#Name]);
 #define BASIC GEMMS
 #include "perf/gemms.def"

@@ -2,7 +2,7 @@
 
 #include "perf/weft_perf/tile_names.hpp"
 #include "perf/weft_perf/tiles.hpp"
-#include "weft/conv/plan.hpp"
+#include "weft/conv/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {
@@ -11,11 +11,11 @@ template <class P>
 void Add(const std::string& kind, const std::vector<int>& numbers, ModelTiles* tiles) {
   ModelTile& tile = (*tiles)[LayoutOf<P>()][TileName<P>(kind, numbers)];
   tile.in_family = InFamily<P>();
-  conv::TileFacts plain = conv::FactsOf<P>();
+  conv::ConvFacts plain = conv::FactsOf<P>();
   tile.facts[0] = tile.facts[2] = tile.facts[3] = plain;
   tile.facts[1] = conv::FactsOf<WithResidual<P>>();
   // Without a residual the epilogue changes nothing else.
-  tile.facts[2].activations = WithHSwish<P>::Epilogue::kActivations;
+  tile.facts[2].store.activations = WithHSwish<P>::Epilogue::kActivations;
 }
 
 }  // namespace

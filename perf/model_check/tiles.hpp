@@ -13,13 +13,13 @@ namespace weft::perf {
 inline const std::vector<std::string> kEpilogues = {"bias_relu", "residual", "hswish", "bias"};
 
 struct ModelTile {
-  conv::TileFacts facts[4];  // with each epilogue
+  conv::ConvFacts facts[4];  // with each epilogue
   bool in_family = false;    // of those that the ready-made family lets Dispatch choose from
 };
 using ModelTiles = std::map<std::string, std::map<std::string, ModelTile>>;  // by layout, by name
 const ModelTiles& AllModelTiles();
 
 // The products of gemm_bench, by family of perf/gemms.def and by name; their epilogue is "sums".
-const std::map<std::string, std::map<std::string, gemm::TileFacts>>& AllProductTiles();
+const std::map<std::string, std::map<std::string, gemm::GemmFacts>>& AllProductTiles();
 
 }  // namespace weft::perf

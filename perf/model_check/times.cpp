@@ -14,7 +14,7 @@ namespace weft::perf {
 namespace {
 
 // A product is called gemm_<type>_<m>x<n>x<k>, or gemm_<type>_<m> with n and k the same.
-absl::Status AddProduct(const Timed& of, const std::map<std::string, gemm::TileFacts>& tiles,
+absl::Status AddProduct(const Timed& of, const std::map<std::string, gemm::GemmFacts>& tiles,
                         const std::vector<std::pair<std::string, Json>>& times,
                         std::vector<Timed>* all) {
   WEFT_LET(const gemm::GemmProblem problem, ParseSize(of.layer.substr(of.layer.rfind('_') + 1)));
@@ -24,7 +24,7 @@ absl::Status AddProduct(const Timed& of, const std::map<std::string, gemm::TileF
     if (tile == tiles.end() || !us.is_number()) continue;
     const absl::StatusOr<gemm::GemmPlan> plan = gemm::MakeGemmPlan(problem, tile->second);
     if (!plan.ok()) continue;
-    timed.tiles.push_back({name, true, &tile->second, plan->counts, us});
+    timed.tiles.push_back({name, true, &tile->second, plan->counts, 0.0, us});
   }
   if (timed.tiles.size() > 2) all->push_back(timed);
   return absl::OkStatus();
@@ -46,10 +46,14 @@ absl::Status Add(const Timed& of, const std::vector<std::pair<std::string, Json>
   for (const auto& [name, us] : times) {
     const auto tile = tiles->second.find(name);
     if (tile == tiles->second.end() || !us.is_number()) continue;
-    const conv::TileFacts& facts = tile->second.facts[epilogue - kEpilogues.begin()];
-    const absl::StatusOr<conv::Geometry> plan = conv::MakeGeometry(layer.problem, facts);
+    const conv::ConvFacts& facts = tile->second.facts[epilogue - kEpilogues.begin()];
+    const absl::StatusOr<conv::ConvPlan> plan = conv::MakeConvPlan(layer.problem, facts);
     if (!plan.ok()) continue;  // an earlier commit took it
-    timed.tiles.push_back({name, tile->second.in_family, &facts, plan->counts, us});
+    const double fixed =
+        facts.depthwise
+            ? conv::ConvolutionPlanner::Predict(*plan, facts, gemm::GpuFacts()).microseconds
+            : 0.0;
+    timed.tiles.push_back({name, tile->second.in_family, &facts, plan->counts, fixed, us});
   }
   if (!timed.tiles.empty()) all->push_back(timed);
   return absl::OkStatus();

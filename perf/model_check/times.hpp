@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "perf/model_check/tiles.hpp"
+#include "weft/gemm/tile_model_parts.hpp"
 
 namespace weft::perf {
 
@@ -14,9 +15,18 @@ struct Timed {
   struct Tile {
     std::string name;
     bool in_family = false;
-    const conv::TileFacts* facts = nullptr;
+    const gemm::TileFacts* facts = nullptr;
     gemm::PlanCounts counts;
+    double fixed =
+        0.0;  // what the model predicts, where no fitted constant counts: of depthwise tiles
     double us = 0.0;
+
+    // Microseconds that the model predicts with these constants.
+    double Predict(const gemm::GpuFacts& gpu,
+                   const gemm::internal::ModelConstants& constants) const {
+      if (facts->config.mainloop == gemm::Mainloop::kOther) return fixed;
+      return gemm::internal::Predict(counts, *facts, gpu, constants).microseconds;
+    }
   };
   std::string layer, layout, epilogue, device;
   int batch = 0;

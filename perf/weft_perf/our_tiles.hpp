@@ -66,7 +66,7 @@ struct Tile {
   std::string policy;  // in tuning tables: conv::PolicyName
   std::string operator_name;
   bool in_family = false;  // of those that the ready-made family lets Dispatch choose from
-  conv::TileFacts facts;
+  conv::ConvFacts facts;
   std::function<absl::StatusOr<TileRun>(const conv::Problem&)> create;
 };
 

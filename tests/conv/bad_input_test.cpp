@@ -349,7 +349,7 @@ TEST(BadInput, GpuTooOld) {
 
 // The instructions of sm_90a exist on 9.0 alone.
 TEST(BadInput, GpuTooNew) {
-  TileFacts hopper_only;
+  gemm::TileFacts hopper_only;
   hopper_only.hardware = {.min = 90, .exact = true};
   arch::DeviceLimits device;
   device.compute_capability = 90;

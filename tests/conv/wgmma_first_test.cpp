@@ -22,30 +22,31 @@ TEST(WgmmaFirst, Schedules) {
   }
   using Four = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<32, 64, 32, 8, 64>>;
   const Problem p = SquareProblem(1, 4, 24, 80, 3, 1, 2);
-  EXPECT_GT(MakeGeometry(p, FactsOf<Four>())->engine.source_spec.rank, 0);
+  EXPECT_GT(std::get<StripPlan>(MakeConvPlan(p, FactsOf<Four>())->kernel).source_spec.rank, 0);
   RunSchedules<Four>(p, 2, {arch::Copies::kDeferred, arch::Copies::kEager});
 }
 
-Geometry GeometryOf(const Problem& p) {
-  const absl::StatusOr<Geometry> g = MakeGeometry(p, FactsOf<Nc4>());
+ConvPlan PlanOf(const Problem& p) {
+  const absl::StatusOr<ConvPlan> g = MakeConvPlan(p, FactsOf<Nc4>());
   EXPECT_TRUE(g.ok()) << g.status();
-  return g.ok() ? *g : Geometry();
+  return g.ok() ? *g : ConvPlan();
 }
 
 TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
-  const Geometry g = GeometryOf(p);
-  EXPECT_TRUE(g.engine.strips);
+  const ConvPlan g = PlanOf(p);
+  ASSERT_TRUE(std::holds_alternative<StripPlan>(g.kernel));
   EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of two strips of 8 x 12 pixels
   EXPECT_EQ(g.counts.slices, 1);
-  EXPECT_EQ(g.engine.plan.steps, 7);  // one for a row of taps
-  const SourceStrips& a = g.engine.source_strips;
+  EXPECT_EQ(std::get<StripPlan>(g.kernel).plan.steps, 7);  // one for a row of taps
+  const SourceStrips& a = std::get<StripPlan>(g.kernel).source;
   EXPECT_EQ(a.left, 4);  // a tap of zeros, so that strips begin at 16 (8) bytes
   EXPECT_EQ(a.lines, 11 * 2 + 7);
   EXPECT_EQ(a.line_bytes, 7 * 16 + 32);
   EXPECT_EQ(a.widest, 16);
-  EXPECT_GE(g.engine.ring.stages, 4);
-  EXPECT_LE(g.engine.ring.b_offset + 7 * 64 * 32, FactsOf<Nc4>().stage_bytes);
+  EXPECT_GE(std::get<StripPlan>(g.kernel).ring.stages, 4);
+  EXPECT_LE(std::get<StripPlan>(g.kernel).ring.b_offset + 7 * 64 * 32,
+            FactsOf<Nc4>().wgmma.stage_bytes);
   EXPECT_THAT(Convolution<Nc4>::Create(p)->Describe(), HasSubstr("strips"));
 }
 
@@ -58,7 +59,7 @@ TEST(WgmmaFirst, ModelOfTheFirstLayerOfResNet) {
   const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
   const GpuFacts gpu;
   const Prediction strips = Predict(p, FactsOf<Nc4>(), gpu);
-  EXPECT_GT(strips.microseconds, GeometryOf(p).counts.bytes / gpu.bytes_per_us);
+  EXPECT_GT(strips.microseconds, PlanOf(p).counts.bytes / gpu.bytes_per_us);
   EXPECT_LT(strips.microseconds, 0.3 * Predict(p, FactsOf<Simt>(), gpu).microseconds);
   EXPECT_LT(Predict(SquareProblem(1, 4, 224, 64, 7, 3, 2), FactsOf<Nc4>(), gpu).microseconds, 5.0);
 }
@@ -68,13 +69,13 @@ TEST(WgmmaFirst, StepsStayInTheStrip) {
   for (const std::int64_t r : {1, 3, 5}) {
     for (const std::int64_t c : {1, 5, 9}) {
       Problem p = SquareProblem(1, c, 20, 64, r, r / 2, 2);
-      const Geometry g = GeometryOf(p);
-      const SourceStrips& a = g.engine.source_strips;
-      const gemm::WgmmaPlan& plan = g.engine.plan;
+      const ConvPlan g = PlanOf(p);
+      const SourceStrips& a = std::get<StripPlan>(g.kernel).source;
+      const gemm::WgmmaPlan& plan = std::get<StripPlan>(g.kernel).plan;
       int taps = 0;
-      EXPECT_EQ(g.engine.filter_chunks.chunks, 2 * plan.steps);
-      for (int i = 0; i < g.engine.filter_chunks.chunks; ++i) {
-        const int word = g.engine.filter_chunks.chunk[i].taps;
+      EXPECT_EQ(std::get<StripPlan>(g.kernel).filter_chunks.chunks, 2 * plan.steps);
+      for (int i = 0; i < std::get<StripPlan>(g.kernel).filter_chunks.chunks; ++i) {
+        const int word = std::get<StripPlan>(g.kernel).filter_chunks.chunk[i].taps;
         taps += (word & 1) + (word >> 1 & 1) + (word >> 2 & 1) + (word >> 3 & 1);
       }
       EXPECT_EQ(taps, (c + 3) / 4 * r * r);

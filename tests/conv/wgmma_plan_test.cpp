@@ -24,31 +24,34 @@ struct Policy {
 using Nc32 = Policy<NCxHWx<32>, CxRSKx<32>>;
 using Nhwc = Policy<NHWC, KRSC>;
 
-Geometry GeometryOf(const Problem& p) {
-  const absl::StatusOr<Geometry> g = MakeGeometry(p, FactsOf<Nc32>());
+ConvPlan PlanOf(const Problem& p) {
+  const absl::StatusOr<ConvPlan> g = MakeConvPlan(p, FactsOf<Nc32>());
   EXPECT_TRUE(g.ok()) << g.status();
-  return g.ok() ? *g : Geometry();
+  return g.ok() ? *g : ConvPlan();
 }
 
 TEST(WgmmaPlan, PatchWhereItSavesMoreThanItWastes) {
   // A row of 56 wastes one position in 57; the patch brings a pixel once instead of nine times.
-  EXPECT_TRUE(GeometryOf(SquareProblem(16, 64, 56, 128, 3, 1, 1)).engine.patch);
-  EXPECT_FALSE(GeometryOf(SquareProblem(16, 64, 56, 128, 1, 0, 1)).engine.patch);
-  EXPECT_FALSE(GeometryOf(SquareProblem(16, 64, 56, 128, 9, 4, 1)).engine.patch);  // 81 steps
+  const auto patch = [](const Problem& p) { return std::get<TmaPlan>(PlanOf(p).kernel).patch; };
+  EXPECT_TRUE(patch(SquareProblem(16, 64, 56, 128, 3, 1, 1)));
+  EXPECT_FALSE(patch(SquareProblem(16, 64, 56, 128, 1, 0, 1)));
+  EXPECT_FALSE(patch(SquareProblem(16, 64, 56, 128, 9, 4, 1)));  // 81 steps
 }
 
 TEST(WgmmaPlan, CountsPositionsOfTheWalk) {
-  const Geometry patch = GeometryOf(SquareProblem(16, 64, 56, 128, 3, 1, 1));
-  EXPECT_EQ(patch.engine.rows, 16 * 57 * 57);
+  const ConvPlan patch = PlanOf(SquareProblem(16, 64, 56, 128, 3, 1, 1));
+  EXPECT_EQ(std::get<TmaPlan>(patch.kernel).rows, 16 * 57 * 57);
   EXPECT_EQ(patch.counts.tiles_m, gemm::CeilDiv(16 * 57 * 57, 224));
   EXPECT_EQ(patch.counts.slices, 2);
-  EXPECT_EQ(patch.engine.plan.steps, 9);
-  EXPECT_EQ(patch.engine.source_spec.pixels, 224 + 2 * 57 + 2 + 4);  // rounded up to 8
-  const Geometry taps = GeometryOf(SquareProblem(16, 96, 56, 128, 3, 1, 2));
-  EXPECT_FALSE(taps.engine.patch);  // four copies of 32-byte rows that do not lie side by side
-  EXPECT_EQ(taps.engine.rows, 16 * 28 * 28);
+  EXPECT_EQ(std::get<TmaPlan>(patch.kernel).plan.steps, 9);
+  EXPECT_EQ(std::get<TmaPlan>(patch.kernel).source_spec.pixels,
+            224 + 2 * 57 + 2 + 4);  // rounded up to 8
+  const ConvPlan taps = PlanOf(SquareProblem(16, 96, 56, 128, 3, 1, 2));
+  EXPECT_FALSE(std::get<TmaPlan>(taps.kernel)
+                   .patch);  // four copies of 32-byte rows that do not lie side by side
+  EXPECT_EQ(std::get<TmaPlan>(taps.kernel).rows, 16 * 28 * 28);
   EXPECT_EQ(taps.counts.slices, 7);  // 27 steps, 4 to a slice
-  EXPECT_EQ(taps.engine.plan.last_steps, 3);
+  EXPECT_EQ(std::get<TmaPlan>(taps.kernel).plan.last_steps, 3);
   EXPECT_THAT(Convolution<Nc32>::Create(SquareProblem(16, 96, 56, 128, 3, 1, 2))->Describe(),
               HasSubstr("a copy for each tap"));
 }
@@ -64,7 +67,7 @@ struct Alone : Nc32 {
 // Slices that a cluster shares are short enough for each block to have one, where there are channels.
 TEST(WgmmaPlan, SlicesForEachBlockOfACluster) {
   const auto of = [](std::int64_t c) {
-    return MakeGeometry(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<Split4>())->counts.slices;
+    return MakeConvPlan(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<Split4>())->counts.slices;
   };
   EXPECT_EQ(of(32), 1);
   EXPECT_EQ(of(128), 4);
@@ -91,8 +94,8 @@ TEST(WgmmaPlan, TheModelKnowsWhatAClusterIsFor) {
 // Chunks of NHWC are as wide as wastes least.
 TEST(WgmmaPlan, WidthOfChunks) {
   const auto span = [](std::int64_t c) {
-    return MakeGeometry(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<Nhwc>())
-        ->engine.source_spec.channels;
+    const auto plan = MakeConvPlan(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<Nhwc>());
+    return std::get<TmaPlan>(plan->kernel).source_spec.channels;
   };
   EXPECT_EQ(span(16), 32);
   EXPECT_EQ(span(48), 64);

@@ -30,14 +30,16 @@ Problem ManyRows(std::int64_t n) {
 }
 
 TEST(WgmmaStack, Plan) {
-  const absl::StatusOr<Geometry> g = MakeGeometry(ManyRows(64), FactsOf<Nc32>());
+  const absl::StatusOr<ConvPlan> g = MakeConvPlan(ManyRows(64), FactsOf<Nc32>());
   ASSERT_TRUE(g.ok()) << g.status();
-  EXPECT_TRUE(g->engine.patch);
-  EXPECT_EQ(g->engine.rows, 64 * 47 * 161);  // pairs of output rows, one of zeros between images
-  EXPECT_EQ(g->engine.plan.steps, 12);       // of four rows of taps
-  EXPECT_EQ(g->engine.source.copies.of_slice, 2);  // even and odd rows of the source
-  EXPECT_EQ(g->engine.filter.copies.of_slice, 1);
-  EXPECT_EQ(g->engine.filter.copy_bytes, 5 * 3 * 32 * 32);
+  EXPECT_TRUE(std::get<TmaPlan>(g->kernel).patch);
+  EXPECT_EQ(std::get<TmaPlan>(g->kernel).rows,
+            64 * 47 * 161);  // pairs of output rows, one of zeros between images
+  EXPECT_EQ(std::get<TmaPlan>(g->kernel).plan.steps, 12);  // of four rows of taps
+  EXPECT_EQ(std::get<TmaPlan>(g->kernel).source.copies.of_slice,
+            2);  // even and odd rows of the source
+  EXPECT_EQ(std::get<TmaPlan>(g->kernel).filter.copies.of_slice, 1);
+  EXPECT_EQ(std::get<TmaPlan>(g->kernel).filter.copy_bytes, 5 * 3 * 32 * 32);
   EXPECT_EQ(g->counts.tiles_n, 1);
   EXPECT_NEAR(g->counts.useful, 0.75, 0.03);  // 9 of 12 taps
   EXPECT_THAT(Convolution<Nc32>::Create(ManyRows(64))->Describe(),
@@ -56,7 +58,7 @@ TEST(WgmmaStack, TheModelKnowsWhatItIsFor) {
   for (const std::int64_t n : {16, 64}) EXPECT_EQ(stack(ManyRows(n)), 2);
   EXPECT_EQ(stack(SquareProblem(64, 64, 56, 64, 3, 1, 1)), 1);
   EXPECT_EQ(stack(SquareProblem(64, 64, 56, 32, 1, 0, 1)), 1);
-  const auto us = [](const TileFacts& f) {
+  const auto us = [](const ConvFacts& f) {
     return Predict(ManyRows(64), f, GpuFacts()).microseconds;
   };
   EXPECT_LT(us(FactsOf<Nc32>()),

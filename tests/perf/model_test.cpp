@@ -4,6 +4,7 @@
 #include "perf/support/layers.hpp"
 #include "perf/weft_perf/tiles.hpp"
 #include "weft/conv/plan.hpp"
+#include "weft/conv/policy_facts.hpp"
 #include "weft/conv/tile_model.hpp"
 
 namespace weft::perf {
@@ -11,7 +12,7 @@ namespace {
 
 // The tiles of perf/tiles.def that stay in NCxHWx<4>, and their numbers.
 struct SimtTiles {
-  std::vector<conv::TileFacts> facts;
+  std::vector<conv::ConvFacts> facts;
   std::vector<std::vector<int>> numbers;
 
   template <class P>
@@ -37,7 +38,7 @@ conv::Problem Named(const char* name) {
 // m, n, k of the threadblock, of the warp, m, n of the thread.
 std::vector<int> Choice(const char* name) {
   const SimtTiles tiles;
-  const auto time = [&](const conv::TileFacts& tile) {
+  const auto time = [&](const conv::ConvFacts& tile) {
     return conv::Predict(Named(name), tile, conv::GpuFacts{}).microseconds;
   };
   const auto best =
@@ -84,7 +85,7 @@ TEST(TileModel, FewOutputChannelsGetANarrowTile) {
 }
 
 TEST(TileModel, PredictionsAreNotBelowTheFloor) {
-  const std::vector<conv::TileFacts> tiles = SimtTiles().facts;
+  const std::vector<conv::ConvFacts> tiles = SimtTiles().facts;
   const conv::GpuFacts gpu;
   const Ceilings ceilings{gpu.bytes_per_us,
                           Dp4aMacsPerMicrosecond(gpu.limits.sm_count, gpu.clock_mhz)};
@@ -93,7 +94,7 @@ TEST(TileModel, PredictionsAreNotBelowTheFloor) {
     for (const int batch : {1, 16, 64}) {
       conv::Problem p = layer.problem;
       p.n = batch;
-      for (const conv::TileFacts& tile : tiles) {
+      for (const conv::ConvFacts& tile : tiles) {
         EXPECT_GT(conv::Predict(p, tile, gpu).microseconds, FloorMicroseconds(p, ceilings))
             << LayerName(p, true);
       }
@@ -105,16 +106,16 @@ TEST(TileModel, PredictionsAreNotBelowTheFloor) {
 TEST(TileModel, KnowsTheEpilogue) {
   const conv::Problem p = Named("n64c64h56w56k256r1s1");
   const auto check = [&]<class P>(P) {
-    const conv::TileFacts relu = conv::FactsOf<P>(), residual = conv::FactsOf<WithResidual<P>>();
-    const conv::TileFacts hswish = conv::FactsOf<WithHSwish<P>>();
-    EXPECT_EQ(relu.residual_bits, 0);
-    EXPECT_EQ(relu.activations, 0);
-    EXPECT_EQ(residual.residual_bits, 8);
-    EXPECT_EQ(hswish.activations, 1);
+    const conv::ConvFacts relu = conv::FactsOf<P>(), residual = conv::FactsOf<WithResidual<P>>();
+    const conv::ConvFacts hswish = conv::FactsOf<WithHSwish<P>>();
+    EXPECT_EQ(relu.store.residual_bits, 0);
+    EXPECT_EQ(relu.store.activations, 0);
+    EXPECT_EQ(residual.store.residual_bits, 8);
+    EXPECT_EQ(hswish.store.activations, 1);
     EXPECT_EQ(
-        conv::MakeGeometry(p, residual)->counts.bytes - conv::MakeGeometry(p, relu)->counts.bytes,
+        conv::MakeConvPlan(p, residual)->counts.bytes - conv::MakeConvPlan(p, relu)->counts.bytes,
         64.0 * 56 * 56 * 256);
-    const auto time = [&](const conv::TileFacts& facts) {
+    const auto time = [&](const conv::ConvFacts& facts) {
       return conv::Predict(p, facts, conv::GpuFacts()).microseconds;
     };
     EXPECT_GT(time(hswish), time(relu));

@@ -15,7 +15,7 @@ constexpr std::int64_t kMostProducts = 1'000'000;
 constexpr std::int64_t kHuge = std::int64_t{1} << 30;
 
 // Problems that the lists do not reach. C and K are made to fit each operator.
-std::vector<Problem> Corners(const gemm::TileFacts& facts) {
+std::vector<Problem> Corners(const ConvFacts& facts) {
   Problem one;  // of everything
   one.n = one.h = one.w = one.c = one.k = one.r = one.s = 1;
   Problem image = SquareProblem(3, 8, 7, 16, 7, 0, 1);   // as large as its filter
@@ -49,18 +49,18 @@ std::vector<Problem> Corners(const gemm::TileFacts& facts) {
   return all;
 }
 
-bool Strips(const gemm::TileFacts& facts) {
-  return facts.config.mainloop == gemm::Mainloop::kWgmmaSm90 && facts.src_interleave == 4;
+bool Strips(const ConvFacts& facts) {
+  return facts.config.mainloop == gemm::Mainloop::kWgmmaSm90 && facts.source.interleave == 4;
 }
 
 // Channels of one access, where they need be whole ones: NHWC pads nothing, and no layout a group.
-std::int64_t SourceMultiple(const gemm::TileFacts& facts) {
-  if (facts.nhwc) return facts.config.alignment.src * 8 / facts.src_bits;
-  return facts.depends.group ? facts.src_interleave : 1;
+std::int64_t SourceMultiple(const ConvFacts& facts) {
+  if (facts.source.nhwc) return facts.config.alignment.src * 8 / facts.source.bits;
+  return facts.prologue.depends.group ? facts.source.interleave : 1;
 }
-std::int64_t DestinationMultiple(const gemm::TileFacts& facts) {
-  if (facts.dst_channel_run != 0 && !facts.depends.group) return 1;
-  return std::max<std::int64_t>(1, facts.config.alignment.dst * 8 / facts.dst_element_bits);
+std::int64_t DestinationMultiple(const ConvFacts& facts) {
+  if (facts.output.channel_run != 0 && !facts.prologue.depends.group) return 1;
+  return std::max<std::int64_t>(1, facts.config.alignment.dst * 8 / facts.store.element_bits);
 }
 
 // As little of an image as leaves several output pixels, where the problem has too many products.
@@ -77,10 +77,10 @@ void Shrink(Problem* p) {
 }
 
 // `p` as an operator with these facts accepts it.
-Problem Fitted(const gemm::TileFacts& facts, Problem p) {
+Problem Fitted(const ConvFacts& facts, Problem p) {
   p.c = RoundUp(p.c, SourceMultiple(facts));
   p.k = RoundUp(p.k, DestinationMultiple(facts));
-  if (facts.depends.group) p.groups = 2, p.c *= 2, p.k *= 2;
+  if (facts.prologue.depends.group) p.groups = 2, p.c *= 2, p.k *= 2;
   const gemm::TileDescription& config = facts.config;
   if (config.stack > 1) {  // of at most 32 channels, and rows that share taps
     p.k = std::min(p.k, p.groups * 32);
@@ -121,20 +121,22 @@ std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks
   return {all.begin(), all.end()};
 }
 
-std::vector<std::int64_t> SourceBlocks(const gemm::TileFacts& facts) {
+std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts) {
   if (Strips(facts)) return {4, 8};
-  std::vector<std::int64_t> blocks = {facts.unit_channels};
-  if (facts.src_interleave > facts.unit_channels) blocks.push_back(facts.src_interleave);
+  std::vector<std::int64_t> blocks = {facts.source.unit_channels};
+  if (facts.source.interleave > facts.source.unit_channels)
+    blocks.push_back(facts.source.interleave);
   // Of a k tile.
-  const std::int64_t tile = facts.config.threadblock.k * facts.unit_channels / facts.unit_bytes;
+  const std::int64_t tile =
+      facts.config.threadblock.k * facts.source.unit_channels / facts.source.unit_bytes;
   blocks.push_back(std::min<std::int64_t>(tile, 128));
   return blocks;
 }
 
-std::vector<std::int64_t> DestinationBlocks(const gemm::TileFacts& facts) {
+std::vector<std::int64_t> DestinationBlocks(const ConvFacts& facts) {
   const gemm::TileDescription& config = facts.config;
   if (config.stack > 1) return {8, 32};
-  return {std::max<std::int64_t>(facts.dst_interleave, DestinationMultiple(facts)),
+  return {std::max<std::int64_t>(facts.output.interleave, DestinationMultiple(facts)),
           std::min(config.threadblock.n, 64)};
 }
 
@@ -178,7 +180,7 @@ std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes) {
   return rows;
 }
 
-std::vector<Problem> ProblemsFor(const gemm::TileFacts& facts) {
+std::vector<Problem> ProblemsFor(const ConvFacts& facts) {
   const std::vector<std::int64_t> c = ChannelsAround(SourceBlocks(facts), SourceMultiple(facts));
   const std::vector<std::int64_t> k =
       ChannelsAround(DestinationBlocks(facts), DestinationMultiple(facts));

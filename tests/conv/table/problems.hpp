@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "weft/conv/facts.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/gemm/facts.hpp"
 
 namespace weft::conv::table {
 
@@ -39,14 +39,14 @@ std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks
                                          std::int64_t multiple);
 
 // The channels that an operator's source is cut into, and those of its destination and its tiles.
-std::vector<std::int64_t> SourceBlocks(const gemm::TileFacts& facts);
-std::vector<std::int64_t> DestinationBlocks(const gemm::TileFacts& facts);
+std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts);
+std::vector<std::int64_t> DestinationBlocks(const ConvFacts& facts);
 
 // Rows of indices, one for each of `sizes`, below it; each pair of indices of two columns is in one row at
 // least.
 std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes);
 
 // What an operator with these facts must accept.
-std::vector<Problem> ProblemsFor(const gemm::TileFacts& facts);
+std::vector<Problem> ProblemsFor(const ConvFacts& facts);
 
 }  // namespace weft::conv::table

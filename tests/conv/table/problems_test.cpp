@@ -36,10 +36,10 @@ TEST(TableProblems, ChannelsLieAroundEveryBlock) {
 
 // Of blocks of 64 channels that are read as two of 32: every filter meets every number of channels.
 TEST(TableProblems, EveryFilterMeetsEveryNumberOfChannels) {
-  gemm::TileFacts facts;
+  ConvFacts facts;
   facts.config = gemm::MmaSm75Config({64, 32, 64}, {16, 32, 64});
-  facts.src_interleave = 64, facts.dst_interleave = 32, facts.dst_channel_run = 32;
-  facts.unit_bytes = facts.unit_channels = 32, facts.src_bits = 4;
+  facts.source.interleave = 64, facts.output.interleave = 32, facts.output.channel_run = 32;
+  facts.source.unit_bytes = facts.source.unit_channels = 32, facts.source.bits = 4;
   ASSERT_THAT(SourceBlocks(facts), ElementsAre(32, 64, 64));
   const std::vector<Problem> problems = ProblemsFor(facts);
   for (const Extents filter : kFilters) {
