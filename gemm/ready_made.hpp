@@ -279,8 +279,7 @@ struct DoubleFamily {
 // that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
 // row-major C whole stores.
 //
-// int8, any GPU from sm_75: 23 policies for a row-major A and a column-major B, else 16. Epilogue may
-// end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
+// int8, any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue may end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
 using S8GemmFamily =
@@ -292,8 +291,7 @@ template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowM
 using U8GemmFamily =
     typename internal::GemmFamilies<std::uint8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// 16-bit floats, sums in float, any GPU from sm_75 (halves) or sm_80: 23 or 21 policies for a row-major A
-// and a column-major B, else 19 or 17. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats, sums in float, any GPU from sm_75 (halves) or sm_80. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -309,8 +307,8 @@ using Bfloat16GemmFamily =
     typename internal::GemmFamilies<Bfloat16, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
 // Halves with sums that are halves too, which some GPUs multiply at twice the rate: |sums| up to 65504, of
-// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80: 11 policies, of
-// which the 7 for Hopper keep floats (gemm/config.hpp).
+// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80; the policies for
+// Hopper keep floats (gemm/config.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -320,9 +318,8 @@ using HalfSumGemmFamily =
 
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
 // or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
-// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 5
-// policies, 6 where A is the narrow one; of std::int8_t or Int4 seven (B) or eight (A) more, the last ones, are
-// Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
+// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80; of
+// std::int8_t or Int4 the last ones are Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
@@ -331,7 +328,7 @@ template <class ElementA, class ElementB,
 using MixedGemmFamily =
     typename internal::MixedFamily<ElementA, ElementB, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// float, sums by one fma for each k: 7 policies, for any GPU from sm_75 (the first) or sm_80. Epilogue as
+// float, sums by one fma for each k, for any GPU from sm_75 (the first) or sm_80. Epilogue as
 // above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
@@ -339,7 +336,7 @@ template <class Epilogue =
           class LayoutCT = layouts::RowMajor>
 using FloatGemmFamily = typename internal::FloatFamily<Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// double: 8 policies, one of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
+// double: one policy of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
 // Chain<[Residual<double>,] [Scale,] ToSums<double>>.
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -347,7 +344,7 @@ template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>,
 using DoubleGemmFamily =
     typename internal::DoubleFamily<Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// Complex<float> or Complex<double>: 6 policies, 8 of double without a Residual, the first, of fma, for any GPU from sm_75, the others from
+// Complex<float> or Complex<double>: the first policy, of fma, for any GPU from sm_75, the others from
 // sm_80, of double by tensor cores but for two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
 // Chain<[Residual<ElementT>,] [Scale,] ToSums<ElementT>>, alpha and gamma are ElementTs.
 template <class ElementT, class Epilogue = epilogues::Chain<epilogues::ToSums<ElementT>>,
@@ -356,8 +353,8 @@ template <class ElementT, class Epilogue = epilogues::Chain<epilogues::ToSums<El
 using ComplexGemmFamily =
     typename internal::ComplexFamily<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). 21 policies for a
-// row-major A and a column-major B, else 14. Epilogue as above.
+// 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). Epilogue as
+// above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -371,8 +368,7 @@ template <class Epilogue =
 using E5m2GemmFamily =
     typename internal::GemmFamilies<Float8E5m2, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// Floats, of which the upper 19 bits are read, any GPU from sm_80: 21 policies for a row-major A and a
-// column-major B, else 16.
+// Floats, of which the upper 19 bits are read, any GPU from sm_80.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
