@@ -37,7 +37,7 @@ template <int kIndex, class RowT>
 RowT RowAt(const NumberedRow<kIndex, RowT>&);
 
 // The rows in one of kFamilies, of whose bits in kMask those of kWanted are set and no others.
-template <class TableT, unsigned kFamilies, unsigned kMask, unsigned kWanted>
+template <class TableT, unsigned kFamilies, unsigned kMask = 0, unsigned kWanted = 0>
 struct RowsWith {
   static constexpr bool Has(int row) {
     return (TableT::kIn[row] & kFamilies) != 0 && (TableT::kIn[row] & kMask) == kWanted;
