@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 foreach(folder layouts gemm prologues epilogues conv)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft
-          FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "*.def")
 endforeach()
 install(FILES cmake/include/weft/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 install(FILES gemm/arch/cpu_lanes.gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)

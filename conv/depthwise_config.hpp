@@ -37,9 +37,10 @@ struct DepthwiseConfig {
   }
 };
 
-// The images of most networks have rows that 7 divides.
-inline constexpr DepthwiseConfig kDepthwise32(7, 8);  // NCxHWx<32> and NHWC
-inline constexpr DepthwiseConfig kDepthwise4(7, 1);   // NCxHWx<4>
+// kDepthwise4 and kDepthwise32, of the table of tiles.
+#define WEFT_NAMED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
+#define WEFT_NAMED_FUSED_TILE(...)
+#include "weft/conv/tiles.def"
 
 // A kernel of a depthwise operator: filter rows and columns and the stride, both directions' alike,
 // without dilation, not flipped. All 0: any of these.

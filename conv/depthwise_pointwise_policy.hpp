@@ -67,14 +67,10 @@ struct DepthwisePointwiseConfig {
   }
 };
 
-// rows x warps x warp_n; 3, 6 and 12 warps suit channels that are multiples of 96. Large images take
-// 7 rows and few warps, small ones few rows and many warps.
-inline constexpr DepthwisePointwiseConfig kFused7x3x16(7, 3, 16);
-inline constexpr DepthwisePointwiseConfig kFused7x6x16(7, 6, 16);
-inline constexpr DepthwisePointwiseConfig kFused4x3x32(4, 3, 32, 8);
-inline constexpr DepthwisePointwiseConfig kFused2x6x16(2, 6, 16);
-inline constexpr DepthwisePointwiseConfig kFused2x12x16(2, 12, 16);
-inline constexpr DepthwisePointwiseConfig kFused1x12x16(1, 12, 16);
+// kFused7x3x16 and the others of the table of tiles: rows x warps x warp_n.
+#define WEFT_NAMED_TILE(...)
+#define WEFT_NAMED_FUSED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
+#include "weft/conv/tiles.def"
 
 // Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
 inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;

@@ -34,38 +34,6 @@ namespace weft::conv {
 
 using gemm::Alignment;
 using gemm::InTurns;
-using gemm::kMma128x128;
-using gemm::kMma128x32;
-using gemm::kMma128x64;
-using gemm::kMma64x64;
-using gemm::kSimt128x128;
-using gemm::kSimt128x32;
-using gemm::kSimt128x64;
-using gemm::kSimt32x32;
-using gemm::kSimt32x32Deep;
-using gemm::kSimt64x64;
-using gemm::kWgmma112x64;
-using gemm::kWgmma128x128;
-using gemm::kWgmma128x256;
-using gemm::kWgmma128x64Turns;
-using gemm::kWgmma160x128Turns;
-using gemm::kWgmma160x64Stacked;
-using gemm::kWgmma192x128;
-using gemm::kWgmma192x64;
-using gemm::kWgmma208x128;
-using gemm::kWgmma256x64Stacked;
-using gemm::kWgmma256x64Turns;
-using gemm::kWgmma32x64;
-using gemm::kWgmma32x64Split4;
-using gemm::kWgmma64x128;
-using gemm::kWgmma64x64;
-using gemm::kWgmma64x64Split4;
-using gemm::kWgmma64x64Stacked;
-using gemm::kWgmma96x128;
-using gemm::kWgmmaFirst112x64;
-using gemm::kWgmmaFirst448x64;
-using gemm::kWgmmaFirst512x64;
-using gemm::kWgmmaFirst64x64;
 using gemm::MmaSm75Config;
 using gemm::MmaSm80Config;
 using gemm::SimtConfig;
@@ -76,6 +44,9 @@ using gemm::WithRegisters;
 using gemm::WithSplit;
 using gemm::WithSrcAlignment;
 using gemm::WithStack;
+// And the constants of the table of tiles.
+#define WEFT_NAMED_TILE(type, constant, ...) using gemm::constant;
+#include "weft/gemm/tiles.def"
 
 template <class PolicyT>
 concept HasTypes = requires {

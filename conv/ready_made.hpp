@@ -18,7 +18,7 @@
 #include "weft/conv/family.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/conv/problem.hpp"
-#include "weft/conv/ready_made_tiles.hpp"
+#include "weft/conv/tile_families.hpp"
 
 namespace weft::conv {
 
@@ -40,10 +40,6 @@ constexpr int StoreBytes(int most) {
 // Of wgmma_sm90, which stages whole channels.
 template <class Epilogue, class Dst>
 inline constexpr int kStagedStore = StoreBytes<Epilogue, Dst>(16);
-
-template <class TileT>
-inline constexpr bool kIsWgmma =
-    std::remove_cvref_t<decltype(TileT::config)>::kMainloop == gemm::Mainloop::kWgmmaSm90;
 
 // `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
 template <class TileT, class Epilogue, class Dst>
@@ -83,9 +79,7 @@ struct S8Conv32 {
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
   static constexpr int kWidest = Dst::kChannelRun == 0 || TileT::config.warp.n == 16 ? 4 : 8;
-  static constexpr int kMostBytes = internal::kIsWgmma<TileT> ? 16
-                                    : kIsInt4<Dst>            ? kWidest / 2
-                                                              : kWidest;
+  static constexpr int kMostBytes = kIsWgmma<TileT> ? 16 : kIsInt4<Dst> ? kWidest / 2 : kWidest;
   static constexpr auto config =
       WithDstAlignment(TileT::config, internal::StoreBytes<EpilogueT, Dst>(kMostBytes));
 };
@@ -95,7 +89,7 @@ struct S8Conv32 {
 // of a load. Dst as above; where it is NHWC, K is a multiple of kDstChannels (16 of a Wgmma tile, 8,
 // 4 or 1), the channels of one store of at most 16 bytes.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Mma128x64,
-          int kSrcBytes = 16, int kDstChannels = internal::kIsWgmma<TileT> ? 16 : 8>
+          int kSrcBytes = 16, int kDstChannels = kIsWgmma<TileT> ? 16 : 8>
 struct S8ConvNhwc {
   using Element = std::int8_t;
   using SrcLayout = NHWC;
@@ -142,110 +136,65 @@ struct S8DepthwiseNhwc : internal::S8Depthwise<NHWC, EpilogueT, Dst, TileT> {};
 
 namespace internal {
 
-// Family<Policies...> where wgmma_sm90 stores 16 bytes of a pixel at once, as it was measured, of outputs of at
-// most `most` bytes; an empty one elsewhere, for which the model would be wrong.
-template <int most, class Epilogue, class Dst, class... Policies>
-using IfStaged = std::conditional_t<sizeof(typename Epilogue::Output) <= most && !kIsInt4<Dst> &&
-                                        kStagedStore<Epilogue, Dst> == 16,
-                                    Family<Policies...>, Family<>>;
+// With<ElementT, Dst, a tile> for each tile of a list.
+template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+          class Dst, class List>
+struct PoliciesOf;
+template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+          class Dst, class... FamilyTiles>
+struct PoliciesOf<With, ElementT, Dst, TileList<FamilyTiles...>> {
+  using type = Family<With<ElementT, Dst, FamilyTiles>...>;
+};
+template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+          class Dst, unsigned kFamily>
+using OfAnyGpu = typename PoliciesOf<With, ElementT, Dst, TilesOf<kFamily>>::type;
 
-template <class ElementT, class Dst>
-using WgmmaFirst =
-    IfStaged<1, ElementT, Dst, S8Conv4<ElementT, Dst, WgmmaFirst512x64>,
-             S8Conv4<ElementT, Dst, WgmmaFirst448x64>, S8Conv4<ElementT, Dst, WgmmaFirst112x64>,
-             S8Conv4<ElementT, Dst, WgmmaFirst64x64>>;
+// Of wgmma_sm90, where it stores 16 bytes of a pixel at once, as it was measured, of outputs of at most kMost bytes;
+// none elsewhere, where the model would be wrong.
+template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+          class Dst, unsigned kFamily, int kMost>
+using OfHopper =
+    typename PoliciesOf<With, ElementT, Dst,
+                        std::conditional_t<sizeof(typename ElementT::Output) <= kMost &&
+                                               !kIsInt4<Dst> && kStagedStore<ElementT, Dst> == 16,
+                                           TilesOf<kFamily, true>, TileList<>>>::type;
 
-// Of S8Conv32 and S8ConvNhwc.
-template <template <class ElementT, class Dst, class TileT> class Conv, class ElementT, class Dst>
-using Wgmma =
-    IfStaged<2, ElementT, Dst, Conv<ElementT, Dst, Wgmma128x256>, Conv<ElementT, Dst, Wgmma256x128>,
-             Conv<ElementT, Dst, Wgmma224x128>, Conv<ElementT, Dst, Wgmma208x128>,
-             Conv<ElementT, Dst, Wgmma192x128>, Conv<ElementT, Dst, Wgmma128x128>,
-             Conv<ElementT, Dst, Wgmma64x128>, Conv<ElementT, Dst, Wgmma224x64>,
-             Conv<ElementT, Dst, Wgmma192x64>, Conv<ElementT, Dst, Wgmma112x64>,
-             Conv<ElementT, Dst, Wgmma96x128>, Conv<ElementT, Dst, Wgmma64x64Split4>,
-             Conv<ElementT, Dst, Wgmma32x64Split4>, Conv<ElementT, Dst, Wgmma32x64>,
-             Conv<ElementT, Dst, Wgmma96x128Deep>, Conv<ElementT, Dst, Wgmma128x128Paired>,
-             Conv<ElementT, Dst, Wgmma192x64Paired>, Conv<ElementT, Dst, Wgmma160x64Paired>,
-             Conv<ElementT, Dst, Wgmma96x256>, Conv<ElementT, Dst, Wgmma112x128>,
-             Conv<ElementT, Dst, Wgmma64x64Deep>, Conv<ElementT, Dst, Wgmma64x128Split2>,
-             Conv<ElementT, Dst, Wgmma64x64Split2>, Conv<ElementT, Dst, Wgmma32x64Split2>,
-             Conv<ElementT, Dst, Wgmma160x64Stacked>, Conv<ElementT, Dst, Wgmma64x64Stacked>,
-             Conv<ElementT, Dst, Wgmma256x64Stacked>, Conv<ElementT, Dst, Wgmma128x64Turns>,
-             Conv<ElementT, Dst, Wgmma160x128Turns>, Conv<ElementT, Dst, Wgmma256x64Turns>>;
-
-template <class ElementT, class Dst, class TileT>
-using NhwcOf = S8ConvNhwc<ElementT, Dst, TileT>;
-
-// NHWC to NHWC whose C or K is a multiple of 8 and not of 16 (docs/decisions/0015): C of 8, which threads load; and K
-// of 8, stored 8 channels at once.
-template <class ElementT, class Dst>
-using WgmmaOfEight =
-    std::conditional_t<Dst::kChannelRun == 0,
-                       IfStaged<1, ElementT, Dst, S8ConvNhwc<ElementT, Dst, WgmmaGather64x64, 8, 8>,
-                                S8ConvNhwc<ElementT, Dst, WgmmaGather32x64, 8, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma192x64Paired, 8, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma128x256, 8, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma64x64Split4, 8, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma192x64Paired, 8, 16>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma128x256, 8, 16>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma32x64, 16, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma64x128, 16, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma128x64Turns, 16, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma192x64Paired, 16, 8>,
-                                S8ConvNhwc<ElementT, Dst, Wgmma256x64Turns, 16, 8>>,
-                       Family<>>;
+template <class ElementT, class Dst, class FamilyTileT>
+using Nc4Of = S8Conv4<ElementT, Dst, typename FamilyTileT::Tile>;
+template <class ElementT, class Dst, class FamilyTileT>
+using Nc32Of = S8Conv32<ElementT, Dst, typename FamilyTileT::Tile>;
+template <class ElementT, class Dst, class FamilyTileT>
+using NhwcOf = S8ConvNhwc<ElementT, Dst, typename FamilyTileT::Tile,
+                          FamilyTileT::kSrc == 0 ? 16 : FamilyTileT::kSrc,
+                          FamilyTileT::kDst != 0                 ? FamilyTileT::kDst
+                          : kIsWgmma<typename FamilyTileT::Tile> ? 16
+                                                                 : 8>;
 
 }  // namespace internal
 
-// What Dispatch chooses from. The tiles are those that were best on some layer of perf/layers/, in one of
-// the formats. Tile64x64 and Mma128x64 come first: a family's first policy says what is wrong with a problem
-// that all refuse. GPUs other than Hopper, and problems that the copy engine does not serve, pass
-// over the wgmma_sm90 tiles, which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
+// What Dispatch chooses from: the tiles that the table of tiles (gemm/tiles.def) gives a family, which were best on
+// some layer of perf/layers/, in one of the formats. Tile64x64 and Mma128x64 come first: a family's first policy says
+// what is wrong with a problem that all refuse. GPUs other than Hopper, and problems that the copy engine does not
+// serve, pass over the wgmma_sm90 tiles, which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Conv4Family = gemm::JoinFamilies<
-    Family<S8Conv4<Epilogue, Dst, Tile64x64>, S8Conv4<Epilogue, Dst, Tile128x128>,
-           S8Conv4<Epilogue, Dst, Tile64x128>, S8Conv4<Epilogue, Dst, Tile128x32>,
-           S8Conv4<Epilogue, Dst, Tile64x32>, S8Conv4<Epilogue, Dst, Tile32x32>,
-           S8Conv4<Epilogue, Dst, Tile32x32Wide>, S8Conv4<Epilogue, Dst, Tile32x32Deepest>>,
-    internal::WgmmaFirst<Epilogue, Dst>>;
+    internal::OfAnyGpu<internal::Nc4Of, Epilogue, Dst, tile_families::kNc4>,
+    internal::OfHopper<internal::Nc4Of, Epilogue, Dst, tile_families::kFirstLayer, 1>>;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
 using S8Conv32Family = gemm::JoinFamilies<
-    Family<S8Conv32<Epilogue, Dst, Mma128x64>, S8Conv32<Epilogue, Dst, Mma128x128Wide>,
-           S8Conv32<Epilogue, Dst, Mma128x128>, S8Conv32<Epilogue, Dst, Mma128x256>,
-           S8Conv32<Epilogue, Dst, Mma256x64>, S8Conv32<Epilogue, Dst, Mma64x64>,
-           S8Conv32<Epilogue, Dst, Mma64x64Deep>, S8Conv32<Epilogue, Dst, Mma128x32>,
-           S8Conv32<Epilogue, Dst, Mma32x32Deep>, S8Conv32<Epilogue, Dst, Mma16x32Sliced>,
-           S8Conv32<Epilogue, Dst, MmaSm75Tile128x64>, S8Conv32<Epilogue, Dst, MmaSm75Tile64x32>>,
-    internal::Wgmma<S8Conv32, Epilogue, Dst>>;
+    internal::OfAnyGpu<internal::Nc32Of, Epilogue, Dst, tile_families::kNc32>,
+    internal::OfHopper<internal::Nc32Of, Epilogue, Dst, tile_families::kNc32, 2>>;
 
 namespace internal {
 
 // Stores of 4 channels and of 1 are for NHWC alone: blocked layouts pad K.
-template <class ElementT, class Dst, bool kAnyK = Dst::kChannelRun == 0>
-struct NhwcFamily {
-  using type =
-      Family<S8ConvNhwc<ElementT, Dst, Mma64x32, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64, 4>,
-             S8ConvNhwc<ElementT, Dst, Mma64x32, 8>, S8ConvNhwc<ElementT, Dst, Mma128x64, 8>,
-             S8ConvNhwc<ElementT, Dst, Mma128x64>, S8ConvNhwc<ElementT, Dst, Mma128x128>,
-             S8ConvNhwc<ElementT, Dst, Mma256x128>, S8ConvNhwc<ElementT, Dst, Mma64x64Deep>,
-             S8ConvNhwc<ElementT, Dst, Mma128x32>, S8ConvNhwc<ElementT, Dst, Mma64x64>,
-             S8ConvNhwc<ElementT, Dst, Mma64x32>, S8ConvNhwc<ElementT, Dst, Mma64x32Deep>,
-             S8ConvNhwc<ElementT, Dst, Mma16x32Sliced>>;
-};
-template <class ElementT, class Dst>
-struct NhwcFamily<ElementT, Dst, true> {
-  using type =
-      Family<S8ConvNhwc<ElementT, Dst, Mma64x32, 4, 1>, S8ConvNhwc<ElementT, Dst, Mma64x32, 16, 1>,
-             S8ConvNhwc<ElementT, Dst, Mma64x32, 4, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64, 4, 4>,
-             S8ConvNhwc<ElementT, Dst, Mma64x32, 8, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64, 8, 4>,
-             S8ConvNhwc<ElementT, Dst, Mma64x32, 16, 4>, S8ConvNhwc<ElementT, Dst, Mma128x64>,
-             S8ConvNhwc<ElementT, Dst, Mma128x128>, S8ConvNhwc<ElementT, Dst, Mma256x128>,
-             S8ConvNhwc<ElementT, Dst, Mma64x64Deep>, S8ConvNhwc<ElementT, Dst, Mma128x32>,
-             S8ConvNhwc<ElementT, Dst, Mma64x64>, S8ConvNhwc<ElementT, Dst, Mma64x32>,
-             S8ConvNhwc<ElementT, Dst, Mma64x32Deep>, S8ConvNhwc<ElementT, Dst, Mma16x32Sliced>>;
-};
+template <class Dst>
+inline constexpr unsigned kNarrowNhwc =
+    Dst::kChannelRun == 0 ? tile_families::kNhwcAnyK : tile_families::kNhwcToBlocks;
+template <class Dst>
+inline constexpr unsigned kNhwcOfEight =
+    Dst::kChannelRun == 0 ? tile_families::kNhwcOfEight : tile_families::kNoFamily;
 
 }  // namespace internal
 
@@ -253,9 +202,11 @@ struct NhwcFamily<ElementT, Dst, true> {
 // allow, unless a narrower tile is quicker, and Describe says what padding would make possible. The
 // first policy has the narrowest of both, so that its errors say what no policy accepts.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8ConvNhwcFamily = gemm::JoinFamilies<typename internal::NhwcFamily<Epilogue, Dst>::type,
-                                            internal::Wgmma<internal::NhwcOf, Epilogue, Dst>,
-                                            internal::WgmmaOfEight<Epilogue, Dst>>;
+using S8ConvNhwcFamily = gemm::JoinFamilies<
+    internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, internal::kNarrowNhwc<Dst>>,
+    internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, tile_families::kNhwc>,
+    internal::OfHopper<internal::NhwcOf, Epilogue, Dst, tile_families::kNhwc, 2>,
+    internal::OfHopper<internal::NhwcOf, Epilogue, Dst, internal::kNhwcOfEight<Dst>, 1>>;
 
 // Policy PolicyT for a source of uint8; the filter stays int8.
 template <class PolicyT>

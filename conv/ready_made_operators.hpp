@@ -24,21 +24,28 @@ using U8Depthwise32 = UnsignedSource<S8Depthwise32<Epilogue, Dst, TileT>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT = Depthwise7x8>
 using U8DepthwiseNhwc = UnsignedSource<S8DepthwiseNhwc<Epilogue, Dst, TileT>>;
 
+namespace internal {
+
+template <class ElementT, class Dst, class FamilyTileT>
+using Depthwise4Of = S8Depthwise4<ElementT, Dst, typename FamilyTileT::Tile>;
+template <class ElementT, class Dst, class FamilyTileT>
+using Depthwise32Of = S8Depthwise32<ElementT, Dst, typename FamilyTileT::Tile>;
+template <class ElementT, class Dst, class FamilyTileT>
+using DepthwiseNhwcOf = S8DepthwiseNhwc<ElementT, Dst, typename FamilyTileT::Tile>;
+
+}  // namespace internal
+
 // What Dispatch chooses from: the tiles that were the best on some layer of perf/layers/, in one of the
 // formats, but for blocks of 64 threads, which were ahead by less than 2 %.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Depthwise4Family =
-    Family<S8Depthwise4<Epilogue, Dst, Depthwise7x1>, S8Depthwise4<Epilogue, Dst, Depthwise4x1>,
-           S8Depthwise4<Epilogue, Dst, Depthwise2x1>>;
+    internal::OfAnyGpu<internal::Depthwise4Of, Epilogue, Dst, tile_families::kDepthwiseNc4>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
 using S8Depthwise32Family =
-    Family<S8Depthwise32<Epilogue, Dst, Depthwise7x8>, S8Depthwise32<Epilogue, Dst, Depthwise4x8>,
-           S8Depthwise32<Epilogue, Dst, Depthwise2x8>>;
+    internal::OfAnyGpu<internal::Depthwise32Of, Epilogue, Dst, tile_families::kDepthwiseNc32>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8DepthwiseNhwcFamily = Family<
-    S8DepthwiseNhwc<Epilogue, Dst, Depthwise7x8>, S8DepthwiseNhwc<Epilogue, Dst, Depthwise7x16>,
-    S8DepthwiseNhwc<Epilogue, Dst, Depthwise7x32>, S8DepthwiseNhwc<Epilogue, Dst, Depthwise4x8>,
-    S8DepthwiseNhwc<Epilogue, Dst, Depthwise2x8>>;
+using S8DepthwiseNhwcFamily =
+    internal::OfAnyGpu<internal::DepthwiseNhwcOf, Epilogue, Dst, tile_families::kDepthwiseNhwc>;
 
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
 using U8Depthwise4Family =
@@ -108,12 +115,18 @@ struct S8DepthwisePointwise {
 };
 
 template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
+          class Second, class Dst, class List>
+struct FusedPoliciesOf;
+template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
+          class Second, class Dst, class... FamilyTiles>
+struct FusedPoliciesOf<PolicyT, First, Second, Dst, TileList<FamilyTiles...>> {
+  using type = Family<PolicyT<First, Second, Dst, typename FamilyTiles::Tile>...>;
+};
+template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
           class Second, class Dst>
 using DepthwisePointwiseFamily =
-    Family<PolicyT<First, Second, Dst, Fused7x3x16>, PolicyT<First, Second, Dst, Fused7x1x16>,
-           PolicyT<First, Second, Dst, Fused7x2x16>, PolicyT<First, Second, Dst, Fused7x6x16>,
-           PolicyT<First, Second, Dst, Fused4x6x16>, PolicyT<First, Second, Dst, Fused2x6x16>,
-           PolicyT<First, Second, Dst, Fused1x12x16>, PolicyT<First, Second, Dst, Fused2x12x16>>;
+    typename FusedPoliciesOf<PolicyT, First, Second, Dst,
+                             TilesOf<tile_families::kDepthwisePointwise>>::type;
 
 }  // namespace internal
 

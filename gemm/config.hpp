@@ -267,71 +267,11 @@ constexpr WgmmaSm90Config InTurns(WgmmaSm90Config config) {
   return config;
 }
 
-// Tiles that suit most layers, ready to be named in a policy.
-inline constexpr SimtConfig kSimt128x128({128, 128, 32}, {64, 32, 32}, {8, 8, 4});
-inline constexpr SimtConfig kSimt128x64({128, 64, 32}, {64, 32, 32}, {8, 8, 4});
-inline constexpr SimtConfig kSimt128x32({128, 32, 32}, {64, 32, 32}, {8, 8, 4});
-inline constexpr SimtConfig kSimt64x64({64, 64, 32}, {32, 32, 32}, {4, 8, 4});
-inline constexpr SimtConfig kSimt32x32({32, 32, 32}, {32, 16, 32}, {4, 4, 4});
-// For small outputs with long sums: 4 warps share each warp tile.
-inline constexpr SimtConfig kSimt32x32Deep({32, 32, 128}, {32, 16, 32}, {4, 4, 4});
-inline constexpr MmaSm80Config kMma128x128({128, 128, 64}, {64, 32, 64}, 3);
-inline constexpr MmaSm80Config kMma128x64({128, 64, 64}, {64, 32, 64}, 4);
-inline constexpr MmaSm80Config kMma64x64({64, 64, 64}, {32, 32, 64}, 4);
-inline constexpr MmaSm80Config kMma128x32({128, 32, 64}, {32, 32, 64}, 4);
-
-// For Hopper alone: those of the tiles of perf/tiles.def that were quickest on some layer. Blocks
-// of the large ones have a multiprocessor for themselves; two of the others share one.
-inline constexpr WgmmaSm90Config kWgmma128x256({128, 256, 128}, {128, 128, 128});
-inline constexpr WgmmaSm90Config kWgmma208x128({208, 128, 128}, {208, 64, 128});
-inline constexpr WgmmaSm90Config kWgmma192x128({192, 128, 128}, {192, 64, 128});
-inline constexpr WgmmaSm90Config kWgmma128x128({128, 128, 128}, {128, 64, 128});
-inline constexpr WgmmaSm90Config kWgmma64x128({64, 128, 128}, {64, 64, 128});
-inline constexpr WgmmaSm90Config kWgmma192x64({192, 64, 128}, {96, 64, 128}, 2);
-inline constexpr WgmmaSm90Config kWgmma112x64({112, 64, 128}, {112, 64, 128}, 2);
-inline constexpr WgmmaSm90Config kWgmma96x128({96, 128, 64}, {96, 64, 64}, 2);
-inline constexpr WgmmaSm90Config kWgmma64x64({64, 64, 128}, {64, 64, 128}, 2);
-inline constexpr WgmmaSm90Config kWgmma32x64({32, 64, 256}, {32, 64, 256}, 2);
-// For convolutions of at most 32 output channels a group: 32 of two output rows.
-inline constexpr WgmmaSm90Config kWgmma160x64Stacked =
-    WithStack(WgmmaSm90Config({160, 64, 128}, {80, 64, 128}, 2), 2);
-inline constexpr WgmmaSm90Config kWgmma64x64Stacked = WithStack(kWgmma64x64, 2);
-inline constexpr WgmmaSm90Config kWgmma256x64Stacked =
-    InTurns(WithStack(WgmmaSm90Config({256, 64, 128}, {256, 64, 128}), 2));
-// Two warpgroups that take tiles in turn, for blocks of several tiles.
-inline constexpr WgmmaSm90Config kWgmma128x64Turns =
-    InTurns(WgmmaSm90Config({128, 64, 128}, {128, 64, 128}));
-inline constexpr WgmmaSm90Config kWgmma160x128Turns =
-    InTurns(WgmmaSm90Config({160, 128, 128}, {160, 128, 128}));
-inline constexpr WgmmaSm90Config kWgmma256x64Turns =
-    InTurns(WgmmaSm90Config({256, 64, 128}, {256, 64, 128}));
-// For few outputs of long sums: clusters of 4 blocks share a tile's slices.
-inline constexpr WgmmaSm90Config kWgmma64x64Split4 =
-    WithSplit(WgmmaSm90Config({64, 64, 128}, {64, 64, 128}), 4);
-inline constexpr WgmmaSm90Config kWgmma32x64Split4 =
-    WithSplit(WgmmaSm90Config({32, 64, 256}, {32, 64, 256}), 4);
-// For a network's first layer, over NCxHWx<4>.
-inline constexpr WgmmaSm90Config kWgmmaFirst512x64 =
-    WithSrcAlignment(WgmmaSm90Config({512, 64, 32}, {128, 64, 32}), 4);
-inline constexpr WgmmaSm90Config kWgmmaFirst448x64 =
-    WithSrcAlignment(WgmmaSm90Config({448, 64, 32}, {224, 64, 32}), 4);
-inline constexpr WgmmaSm90Config kWgmmaFirst112x64 =
-    WithSrcAlignment(WgmmaSm90Config({112, 64, 32}, {112, 64, 32}, 2), 4);
-inline constexpr WgmmaSm90Config kWgmmaFirst64x64 =
-    WithSrcAlignment(WgmmaSm90Config({64, 64, 32}, {32, 64, 32}, 2), 4);
-
-// Of matrix products: float and double, one element a step of k.
-inline constexpr SimtConfig kSimtFloat128x128({128, 128, 8}, {64, 32, 8}, {8, 8, 1},
-                                              Alignment{16, 16});
-inline constexpr SimtConfig kSimtFloat64x64({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, Alignment{4, 4});
-inline constexpr SimtConfig kSimtDouble64x64({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, Alignment{8, 8});
-// k = 32 with 3 stages is a little faster on Hopper; this one fits in the 99 KB that sm_86 and
-// sm_89 give a block.
-inline constexpr SimtAsyncConfig kSimtFloat128x256({128, 256, 16}, {64, 64, 16}, {8, 16, 1}, 4,
-                                                   Alignment{16, 16});
-// 16-bit floats.
-inline constexpr MmaSm80Config kMmaHalf128x128({128, 128, 32}, {64, 32, 32}, 3);
-inline constexpr MmaSm80Config kMmaHalf64x64({64, 64, 32}, {32, 32, 32}, 4);
+// Configs that suit most layers, ready to be named in a policy: kSimt64x64, kMma128x128, kWgmma128x256 and the others of the
+// table of tiles.
+#define WEFT_NAMED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
+#define WEFT_CONSTANT(constant, value, ...) inline constexpr auto constant = value;
+#include "weft/gemm/tiles.def"
 
 namespace internal {
 

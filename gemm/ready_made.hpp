@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "weft/gemm/family.hpp"
+#include "weft/gemm/tile_table.hpp"
 
 namespace weft::gemm {
 
@@ -137,81 +138,74 @@ struct HalfSumGemm : PolicyT {
 
 namespace internal {
 
-template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
-struct GemmFamilies {
-  template <class... Tiles>
-  using Of = Family<TiledGemm<ElementT, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>...>;
+// The parts of families, as gemm/product_tiles.def has them in its column.
+namespace product_families {
+
+inline constexpr unsigned kNarrow = 1 << 0;  // of all types but floats and doubles, besides:
+inline constexpr unsigned kNarrowBytes = 1 << 1, kNarrowHalves = 1 << 2;
+inline constexpr unsigned kSm75 = 1 << 3;   // bytes and halves
+inline constexpr unsigned kLarge = 1 << 4;  // lines along k, or tf32
+inline constexpr unsigned kMma = 1 << 5;
+inline constexpr unsigned kWgmma =
+    1 << 6;  // lines along k, or 16-bit floats; tf32 and bytes in other orders:
+inline constexpr unsigned kTurned = 1 << 7, kTurnedBytes = 1 << 8;
+inline constexpr unsigned kSliced = 1 << 9;     // but of 16-bit floats in other orders
+inline constexpr unsigned kHalfSums = 1 << 10;  // HalfSumGemmFamily
+inline constexpr unsigned kMixed = 1 << 11;     // MixedGemmFamily; also where A is the narrow one:
+inline constexpr unsigned kMixedA = 1 << 12;
+inline constexpr unsigned kWidenedA = 1 << 13, kWidenedB = 1 << 14;  // on Hopper
+inline constexpr unsigned kFloat = 1 << 15, kDouble = 1 << 16;
+inline constexpr unsigned kComplexFloat = 1 << 17, kComplexDouble = 1 << 18;
+inline constexpr unsigned kComplexSliced = 1 << 19;  // complex doubles without a residual
+
+using Table = TileTable<NoRow
+#define WEFT_PRODUCT_TILE(families, ...) , TableRow<__VA_ARGS__, families>
+#include "weft/gemm/product_tiles.def"
+                        >;
+
+}  // namespace product_families
+
+// The products of the tiles in one of kParts.
+template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT,
+          class List>
+struct TiledGemms;
+template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT,
+          class... Tiles>
+struct TiledGemms<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT, TileList<Tiles...>> {
+  using type = Family<TiledGemm<ElementT, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>...>;
+};
+template <unsigned kParts, class ElementT, class Epilogue, class LayoutAT, class LayoutBT,
+          class LayoutCT>
+using ProductsOf =
+    typename TiledGemms<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT,
+                        typename RowsWith<product_families::Table, kParts>::type>::type;
+
+// With<PolicyT> for each policy PolicyT of a family.
+template <template <class PolicyT> class With, class FamilyT>
+struct EachWith;
+template <template <class PolicyT> class With, class... Policies>
+struct EachWith<With, Family<Policies...>> {
+  using type = Family<With<Policies>...>;
+};
+
+template <class ElementT, class LayoutAT, class LayoutBT>
+struct GemmParts {
   static constexpr bool kLines =
       std::is_same_v<LayoutAT, layouts::RowMajor> && std::is_same_v<LayoutBT, layouts::ColumnMajor>;
-
-  using Any = MmaTileOf<64, 64, 64, 32, 32, 4, true>;
-  using Sm75 = Sm75TileOf<128, 64, 64, 64, 32>;
-  using Narrow = std::conditional_t<
-      kByte<ElementT>, Of<Dp4aTileOf64x64, Any, Sm75>,
-      std::conditional_t<std::is_same_v<ElementT, Half>,
-                         Of<Sm75TileOf<64, 64, 64, 32, 32, true>, Any, Sm75>, Of<Any>>>;
-  // Transposing loads leave too few registers for 64 x 64 sums to a warp; tf32 is not transposed.
-  using Large = Of<MmaTileOf<256, 128, 128, 64, 64, 3>, MmaTileOf<128, 256, 128, 64, 64, 3>>;
-  using Mma = Of<MmaTileOf<128, 128, 64, 64, 32, 3>, MmaTileOf<128, 64, 64, 64, 32, 4>,
-                 MmaTileOf<64, 64, 64, 32, 32, 4>>;
-  using Sliced = Of<SlicedRowsTile, SlicedColumnsTile>;
-  using Wgmma =
-      Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
-         WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
-         WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
-         WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
-         WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>,
-         TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>, TurnsTileOf<176, 128, 128>>;
-  // Tf32 in other orders, turned in slices of 128 bytes.
-  using Turned = Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
-                    WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<64, 128, 128, 64, 64>,
-                    WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>,
-                    TurnsTileOf<128, 128, 128>, TurnsTileOf<160, 128, 128>>;
-  // And bytes, of which a box has 128 rows.
-  using TurnedBytes =
-      Of<WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<256, 128, 128, 256, 64>,
-         WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<128, 64, 128, 128, 64, 1, 4>,
-         WgmmaTileOf<32, 128, 128, 32, 64, 2>, WgmmaTileOf<32, 128, 128, 32, 64, 2, 2>,
-         WgmmaTileOf<32, 128, 128, 32, 64, 1, 4>, TurnsTileOf<128, 128, 128>>;
-  static constexpr bool kLarge = kLines || std::is_same_v<ElementT, Tf32>;
-  static constexpr bool kWgmma = kLines || kFloat16<ElementT>,
-                        kSliced = kLines || !kFloat16<ElementT>;
-  using All = JoinFamilies<
-      Narrow, std::conditional_t<kLarge, Large, Family<>>, Mma,
-      std::conditional_t<kWgmma, Wgmma, std::conditional_t<kLarge, Turned, TurnedBytes>>,
-      std::conditional_t<kSliced, Sliced, Family<>>>;
+  static constexpr bool kTf32 = std::is_same_v<ElementT, Tf32>;
+  static constexpr unsigned Parts() {
+    using namespace product_families;  // NOLINT(build/namespaces)
+    unsigned parts = kNarrow | kMma;
+    if (kByte<ElementT>) parts |= kNarrowBytes | kSm75;
+    if (std::is_same_v<ElementT, Half>) parts |= kNarrowHalves | kSm75;
+    if (kLines || kTf32) parts |= kLarge;
+    if (kLines || !kFloat16<ElementT>) parts |= kSliced;
+    return parts | (kLines || kFloat16<ElementT> ? kWgmma : kTf32 ? kTurned : kTurnedBytes);
+  }
 };
-
-template <class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
-struct HalfSumFamily {
-  template <class... Tiles>
-  using Of = Family<HalfSumGemm<TiledGemm<Half, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>>...>;
-  using All = Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 128, 64, 64, 32, 3>,
-                 MmaTileOf<128, 64, 64, 64, 32, 4>, MmaTileOf<64, 64, 64, 32, 32, 4>,
-                 WgmmaTileOf<128, 256, 128, 128, 128>, WgmmaTileOf<64, 128, 128, 64, 64>,
-                 WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
-                 WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>, TurnsTileOf<128, 128, 128>,
-                 TurnsTileOf<160, 128, 128>>;
-};
-
-// Of complex numbers: by fma, those of double from sm_80 on by tensor cores; accesses of one element first.
 template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
-struct ComplexFamily {
-  template <class... Tiles>
-  using Of = Family<TiledGemm<ElementT, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>...>;
-  using Float = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>,
-                   FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>, FmaTileOf<32, 32, 16, 16, 32, 4, 4, 4>,
-                   SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
-  using Double = Of<FmaTileOf<64, 32, 8, 32, 16, 4, 4>, MmaTileOf<128, 64, 128, 32, 32, 4>,
-                    MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
-                    SlicedRowsFmaTile<32>, SlicedColumnsFmaTile<32>>;
-  // Not beside a residual (mma_sm80.hpp).
-  using Sliced = std::conditional_t<Epilogue::kHasResidual, Family<>,
-                                    Of<MmaTileOf<16, 32, 512, 16, 32, 4, false, 128>,
-                                       MmaTileOf<32, 16, 512, 32, 16, 4, false, 128>>>;
-  using All = std::conditional_t<std::is_same_v<ElementT, Complex<float>>, Float,
-                                 JoinFamilies<Double, Sliced>>;
-};
+using GemmFamily = ProductsOf<GemmParts<ElementT, LayoutAT, LayoutBT>::Parts(), ElementT, Epilogue,
+                              LayoutAT, LayoutBT, LayoutCT>;
 
 // Of an operand of 16-bit floats and one that becomes them.
 template <class ElementA, class ElementB, class Epilogue, class LayoutAT, class LayoutBT,
@@ -224,54 +218,27 @@ struct MixedFamily {
   using Element = std::conditional_t<kNarrowA, ElementB, ElementA>;
   using FromA = std::conditional_t<kNarrowA, Widen<Element, ElementA>, NoLoad>;
   using FromB = std::conditional_t<kNarrowA, NoLoad, Widen<Element, ElementB>>;
-  template <class... Tiles>
-  using Of = Family<LoadedGemm<TiledGemm<Element, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>,
-                               FromA, FromB>...>;
-  // The best where A is the one that changes, and up to a third slower than 128 x 64 where B is.
-  using Square = std::conditional_t<kNarrowA, Of<MmaTileOf<128, 128, 64, 64, 32, 3>>, Family<>>;
-  // Where B's columns pass through registers on their way to the tensor cores, and where A is widened in shared
-  // memory.
-  static constexpr bool kWidensB = kWidensInRegisters<FromB>, kWidensA = kWidensInRegisters<FromA>;
-  using HopperA = std::conditional_t<
-      kWidensA,
-      Of<WgmmaTileOf<128, 192, 128, 128, 64>, WgmmaTileOf<128, 256, 128, 128, 128>,
-         WgmmaTileOf<256, 128, 128, 256, 64>, WgmmaTileOf<128, 128, 128, 128, 64>,
-         WgmmaTileOf<64, 64, 128, 64, 64, 2>, WgmmaTileOf<64, 64, 128, 64, 64, 2, 2>,
-         WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>, TurnsTileOf<128, 128, 128>>,
-      Family<>>;
-  using Hopper = std::conditional_t<
-      kWidensB,
-      Of<WgmmaTileOf<128, 128, 128, 128, 64>, WgmmaTileOf<256, 128, 128, 256, 64>,
-         TurnsTileOf<128, 128, 128>, WgmmaTileOf<32, 64, 256, 32, 64, 2>,
-         WgmmaTileOf<32, 64, 256, 32, 64, 2, 2>, WgmmaTileOf<32, 64, 256, 32, 64, 2, 4>,
-         WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>>,
-      HopperA>;
+  template <class PolicyT>
+  using Loaded = LoadedGemm<PolicyT, FromA, FromB>;
+  static constexpr unsigned Parts() {
+    using namespace product_families;  // NOLINT(build/namespaces)
+    return kMixed | (kNarrowA ? kMixedA : 0) |
+           (kWidensInRegisters<FromB>   ? kWidenedB
+            : kWidensInRegisters<FromA> ? kWidenedA
+                                        : 0);
+  }
   using All =
-      JoinFamilies<Of<MmaTileOf<64, 64, 64, 32, 32, 4, true>, MmaTileOf<128, 64, 64, 64, 32, 4>,
-                      MmaTileOf<64, 64, 64, 32, 32, 4>, SlicedRowsTile, SlicedColumnsTile>,
-                   Square, Hopper>;
+      typename EachWith<Loaded,
+                        ProductsOf<Parts(), Element, Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
 };
 
-template <class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
-struct FloatFamily {
-  template <class... Tiles>
-  using Of = Family<TiledGemm<float, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>...>;
-  using All =
-      Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, FmaTileOf<128, 256, 16, 64, 64, 8, 16, 4>,
-         FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>, FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
-         FmaTileOf<32, 32, 32, 16, 32, 4, 4, 4>, SlicedRowsFmaTile<64>, SlicedColumnsFmaTile<64>>;
-};
-
-// Of double: by fma for GPUs before sm_80, then by tensor cores, 8-byte accesses first.
-template <class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
-struct DoubleFamily {
-  template <class... Tiles>
-  using Of = Family<TiledGemm<double, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>...>;
-  using All = Of<FmaTileOf<64, 64, 8, 32, 32, 8, 4>, MmaTileOf<64, 64, 128, 32, 32, 3, true>,
-                 MmaTileOf<128, 128, 128, 64, 32, 4>, MmaTileOf<128, 64, 128, 64, 32, 3>,
-                 MmaTileOf<64, 64, 128, 32, 32, 3>, MmaTileOf<32, 32, 128, 16, 32, 4>,
-                 SlicedRowsTile, SlicedColumnsTile>;
-};
+// Of complex numbers.
+template <class ElementT, class Epilogue>
+constexpr unsigned ComplexParts() {
+  using namespace product_families;  // NOLINT(build/namespaces)
+  if (std::is_same_v<ElementT, Complex<float>>) return kComplexFloat;
+  return kComplexDouble | (Epilogue::kHasResidual ? 0 : kComplexSliced);
+}
 
 }  // namespace internal
 
@@ -279,50 +246,45 @@ struct DoubleFamily {
 // that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
 // row-major C whole stores.
 //
-// int8, any GPU from sm_75: 23 policies for a row-major A and a column-major B, else 16. Epilogue may
-// end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
+// int8, any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue may end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-using S8GemmFamily =
-    typename internal::GemmFamilies<std::int8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using S8GemmFamily = internal::GemmFamily<std::int8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
 // The same of uint8 A and int8 B.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-using U8GemmFamily =
-    typename internal::GemmFamilies<std::uint8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using U8GemmFamily = internal::GemmFamily<std::uint8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// 16-bit floats, sums in float, any GPU from sm_75 (halves) or sm_80: 23 or 21 policies for a row-major A
-// and a column-major B, else 19 or 17. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats, sums in float, any GPU from sm_75 (halves) or sm_80. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using HalfGemmFamily =
-    typename internal::GemmFamilies<Half, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using HalfGemmFamily = internal::GemmFamily<Half, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Bfloat16>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using Bfloat16GemmFamily =
-    typename internal::GemmFamilies<Bfloat16, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using Bfloat16GemmFamily = internal::GemmFamily<Bfloat16, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
 // Halves with sums that are halves too, which some GPUs multiply at twice the rate: |sums| up to 65504, of
-// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80: 11 policies, of
-// which the 7 for Hopper keep floats (gemm/config.hpp).
+// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80; the policies for
+// Hopper keep floats (gemm/config.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
 using HalfSumGemmFamily =
-    typename internal::HalfSumFamily<Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+    typename internal::EachWith<HalfSumGemm,
+                                internal::ProductsOf<internal::product_families::kHalfSums, Half,
+                                                     Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
 
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
 // or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
-// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80: 5
-// policies, 6 where A is the narrow one; of std::int8_t or Int4 seven (B) or eight (A) more, the last ones, are
-// Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
+// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80; of
+// std::int8_t or Int4 the last ones are Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
@@ -331,53 +293,50 @@ template <class ElementA, class ElementB,
 using MixedGemmFamily =
     typename internal::MixedFamily<ElementA, ElementB, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// float, sums by one fma for each k: 7 policies, for any GPU from sm_75 (the first) or sm_80. Epilogue as
+// float, sums by one fma for each k, for any GPU from sm_75 (the first) or sm_80. Epilogue as
 // above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using FloatGemmFamily = typename internal::FloatFamily<Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using FloatGemmFamily = internal::ProductsOf<internal::product_families::kFloat, float, Epilogue,
+                                             LayoutAT, LayoutBT, LayoutCT>;
 
-// double: 8 policies, one of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
+// double: one policy of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
 // Chain<[Residual<double>,] [Scale,] ToSums<double>>.
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using DoubleGemmFamily =
-    typename internal::DoubleFamily<Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using DoubleGemmFamily = internal::ProductsOf<internal::product_families::kDouble, double, Epilogue,
+                                              LayoutAT, LayoutBT, LayoutCT>;
 
-// Complex<float> or Complex<double>: 6 policies, 8 of double without a Residual, the first, of fma, for any GPU from sm_75, the others from
+// Complex<float> or Complex<double>: the first policy, of fma, for any GPU from sm_75, the others from
 // sm_80, of double by tensor cores but for two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
 // Chain<[Residual<ElementT>,] [Scale,] ToSums<ElementT>>, alpha and gamma are ElementTs.
 template <class ElementT, class Epilogue = epilogues::Chain<epilogues::ToSums<ElementT>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using ComplexGemmFamily =
-    typename internal::ComplexFamily<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using ComplexGemmFamily = internal::ProductsOf<internal::ComplexParts<ElementT, Epilogue>(),
+                                               ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). 21 policies for a
-// row-major A and a column-major B, else 14. Epilogue as above.
+// 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). Epilogue as
+// above.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using E4m3GemmFamily =
-    typename internal::GemmFamilies<Float8E4m3, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using E4m3GemmFamily = internal::GemmFamily<Float8E4m3, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using E5m2GemmFamily =
-    typename internal::GemmFamilies<Float8E5m2, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using E5m2GemmFamily = internal::GemmFamily<Float8E5m2, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// Floats, of which the upper 19 bits are read, any GPU from sm_80: 21 policies for a row-major A and a
-// column-major B, else 16.
+// Floats, of which the upper 19 bits are read, any GPU from sm_80.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using Tf32GemmFamily =
-    typename internal::GemmFamilies<Tf32, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+using Tf32GemmFamily = internal::GemmFamily<Tf32, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
 }  // namespace weft::gemm

@@ -322,12 +322,12 @@ class Bench {
 // Calls each(family, its name) for the lines of gemms.def.
 template <class Each>
 void ForEachFamily(const Each& each) {
-#define BASIC(Name, policies) \
+#define BASIC(Name) \
   if (!HasPart(#Name, absl::GetFlag(FLAGS_skip))) each(Name(), #Name);
 #if WEFT_PERF_ALL_TILES
 #define GEMMS BASIC
 #else
-#define GEMMS(Name, policies)
+#define GEMMS(Name)
 #endif
 #include "perf/gemms.def"
 #undef BASIC

@@ -1,4 +1,4 @@
-# The kernels of weft_perf and gemm_bench, from the lines of two lists.
+# The kernels of weft_perf and gemm_bench, from the table of tiles and the lines of two lists.
 option(WEFT_PERF_ALL_TILES "weft_perf, gemm_bench: every tile, which takes minutes to compile" OFF)
 target_link_libraries(weft_perf PRIVATE weft_perf_network)
 if(WEFT_PERF_ALL_TILES)
@@ -6,42 +6,139 @@ if(WEFT_PERF_ALL_TILES)
 endif()
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/tiles.def
-             ${CMAKE_CURRENT_LIST_DIR}/gemms.def)
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/tiles.def lines REGEX "^[A-Z]+\\(")
+             ${CMAKE_CURRENT_LIST_DIR}/gemms.def ${PROJECT_SOURCE_DIR}/gemm/tiles.def ${PROJECT_SOURCE_DIR}/conv/tiles.def)
+
+# The policies of weft_perf in the order of perf/tiles.def and the tables of tiles; weft_tile_policies(<kind> <policy> <residual>)
+# adds one with the epilogues of its kind.
 set(policies)
-foreach(line IN LISTS lines)
-  string(REGEX REPLACE "^([A-Z]+)\\(([A-Za-z0-9]+), (.*)\\)$" "\\1;\\2<\\3>" parts "${line}")
-  list(GET parts 0 kind)
-  list(GET parts 1 tile)
-  if(NOT kind STREQUAL "BASIC" AND NOT WEFT_PERF_ALL_TILES)
-    continue()
-  endif()
+macro(weft_tile_policies kind tile residual)
   list(APPEND policies "weft::perf::${tile}")
-  if(kind STREQUAL "BASIC" OR kind STREQUAL "NETWORK")
+  if(NOT ${kind} STREQUAL "TILE")
     list(APPEND policies "weft::perf::WithNothing<weft::perf::${tile}>")
     # Threads with 128 sums have no registers left for a residual before Hopper, nor over NHWC. A tile
     # without GPU code is passed over.
-    if(NOT tile MATCHES ", 64, 64, [0-9]+>$" OR (CMAKE_CUDA_ARCHITECTURES MATCHES "90a" AND NOT tile MATCHES "^Nhwc"))
+    if(${residual} OR (CMAKE_CUDA_ARCHITECTURES MATCHES "90a" AND NOT "${tile}" MATCHES "^Nhwc"))
       list(APPEND policies "weft::perf::WithResidual<weft::perf::${tile}>")
     endif()
     list(APPEND policies "weft::perf::WithHSwish<weft::perf::${tile}>")
   endif()
+endmacro()
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/tiles.def lines REGEX "^[A-Z]+\\(")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^([A-Z]+)\\(([A-Za-z0-9]+), (.*)\\)$" "\\1;\\2<\\3>" parts "${line}")
+  list(GET parts 0 kind)
+  list(GET parts 1 tile)
+  if(kind STREQUAL "BASIC" OR WEFT_PERF_ALL_TILES)
+    set(residual ON)
+    if(tile MATCHES ", 64, 64, [0-9]+>$")
+      set(residual OFF)
+    endif()
+    weft_tile_policies(${kind} "${tile}" ${residual})
+  endif()
 endforeach()
+include(WeftTiles)
+weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/gemm/tiles.def)
+weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/conv/tiles.def)
+if(NOT WEFT_PERF_ALL_TILES)
+  set(weft_tile_ROWS)
+endif()
+# As weft_perf/table_tiles.hpp has them.
+set(of_kNc4 Nc4Tile)
+set(of_kFirstLayer Nc4To32Tile Nc4ToNhwcTile)
+set(of_kNc32 Nc32Tile)
+set(of_kNhwc NhwcTile)
+set(of_kNhwcOfEight NhwcTile)
+set(of_kDepthwiseNc4 Nc4DepthwiseTile)
+set(of_kDepthwiseNc32 Nc32DepthwiseTile)
+set(of_kDepthwiseNhwc NhwcDepthwiseTile)
+foreach(i IN LISTS weft_tile_ROWS)
+  set(type "${weft_tile_${i}_TYPE}")
+  set(numbers "weft::conv::${type}")
+  if(weft_tile_${i}_SRC)
+    string(APPEND numbers ", ${weft_tile_${i}_SRC}, ${weft_tile_${i}_DST}")
+  else()
+    set(residual_${type} ON)
+    if(weft_tile_${i}_CONFIG MATCHES "^MmaSm80Config\\({[0-9, ]+}, {64, 64, ")
+      set(residual_${type} OFF)
+    endif()
+  endif()
+  foreach(family IN LISTS weft_tile_${i}_FAMILIES)
+    set(kind NETWORK)
+    if(family MATCHES "^kDepthwise")
+      set(kind TILE)
+    endif()
+    foreach(policy IN LISTS of_${family})
+      weft_tile_policies(${kind} "${policy}<${numbers}>" ${residual_${type}})
+    endforeach()
+  endforeach()
+endforeach()
+list(REMOVE_DUPLICATES policies)
 if(NOT WEFT_GPU_TESTS AND NOT WEFT_PERF_ALL_TILES)  # nothing can be measured
   list(SUBLIST policies 0 4 policies)
 endif()
 weft_add_operators(weft_perf "perf/weft_perf/tiles.hpp" ${policies})
 
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/gemms.def lines REGEX "^[A-Z]+\\(")
-foreach(line IN LISTS lines)
-  string(REGEX REPLACE "^([A-Z]+)\\(([A-Za-z0-9]+), ([0-9]+)\\)$" "\\1;\\2;\\3" parts "${line}")
-  list(GET parts 0 kind)
-  list(GET parts 1 family)
-  list(GET parts 2 size)
-  if(WEFT_PERF_ALL_TILES OR (WEFT_GPU_TESTS AND kind STREQUAL "BASIC"))
-    weft_add_gemm_family(gemm_bench "perf/gemm_bench/policies.hpp" ${size} "weft::perf::${family}")
-  endif()
+# What weft_perf knows of them. With all tiles there is a file for each epilogue and source layout, of 0.8 GB at most in the
+# compiler's memory; in one they would be 3 GB.
+set(content)
+foreach(src NCxHWx<32> NHWC NCxHWx<4>)
+  foreach(epilogue WithRelu WithResidual WithHSwish WithNothing)
+    string(APPEND content "template void MakeTiles<${epilogue}, ${src}>(TilesByLayout*);\n")
+    string(MAKE_C_IDENTIFIER "${epilogue}_${src}" id)
+    if(NOT WEFT_PERF_ALL_TILES)
+      if(NOT id STREQUAL "WithNothing_NCxHWx_4_")
+        continue()
+      endif()
+      set(id basic)
+    endif()
+    set(source ${PROJECT_BINARY_DIR}/perf/weft_perf/${id}.cpp)
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// Made by perf/operators.cmake.
+#include \"perf/weft_perf/make_tiles_of.hpp\"
+
+namespace weft::perf {
+@content@}
+")
+    target_sources(weft_perf PRIVATE ${source})
+    set(content)
+  endforeach()
 endforeach()
+
+# A program says how many policies each family of gemms.def has.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/gemms.def lines REGEX "^[A-Z]+\\(")
+if(NOT WEFT_PERF_ALL_TILES)
+  list(FILTER lines INCLUDE REGEX "^BASIC")
+endif()
+if(WEFT_PERF_ALL_TILES OR WEFT_GPU_TESTS)
+  set(sizes)
+  list(TRANSFORM lines REPLACE "^[A-Z]+\\(([A-Za-z0-9]+)\\)$" "\\1" OUTPUT_VARIABLE families)
+  foreach(family IN LISTS families)
+    string(APPEND sizes "  std::printf(\"%d \", Size(weft::perf::${family}()));\n")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gemm/ready_made.hpp
+               ${CMAKE_CURRENT_LIST_DIR}/gemm_bench/policies.hpp)
+  set(source ${PROJECT_BINARY_DIR}/perf/gemm_bench/sizes)
+  file(CONFIGURE OUTPUT ${source}.cpp @ONLY CONTENT "// Made by perf/operators.cmake.
+#include <cstdio>
+
+#include \"perf/gemm_bench/policies.hpp\"
+
+template <class... Policies>
+constexpr int Size(weft::gemm::Family<Policies...>) {
+  return sizeof...(Policies);
+}
+int main() {
+@sizes@}
+")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/cmake/include
+                          -o ${source} ${source}.cpp COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${source} OUTPUT_VARIABLE sizes COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE " " ";" sizes "${sizes}")
+  foreach(family size IN ZIP_LISTS families sizes)
+    if(family)
+      weft_add_gemm_family(gemm_bench "perf/gemm_bench/policies.hpp" ${size} "weft::perf::${family}")
+    endif()
+  endforeach()
+endif()
 if(WEFT_PERF_ALL_TILES)
   target_compile_definitions(gemm_bench PRIVATE WEFT_PERF_ALL_TILES=1)
 endif()

@@ -16,7 +16,7 @@ void Add(gemm::Family<Policies...>, std::map<std::string, gemm::GemmFacts>* tile
 const std::map<std::string, std::map<std::string, gemm::GemmFacts>>& AllProductTiles() {
   static const auto* const tiles = [] {
     auto* all = new std::map<std::string, std::map<std::string, gemm::GemmFacts>>;
-#define GEMMS(Name, count) Add(Name(), &(*all)[#Name]);
+#define GEMMS(Name) Add(Name(), &(*all)[#Name]);
 #define BASIC GEMMS
 #include "perf/gemms.def"
 #undef GEMMS

@@ -1,15 +1,16 @@
 #include "perf/model_check/tiles.hpp"
 
+#include "perf/weft_perf/table_tiles.hpp"
 #include "perf/weft_perf/tile_names.hpp"
-#include "perf/weft_perf/tiles.hpp"
+#include "weft/conv/plan.hpp"
 #include "weft/conv/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {
 
 template <class P>
-void Add(const std::string& kind, const std::vector<int>& numbers, ModelTiles* tiles) {
-  ModelTile& tile = (*tiles)[LayoutOf<P>()][TileName<P>(kind, numbers)];
+void Add(ModelTiles* tiles) {
+  ModelTile& tile = (*tiles)[LayoutOf<P>()][TileName<P>()];
   tile.in_family = InFamily<P>();
   conv::ConvFacts plain = conv::FactsOf<P>();
   tile.facts[0] = tile.facts[2] = tile.facts[3] = plain;
@@ -23,13 +24,16 @@ void Add(const std::string& kind, const std::vector<int>& numbers, ModelTiles* t
 const ModelTiles& AllModelTiles() {
   static const ModelTiles* const tiles = [] {
     auto* all = new ModelTiles;
-#define TILE(Name, ...) Add<Name<__VA_ARGS__>>(#Name, {__VA_ARGS__}, all);
+#define TILE(Name, ...) Add<Name<__VA_ARGS__>>(all);
 #define NETWORK TILE
 #define BASIC TILE
 #include "perf/tiles.def"
 #undef TILE
 #undef NETWORK
 #undef BASIC
+    const auto add = [all]<class P>() { Add<P>(all); };
+    ForEachTableTile(add);
+    ForEachDepthwiseTableTile(add);
     return all;
   }();
   return *tiles;

@@ -1,4 +1,4 @@
-// The tiles of perf/tiles.def as the tile model knows them.
+// The tiles that weft_perf measures as the tile model knows them.
 #pragma once
 
 #include <map>

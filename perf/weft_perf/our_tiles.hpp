@@ -70,7 +70,7 @@ struct Tile {
   std::function<absl::StatusOr<TileRun>(const conv::Problem&)> create;
 };
 
-// The tiles of perf/tiles.def for which this program holds GPU code, in the file's order.
+// The tiles of perf/tiles.def and then of the table of tiles for which this program holds GPU code.
 const std::vector<Tile>& OurTiles(const std::string& layout, Epilogue epilogue);
 
 // What Dispatch without a tuning table chooses of the tiles with usable[i]: one of the ready-made

@@ -1,4 +1,4 @@
-// Names of the tiles of perf/tiles.def, as result files and tables have them.
+// Names of the tiles that weft_perf measures, as result files and tables have them.
 #pragma once
 
 #include <algorithm>
@@ -43,36 +43,35 @@ const char* FormatName() {
 
 }  // namespace internal
 
-// The name of a line of tiles.def.
+// The name of a tile, of its config's numbers: mma_128x64x64_64x32_s4.
 template <class P>
-std::string TileName(const std::string& kind, const std::vector<int>& n) {
-  const auto tile = [](int m, int k, int last) { return absl::StrCat(m, "x", k, "x", last); };
-  if (kind.ends_with("Depthwise")) return absl::StrCat("dw_", n[0], "x", n[1], "_t", n[2]);
-  if (kind == "Nc32Sm75" || kind.ends_with("Sliced")) return conv::PolicyName(P::config);
-  if (kind == "NhwcGather" || kind == "NhwcGather16") {
-    return absl::StrCat(kind == "NhwcGather" ? "gather_" : "gather16_", n[0], "x", n[1], "_", n[2],
-                        "x", n[3], "_b", n[4],
-                        n.size() > 5 && n[5] > 1 ? absl::StrCat("_c", n[5]) : "",
-                        n.size() > 6 ? absl::StrCat("_p", n[6]) : "");
+std::string TileName() {
+  constexpr auto c = P::config;
+  constexpr gemm::Mainloop kMainloop = decltype(c)::kMainloop;
+  const auto tile = [](const gemm::TileShape& t) { return absl::StrCat(t.m, "x", t.n, "x", t.k); };
+  const auto sides = [](const gemm::TileShape& t) { return absl::StrCat(t.m, "x", t.n); };
+  const auto above = [](int count, const char* letter, int least) {
+    return count > least ? absl::StrCat(letter, count) : "";
+  };
+  if constexpr (kMainloop == gemm::Mainloop::kDepthwise) {
+    return absl::StrCat("dw_", c.rows, "x", c.lanes, "_t", c.threads);
+  } else if constexpr (kMainloop == gemm::Mainloop::kSimt) {
+    return absl::StrCat("simt_", tile(c.threadblock), "_", tile(c.warp), "_", sides(c.thread));
+  } else if constexpr (kMainloop == gemm::Mainloop::kMmaSm80) {
+    if (c.warp.k < c.threadblock.k) return conv::PolicyName(c);
+    return absl::StrCat("mma_", tile(c.threadblock), "_", sides(c.warp), "_s", c.stages,
+                        c.alignment.src < 16 ? absl::StrCat("_a", c.alignment.src) : "");
+  } else if constexpr (kMainloop == gemm::Mainloop::kWgmmaSm90) {
+    // Loaded by threads (src 8), a strip of 4 channels (src 4), or by TMA.
+    const std::string of =
+        c.alignment.src == 8 ? (c.alignment.dst == 8 ? "gather_" : "gather16_") : "wgmma_";
+    return absl::StrCat(of, c.alignment.src == 16 ? tile(c.threadblock) : sides(c.threadblock), "_",
+                        sides(c.warp), "_b", c.blocks_per_sm, above(c.split, "_c", 1),
+                        above(c.stack, "_t", 1), above(c.turns, "_p", 1),
+                        c.alignment.src == 16 && c.alignment.dst == 8 ? "_d8" : "");
+  } else {
+    return conv::PolicyName(c);
   }
-  if (kind == "Nc32Wgmma" || kind == "NhwcWgmma" || kind == "NhwcWgmma8") {
-    return absl::StrCat("wgmma_", tile(n[0], n[1], n[2]), "_", n[3], "x", n[4], "_b", n[5],
-                        n.size() > 6 && n[6] > 1 ? absl::StrCat("_c", n[6]) : "",
-                        n.size() > 7 && n[7] > 1 ? absl::StrCat("_t", n[7]) : "",
-                        n.size() > 8 ? absl::StrCat("_p", n[8]) : "",
-                        kind == "NhwcWgmma8" ? "_d8" : "");
-  }
-  if (kind == "Nc4To32Wgmma" || kind == "Nc4ToNhwcWgmma") {
-    return absl::StrCat("wgmma_", n[0], "x", n[1], "_", n[2], "x", n[3], "_b", n[4]);
-  }
-  if (kind.rfind("Nc4", 0) == 0) {
-    return absl::StrCat("simt_", tile(n[0], n[1], n[2]), "_", tile(n[3], n[4], n[5]), "_", n[6],
-                        "x", n[7]);
-  }
-  const std::size_t at = kind.rfind("Nhwc", 0) == 0 ? 1 : 0;  // after the bytes of a load
-  const std::string access = at == 0 || n[0] == 16 ? "" : absl::StrCat("_a", n[0]);
-  return absl::StrCat("mma_", tile(n[at], n[at + 1], n[at + 2]), "_", n[at + 3], "x", n[at + 4],
-                      "_s", n[at + 5], access);
 }
 
 // The layout that a tile is of: OurLayout's name.

@@ -1,9 +1,9 @@
-// The policies behind the lines of perf/tiles.def: int8 convolution, scale per channel, float bias,
+// The policies that weft_perf measures, of the table of tiles and behind the lines of perf/tiles.def: int8 convolution, scale per channel, float bias,
 // int8, with the epilogues that weft_perf knows. The one place of perf/ that knows how tiles are
 // configured; everything else uses their names.
 #pragma once
 
-#include "weft/conv/policy.hpp"
+#include "weft/conv/tile_families.hpp"
 
 namespace weft::perf {
 
@@ -21,7 +21,44 @@ struct TileOf {
 
 }  // namespace internal
 
-// Tiles in elements: threadblock (m, n, k), warp (m, n), and the stages of the ring.
+// Tiles of the table of tiles, which weft_perf/table_tiles.hpp lists: TileT is a type of conv/ready_made_tiles.hpp.
+template <class TileT>
+struct Nc4Tile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>> {
+  static constexpr auto config = TileT::config;
+};
+template <class TileT>
+struct Nc4To32Tile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
+  static constexpr auto config = TileT::config;
+};
+template <class TileT>
+struct Nc4ToNhwcTile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NHWC> {
+  static constexpr auto config = TileT::config;
+};
+template <class TileT>
+struct Nc32Tile : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
+  static constexpr auto config = TileT::config;
+};
+// C is a multiple of kSrcBytes, K of kDstChannels; 0: the config's own.
+template <class TileT, int kSrcBytes = 0, int kDstChannels = 0>
+struct NhwcTile : internal::TileOf<NHWC, KRSC, NHWC> {
+  static constexpr auto config = conv::WithSrcAlignment(
+      conv::WithDstAlignment(TileT::config,
+                             kDstChannels == 0 ? TileT::config.alignment.dst : kDstChannels),
+      kSrcBytes == 0 ? TileT::config.alignment.src : kSrcBytes);
+};
+template <class Layout, class TileT>
+struct DepthwiseTileOf : internal::TileOf<Layout, KRSx4x4, Layout> {
+  using Prologue = prologues::Depthwise;
+  static constexpr auto config = TileT::config;
+};
+template <class TileT>
+struct Nc4DepthwiseTile : DepthwiseTileOf<NCxHWx<4>, TileT> {};
+template <class TileT>
+struct Nc32DepthwiseTile : DepthwiseTileOf<NCxHWx<32>, TileT> {};
+template <class TileT>
+struct NhwcDepthwiseTile : DepthwiseTileOf<NHWC, TileT> {};
+
+// Those that no family has, by their numbers. Tiles in elements: threadblock (m, n, k), warp (m, n), and the stages of the ring.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kStages>
 struct Nc32 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config = conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kStages);
@@ -46,44 +83,12 @@ struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
       Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config;
 };
 
-// The same where K is a multiple of 8 and not of 16: stores of 8 bytes.
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1,
-          int kStack = 1, int kTurns = 1>
-struct NhwcWgmma8 : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = conv::WithDstAlignment(
-      NhwcWgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config, 8);
-};
-
-// The same where C is no multiple of 16: threads load rows that TMA cannot read.
-template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1, int kTurns = 1>
-struct NhwcGather16 : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = conv::WithSrcAlignment(
-      NhwcWgmma<kM, kN, 128, kWarpM, kWarpN, kBlocks, kSplit, 1, kTurns>::config, 8);
-};
-// And K neither.
-template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1, int kTurns = 1>
-struct NhwcGather : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = conv::WithDstAlignment(
-      NhwcGather16<kM, kN, kWarpM, kWarpN, kBlocks, kSplit, kTurns>::config, 8);
-};
-
 // Warps share each slice: for images of few pixels.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
 struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config =
       conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kWarpK}, kStages);
 };
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
-struct NhwcSliced : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = Nc32Sliced<kM, kN, kK, kWarpM, kWarpN, kWarpK, kStages>::config;
-};
-
-// The same through mma_sm75, whose ring has two stages.
-template <int kM, int kN, int kK, int kWarpM, int kWarpN>
-struct Nc32Sm75 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
-  static constexpr auto config = gemm::MmaSm75Config({kM, kN, kK}, {kWarpM, kWarpN, kK});
-};
-
 // The same for NHWC, with loads of kSrcBytes: C is a multiple of it.
 template <int kSrcBytes, int kM, int kN, int kK, int kWarpM, int kWarpN, int kStages>
 struct Nhwc : internal::TileOf<NHWC, KRSC, NHWC> {
@@ -117,23 +122,12 @@ struct Nc4To32Wgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
   static constexpr auto config =
       conv::WithSrcAlignment(conv::WgmmaSm90Config({kM, kN, 32}, {kWarpM, kWarpN, 32}, kBlocks), 4);
 };
-template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks>
-struct Nc4ToNhwcWgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NHWC> {
-  static constexpr auto config = Nc4To32Wgmma<kM, kN, kWarpM, kWarpN, kBlocks>::config;
-};
-
 // Depthwise: output rows of a thread, threads side by side along the channels, threads of a block.
-template <class Layout, int kRows, int kLanes, int kThreads>
-struct DepthwiseOf : internal::TileOf<Layout, KRSx4x4, Layout> {
+template <int kRows, int kLanes, int kThreads>
+struct Nc32Depthwise : internal::TileOf<NCxHWx<32>, KRSx4x4, NCxHWx<32>> {
   using Prologue = prologues::Depthwise;
   static constexpr auto config = conv::DepthwiseConfig(kRows, kLanes, kThreads);
 };
-template <int kRows, int kLanes, int kThreads>
-struct Nc4Depthwise : DepthwiseOf<NCxHWx<4>, kRows, kLanes, kThreads> {};
-template <int kRows, int kLanes, int kThreads>
-struct Nc32Depthwise : DepthwiseOf<NCxHWx<32>, kRows, kLanes, kThreads> {};
-template <int kRows, int kLanes, int kThreads>
-struct NhwcDepthwise : DepthwiseOf<NHWC, kRows, kLanes, kThreads> {};
 
 // A tile's operator with another epilogue.
 template <class Tile>

@@ -133,7 +133,7 @@ endif()
 # The names that documents list.
 build_test(documents_ready_made ready_made)
 build_test(documents_thread thread_page)
-build_test(documents_configs configs_page)
+build_test(documents_tiles tiles_page)
 
 # What README and docs/installing.md say, from scratch.
 if(WEFT_INSTALL)

@@ -1,5 +1,5 @@
-# The table of ready-made names in docs/custom_operators.md: each name is in its header, with as many policies as
-# the table says, and no name of the headers is missing. Of gemm/ the families alone.
+# The table of ready-made names in docs/custom_operators.md: each name is in its header, and no name of the headers is
+# missing. Of gemm/ the families alone. Tiles and the sizes of families: tiles_page.cmake.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/step.cmake)
 
@@ -8,12 +8,11 @@ file(STRINGS ${document} rows REGEX "^\\| .* \\| `(conv|gemm)/ready_made[a-z_]*\
 set(headers)
 set(named)
 foreach(row IN LISTS rows)
-  if(NOT row MATCHES "^\\| [^|]* \\| ([^|]*) \\| ([0-9]+|-) \\| `((conv|gemm)/[a-z_.]*)` \\| ")
+  if(NOT row MATCHES "^\\| [^|]* \\| ([^|]*) \\| `((conv|gemm)/[a-z_.]*)` \\| ")
     message(FATAL_ERROR "${document}: a row of the table of names is not read:\n${row}")
   endif()
-  set(size ${CMAKE_MATCH_2})
-  set(header ${CMAKE_MATCH_3})
-  set(folder ${CMAKE_MATCH_4})
+  set(header ${CMAKE_MATCH_2})
+  set(folder ${CMAKE_MATCH_3})
   string(REGEX MATCHALL "[A-Za-z0-9]+" names "${CMAKE_MATCH_1}")
   foreach(name IN LISTS names)
     if(name IN_LIST named)
@@ -22,17 +21,13 @@ foreach(row IN LISTS rows)
     list(APPEND named ${name})
     list(APPEND named_${header} ${name})
     string(APPEND uses_${header} "using weft::${folder}::${name};\n")
-    if(NOT size STREQUAL "-")
-      string(APPEND uses_${header} "using Of${name} = weft::gemm::PolicyOf<${name}<>, ${size}, 0>;\n"
-                                   "static_assert(sizeof(Of${name}) > 0);\n")
-    endif()
   endforeach()
   list(APPEND headers ${header})
 endforeach()
 list(REMOVE_DUPLICATES headers)
 list(LENGTH headers count)
-if(NOT count EQUAL 4)
-  message(FATAL_ERROR "${document}: the table has names of ${count} headers, not 4")
+if(NOT count EQUAL 3)
+  message(FATAL_ERROR "${document}: the table has names of ${count} headers, not 3")
 endif()
 
 file(MAKE_DIRECTORY ${WORK})

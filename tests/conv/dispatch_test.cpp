@@ -123,11 +123,15 @@ TEST(Dispatch, ReadyMadeTilesEqualTheReference) {
       std::type_identity<S8Conv4<Relu, NCxHWx<32>, WgmmaFirst112x64>>());
 }
 
+// The tiles for the CPU: pixels by channels, bytes of a load and of a store.
 template <class Op>
-std::vector<int> OnCpu() {
-  std::vector<int> on_cpu;
+std::vector<std::string> OnCpu() {
+  std::vector<std::string> on_cpu;
   for (int i = 0; i < Op::kPolicies; ++i) {
-    if (Op::OnCpu()[i]) on_cpu.push_back(i);
+    const TileDescription c = Op::Configs()[i];
+    if (!Op::OnCpu()[i]) continue;
+    on_cpu.push_back(absl::StrCat(c.threadblock.m, "x", c.threadblock.n, " a", c.alignment.src,
+                                  " d", c.alignment.dst));
   }
   return on_cpu;
 }
@@ -135,15 +139,15 @@ std::vector<int> OnCpu() {
 // One that takes whatever a family takes and the largest, and no more where narrow loads come with narrow stores.
 TEST(Dispatch, TwoTilesAreForTheCpu) {
   using testing::ElementsAre;
-  EXPECT_THAT(OnCpu<Nc4>(), ElementsAre(1, 5));    // 128x128 and 32x32
-  EXPECT_THAT(OnCpu<Nc32>(), ElementsAre(3, 9));   // 128x256 and 16x32
-  EXPECT_THAT(OnCpu<Nhwc>(), ElementsAre(0, 9));   // 64x32 of the narrowest accesses and 256x128
-  EXPECT_THAT(OnCpu<First>(), ElementsAre(1, 5));  // none of wgmma_sm90
-  EXPECT_THAT(OnCpu<Nc32ToNhwc>(), ElementsAre(0, 1));
+  EXPECT_THAT(OnCpu<Nc4>(), ElementsAre("128x128 a4 d4", "32x32 a4 d4"));
+  EXPECT_THAT(OnCpu<Nc32>(), ElementsAre("128x256 a16 d8", "16x32 a16 d8"));
+  EXPECT_THAT(OnCpu<Nhwc>(), ElementsAre("64x32 a4 d1", "256x128 a16 d8"));
+  EXPECT_THAT(OnCpu<First>(), ElementsAre("128x128 a4 d4", "32x32 a4 d4"));  // not wgmma_sm90
+  EXPECT_THAT(OnCpu<Nc32ToNhwc>(), ElementsAre("128x64 a16 d4", "64x64 a16 d4"));
   using NarrowEitherWay = Dispatch<
       Family<S8ConvNhwc<Relu, NHWC, Mma64x32, 4, 8>, S8ConvNhwc<Relu, NHWC, Mma64x32, 16, 1>,
              S8ConvNhwc<Relu, NHWC, Mma64x64, 16, 8>, S8ConvNhwc<Relu, NHWC, Mma64x32, 16, 8>>>;
-  EXPECT_THAT(OnCpu<NarrowEitherWay>(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(OnCpu<NarrowEitherWay>(), ElementsAre("64x32 a4 d8", "64x32 a16 d1", "64x64 a16 d8"));
 }
 
 // Whatever a policy of a family accepts, a tile for the CPU accepts.
@@ -277,6 +281,12 @@ std::pair<int, int> WgmmaCandidates(const Op& op) {
   return count;
 }
 
+template <class Op>
+bool RefusesAllWgmma(const Op& op) {
+  const auto [all, refused] = WgmmaCandidates(op);
+  return all > 0 && refused == all;
+}
+
 // The families hold tiles that Hopper alone runs.
 TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
   const Problem p = SquareProblem(16, 128, 28, 128, 3, 1, 1);
@@ -290,9 +300,9 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
     EXPECT_EQ(nc32->config().mainloop, gemm::Mainloop::kMmaSm80);
     EXPECT_EQ(nhwc->config().mainloop, gemm::Mainloop::kMmaSm80);
     EXPECT_EQ(nc4->config().mainloop, gemm::Mainloop::kSimt);
-    EXPECT_EQ(WgmmaCandidates(*nc32), std::pair(30, 30));
-    EXPECT_EQ(WgmmaCandidates(*nhwc), std::pair(42, 42));
-    EXPECT_EQ(WgmmaCandidates(*nc4), std::pair(4, 4));
+    EXPECT_TRUE(RefusesAllWgmma(*nc32));
+    EXPECT_TRUE(RefusesAllWgmma(*nhwc));
+    EXPECT_TRUE(RefusesAllWgmma(*nc4));
     EXPECT_THAT(nc32->Describe(), Not(HasSubstr("wgmma")));
     EXPECT_THAT(nhwc->Describe(), HasSubstr(" refused"));
   }
@@ -301,10 +311,16 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
   EXPECT_TRUE(IsWgmma(nc32.config())) << nc32.Describe();
   EXPECT_TRUE(IsWgmma(Nhwc::Create(p, hopper)->config()));
   EXPECT_TRUE(IsWgmma(First::Create(first, hopper)->config()));
-  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(30, 3));  // config.stack has few channels
-  EXPECT_THAT(nc32.Describe(),
-              MatchesRegex("wgmma_sm90 .*; chosen of 39 tiles for a GPU of 132 multiprocessors: "
-                           "predicted .*; next .*; addresses that it refuses go to mma_sm80 .*"));
+  // config.stack has few channels.
+  for (const Candidate& c : nc32.candidates()) {
+    EXPECT_EQ(c.status.ok(), c.facts.config.stack == 1) << c.status;
+  }
+  const int refused = WgmmaCandidates(nc32).second;
+  EXPECT_GT(refused, 0);
+  EXPECT_THAT(nc32.Describe(), MatchesRegex(absl::StrCat(
+                                   "wgmma_sm90 .*; chosen of ", Nc32::kPolicies - refused,
+                                   " tiles for a GPU of 132 multiprocessors: predicted .*; next "
+                                   ".*; addresses that it refuses go to mma_sm80 .*")));
 }
 
 // What the copy engine does not serve, other tiles do.
@@ -313,20 +329,21 @@ TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   strides.stride_h = strides.stride_w = 9;
   const Nc32 nc32 = *Nc32::Create(strides, GpuFacts());
   EXPECT_EQ(nc32.config().mainloop, gemm::Mainloop::kMmaSm80);
-  EXPECT_EQ(WgmmaCandidates(nc32), std::pair(30, 30));
-  EXPECT_THAT(nc32.Describe(), HasSubstr("; 30 refused"));
+  EXPECT_TRUE(RefusesAllWgmma(nc32));
+  EXPECT_THAT(nc32.Describe(),
+              HasSubstr(absl::StrCat("; ", WgmmaCandidates(nc32).first, " refused")));
   EXPECT_THAT(nc32.Describe(), Not(HasSubstr("addresses")));
   ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(nc32, reference::ReluActivation());
 
   // Channels of NHWC that 8-byte loads do not fit.
   const Nhwc nhwc = *Nhwc::Create(SquareProblem(2, 20, 12, 40, 3, 1, 1), GpuFacts());
-  EXPECT_EQ(WgmmaCandidates(nhwc), std::pair(42, 42));
+  EXPECT_TRUE(RefusesAllWgmma(nhwc));
   ExpectExact<NHWC, KRSC, NHWC>(nhwc, reference::ReluActivation());
 
   Problem dilated = SquareProblem(2, 3, 20, 32, 3, 2, 1);
   dilated.dilation_h = dilated.dilation_w = 2;
   const First first = *First::Create(dilated, GpuFacts());
-  EXPECT_EQ(WgmmaCandidates(first), std::pair(4, 4));
+  EXPECT_TRUE(RefusesAllWgmma(first));
   ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>>(first, reference::ReluActivation());
 }
 
@@ -352,16 +369,24 @@ TEST(Dispatch, OtherTilesTakeAddressesThatWgmmaRefuses) {
               HasSubstr("is not 32-byte aligned"));
 }
 
+// How many policies of a family run through wgmma_sm90.
+template <class FamilyT>
+int OfWgmma() {
+  const auto configs = Dispatch<FamilyT>::Configs();
+  return static_cast<int>(std::count_if(configs.begin(), configs.end(), IsWgmma));
+}
+
 // Where wgmma_sm90 would store fewer than 16 bytes of a pixel at once, families are without it.
 TEST(Dispatch, FamiliesWithoutWgmma) {
   using Float =
       epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
-  EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NCxHWx<4>>>::kPolicies), 12);
-  EXPECT_EQ((Dispatch<S8Conv32Family<Relu, NHWC>>::kPolicies), 42);
-  EXPECT_EQ((Dispatch<S8Conv32Family<Float, NCHW>>::kPolicies), 12);
-  EXPECT_EQ((Dispatch<S8ConvNhwcFamily<Float>>::kPolicies), 16);
-  EXPECT_EQ((Dispatch<S8ConvNhwcFamily<Relu, NCxHWx<4>>>::kPolicies), 13);
-  EXPECT_EQ((Dispatch<S8Conv4Family<Relu, NHWC>>::kPolicies), 12);
+  EXPECT_EQ((OfWgmma<S8Conv32Family<Relu, NCxHWx<4>>>()), 0);
+  EXPECT_EQ((OfWgmma<S8Conv32Family<Relu, NHWC>>()), OfWgmma<S8Conv32Family<Relu>>());
+  EXPECT_EQ((OfWgmma<S8Conv32Family<Float, NCHW>>()), 0);
+  EXPECT_EQ((OfWgmma<S8ConvNhwcFamily<Float>>()), 0);
+  EXPECT_EQ((OfWgmma<S8ConvNhwcFamily<Relu, NCxHWx<4>>>()), 0);
+  EXPECT_EQ((OfWgmma<S8Conv4Family<Relu>>()), 0);
+  EXPECT_GT((OfWgmma<S8Conv4Family<Relu, NHWC>>()), 0);
   // By themselves such operators exist.
   EXPECT_EQ((S8Conv32<Relu, NCxHWx<4>, Wgmma64x64>::config.alignment.dst), 4);
   EXPECT_EQ((S8Conv32<Float, NCHW, Wgmma64x64>::config.alignment.dst), 4);
@@ -374,12 +399,12 @@ TEST(Dispatch, FamiliesWithoutWgmma) {
 
 TEST(Dispatch, SaysWhy) {
   const Nc4 op = *Nc4::Create(SquareProblem(1, 512, 7, 512, 3, 1, 1), GpuFacts());
-  EXPECT_THAT(
-      op.Describe(),
-      MatchesRegex("simt 32x32x256 warp 32x16 thread 4x4, im2col, 2 x 16 blocks of 512 threads, "
-                   "32768 bytes shared, NCxHWx<4> -> NCxHWx<4>; chosen of 8 tiles for a GPU of "
-                   "132 multiprocessors: predicted [0-9.]+ us, 32 blocks in 0.24 waves of 1 a "
-                   "processor, 23% padding, 24% busy; next simt 32x32x128, [0-9.]+ us: .*"));
+  EXPECT_THAT(op.Describe(),
+              MatchesRegex(
+                  "simt 32x32x256 warp 32x16 thread 4x4, im2col, 2 x 16 blocks of 512 threads, "
+                  "32768 bytes shared, NCxHWx<4> -> NCxHWx<4>; chosen of [0-9]+ tiles for a GPU of "
+                  "132 multiprocessors: predicted [0-9.]+ us, 32 blocks in 0.24 waves of 1 a "
+                  "processor, 23% padding, 24% busy; next simt 32x32x128, [0-9.]+ us: .*"));
   EXPECT_EQ(op.Describe().find(" refused"), std::string::npos);
 }
 
@@ -404,13 +429,15 @@ TEST(Dispatch, BadInputIsRefusedAsByOnePolicy) {
   const Nc4 op = *Nc4::Create(SquareProblem(1, 8, 6, 8, 3, 1, 1), CpuFacts{1});
   EXPECT_THAT(std::string(op.RunOnCpu({}).message()), HasSubstr("conv: args.src is null"));
   EXPECT_THAT(std::string(op.Run({}, nullptr).message()), HasSubstr("conv: args.src is null"));
-  EXPECT_EQ(Nc4::CreateAt(op.problem(), 8).status().message(),
-            "conv: index=8 is not a policy of this family; give 0 to 7");
+  constexpr int kEnd = Nc4::kPolicies;
+  EXPECT_EQ(
+      Nc4::CreateAt(op.problem(), kEnd).status().message(),
+      absl::StrCat("conv: index=", kEnd, " is not a policy of this family; give 0 to ", kEnd - 1));
 }
 
 // What weft_add_family() counts on.
-static_assert(std::is_same_v<PolicyOf<S8Conv4Family<>, 8, 0>, S8Conv4<>>);
-static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, 42, 1>,
+static_assert(std::is_same_v<PolicyOf<S8Conv4Family<>, Nc4::kPolicies, 0>, S8Conv4<>>);
+static_assert(std::is_same_v<PolicyOf<S8Conv32Family<>, Nc32::kPolicies, 1>,
                              S8Conv32<epilogues::BiasRelu<>, NCxHWx<32>, Mma128x128Wide>>);
 
 // A family may hold a policy for each store width; those that K does not fit are passed over.

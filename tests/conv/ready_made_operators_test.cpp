@@ -129,7 +129,8 @@ TEST(ReadyMadeCondConv, Int8) {
   ExpectMixed<S8CondConv32Family<>, S8CondConv32<>>(p, {.experts = 4}, CpuFacts{2});
   using To32 = S8CondConv4Family<epilogues::BiasRelu<>, NCxHWx<32>>;
   const Problem first = SquareProblem(2, 3, 20, 70, 7, 3, 2);
-  ExpectMixed<To32, PolicyOf<To32, 12, 0>>(first, {.experts = 2}, GpuFacts());
+  ExpectMixed<To32, PolicyOf<To32, Dispatch<To32>::kPolicies, 0>>(first, {.experts = 2},
+                                                                  GpuFacts());
   EXPECT_THAT(CondConv<To32>::Create(first, 2, GpuFacts())->Describe(), HasSubstr("; then "));
   EXPECT_THAT(CondConv<S8CondConv32Family<>>::Create(p, 4, GpuFacts())->Describe(),
               MatchesRegex("4 experts mixed by .*; then wgmma_sm90 .*; chosen of [0-9]+ tiles for "

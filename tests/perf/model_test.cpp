@@ -2,7 +2,7 @@
 
 #include "perf/support/floor.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/weft_perf/tiles.hpp"
+#include "perf/weft_perf/table_tiles.hpp"
 #include "weft/conv/plan.hpp"
 #include "weft/conv/policy_facts.hpp"
 #include "weft/conv/tile_model.hpp"
@@ -10,24 +10,27 @@
 namespace weft::perf {
 namespace {
 
-// The tiles of perf/tiles.def that stay in NCxHWx<4>, and their numbers.
+// The tiles of weft_perf that stay in NCxHWx<4>, and their configs.
 struct SimtTiles {
   std::vector<conv::ConvFacts> facts;
-  std::vector<std::vector<int>> numbers;
+  std::vector<conv::TileDescription> configs;
 
   template <class P>
-  void Add(const std::vector<int>& of) {
+  void Add() {
     if constexpr (std::is_same_v<typename P::SrcLayout, NCxHWx<4>> &&
                   std::is_same_v<typename P::DstLayout, NCxHWx<4>>) {
       facts.push_back(conv::FactsOf<P>());
-      numbers.push_back(of);
+      configs.push_back(P::config);
     }
   }
   SimtTiles() {
 #define BASIC TILE
 #define NETWORK TILE
-#define TILE(Name, ...) Add<Name<__VA_ARGS__>>({__VA_ARGS__});
+#define TILE(Name, ...) Add<Name<__VA_ARGS__>>();
 #include "perf/tiles.def"
+    const auto add = [this]<class P>() { Add<P>(); };
+    ForEachTableTile(add);
+    ForEachDepthwiseTableTile(add);
   }
 };
 
@@ -35,8 +38,7 @@ conv::Problem Named(const char* name) {
   return ParseLayer(name)->problem;
 }
 
-// m, n, k of the threadblock, of the warp, m, n of the thread.
-std::vector<int> Choice(const char* name) {
+conv::TileDescription Choice(const char* name) {
   const SimtTiles tiles;
   const auto time = [&](const conv::ConvFacts& tile) {
     return conv::Predict(Named(name), tile, conv::GpuFacts{}).microseconds;
@@ -44,7 +46,7 @@ std::vector<int> Choice(const char* name) {
   const auto best =
       std::min_element(tiles.facts.begin(), tiles.facts.end(),
                        [&](const auto& a, const auto& b) { return time(a) < time(b); });
-  return tiles.numbers[best - tiles.facts.begin()];
+  return tiles.configs[best - tiles.facts.begin()];
 }
 
 // dp4a on Hopper, per the CUDA C++ Programming Guide's table of instruction throughput: 64 results
@@ -70,18 +72,18 @@ TEST(Floor, IsTheLargerOfBytesAndOperations) {
 }
 
 TEST(TileModel, LargeLayersGetLargeTiles) {
-  const std::vector<int> tile = Choice("n64c512h56w56k512r3s1");
-  EXPECT_GE(tile[0] * tile[1], 64 * 64);
-  EXPECT_GE(tile[6] * tile[7], 32);
+  const conv::TileDescription tile = Choice("n64c512h56w56k512r3s1");
+  EXPECT_GE(tile.threadblock.m * tile.threadblock.n, 64 * 64);
+  EXPECT_GE(tile.thread.m * tile.thread.n, 32);
 }
 
 TEST(TileModel, SmallLayersGetSmallTiles) {
-  const std::vector<int> tile = Choice("n1c512h7w7k512r3s1");
-  EXPECT_LE(tile[0] * tile[1], 64 * 32);
+  const conv::TileDescription tile = Choice("n1c512h7w7k512r3s1");
+  EXPECT_LE(tile.threadblock.m * tile.threadblock.n, 64 * 32);
 }
 
 TEST(TileModel, FewOutputChannelsGetANarrowTile) {
-  EXPECT_EQ(Choice("n16c64h92w160k32r3s1")[1], 32);
+  EXPECT_EQ(Choice("n16c64h92w160k32r3s1").threadblock.n, 32);
 }
 
 TEST(TileModel, PredictionsAreNotBelowTheFloor) {

@@ -1,0 +1,42 @@
+# Reads the table of tiles, gemm/tiles.def and conv/tiles.def, for who makes something of it: perf/operators.cmake what it
+# compiles, tests/build/tiles_page.cmake a page of the documents.
+include_guard(GLOBAL)
+
+# weft_read_tiles(<prefix> <file>): the rows of a file, in order: <prefix>_ROWS has their numbers, and row i
+# <prefix>_<i>_TYPE, _CONSTANT, _CONFIG, _FAMILIES (a list), _WHEN, and _SRC and _DST, which a tile that stands there once
+# more has. What a row lacks is empty. A tile that stands there once more has no _CONFIG.
+macro(weft_read_tiles prefix file)
+  file(STRINGS "${file}" weft_lines REGEX "^WEFT_")
+  foreach(weft_line IN LISTS weft_lines)
+    list(LENGTH ${prefix}_ROWS weft_i)
+    foreach(weft_column TYPE CONSTANT CONFIG FAMILIES WHEN SRC DST)
+      set(${prefix}_${weft_i}_${weft_column} "")
+    endforeach()
+    if(weft_line MATCHES "^WEFT_TILE_AGAIN\\(([A-Za-z0-9]+), ([A-Za-z0-9 |]+), ([0-9]+), ([0-9]+)\\)$")
+      set(${prefix}_${weft_i}_TYPE ${CMAKE_MATCH_1})
+      set(${prefix}_${weft_i}_FAMILIES ${CMAKE_MATCH_2})
+      set(${prefix}_${weft_i}_SRC ${CMAKE_MATCH_3})
+      set(${prefix}_${weft_i}_DST ${CMAKE_MATCH_4})
+    elseif(weft_line MATCHES "^WEFT_CONSTANT\\((k[A-Za-z0-9]+), (.*), \"(.*)\"\\)$")
+      set(${prefix}_${weft_i}_CONSTANT ${CMAKE_MATCH_1})
+      set(${prefix}_${weft_i}_CONFIG "${CMAKE_MATCH_2}")
+      set(${prefix}_${weft_i}_WHEN "${CMAKE_MATCH_3}")
+    elseif(weft_line MATCHES "^WEFT_(FUSED_)?TILE\\(([A-Za-z0-9]+), (.*), (k[A-Za-z0-9 |]+), \"(.*)\"\\)$")
+      set(${prefix}_${weft_i}_TYPE ${CMAKE_MATCH_2})
+      set(${prefix}_${weft_i}_CONFIG "${CMAKE_MATCH_3}")
+      set(${prefix}_${weft_i}_FAMILIES ${CMAKE_MATCH_4})
+      set(${prefix}_${weft_i}_WHEN "${CMAKE_MATCH_5}")
+    elseif(weft_line MATCHES
+           "^WEFT_NAMED_(FUSED_)?TILE\\(([A-Za-z0-9]+), (k[A-Za-z0-9]+), (.*), (k[A-Za-z0-9 |]+), \"(.*)\"\\)$")
+      set(${prefix}_${weft_i}_TYPE ${CMAKE_MATCH_2})
+      set(${prefix}_${weft_i}_CONSTANT ${CMAKE_MATCH_3})
+      set(${prefix}_${weft_i}_CONFIG "${CMAKE_MATCH_4}")
+      set(${prefix}_${weft_i}_FAMILIES ${CMAKE_MATCH_5})
+      set(${prefix}_${weft_i}_WHEN "${CMAKE_MATCH_6}")
+    else()
+      message(FATAL_ERROR "${file}: a row of the table of tiles is not read:\n${weft_line}")
+    endif()
+    string(REGEX REPLACE " *\\| *" ";" ${prefix}_${weft_i}_FAMILIES "${${prefix}_${weft_i}_FAMILIES}")
+    list(APPEND ${prefix}_ROWS ${weft_i})
+  endforeach()
+endmacro()
