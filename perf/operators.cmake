@@ -29,6 +29,7 @@ foreach(line IN LISTS lines)
 endforeach()
 if(NOT WEFT_GPU_TESTS AND NOT WEFT_PERF_ALL_TILES)  # nothing can be measured
   list(SUBLIST policies 0 4 policies)
+  set_target_properties(weft_perf PROPERTIES WEFT_OPERATORS_PER_FILE 4)
 endif()
 weft_add_operators(weft_perf "perf/weft_perf/tiles.hpp" ${policies})
 
