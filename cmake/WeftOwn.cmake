@@ -116,3 +116,13 @@ function(weft_add_library target)
   string(REGEX REPLACE "^weft_" "" name ${target})
   add_library(weft::${name} ALIAS ${target})
 endfunction()
+
+# weft_links_arch(<target> PUBLIC|INTERFACE): weft::arch for whoever uses <target>, whose own sources see nothing of
+# CUDA.
+function(weft_links_arch target scope)
+  target_link_libraries(${target} INTERFACE weft::arch)
+  target_link_libraries(${target} ${scope} weft::headers)
+  if(scope STREQUAL "PUBLIC")
+    target_link_libraries(${target} PRIVATE Boost::context Threads::Threads)
+  endif()
+endfunction()

@@ -2,6 +2,7 @@
 # built only then.
 weft_add_library(weft_ready_made)
 target_link_libraries(weft_ready_made INTERFACE weft)
+set_target_properties(weft_ready_made PROPERTIES WEFT_OPERATORS_PER_FILE 3)
 weft_add_operators(weft_ready_made "weft/conv/ready_made.hpp"
   "weft::conv::S8Conv4<weft::epilogues::BiasIdentity<>>"
   "weft::conv::S8Conv4<weft::epilogues::BiasRelu<>>"

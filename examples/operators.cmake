@@ -1,4 +1,5 @@
 # The programs' own operators, for the GPU; their tests.
+set_target_properties(picture_filter PROPERTIES WEFT_OPERATORS_PER_FILE 2)
 weft_add_operators(picture_filter examples/picture_filter/operators.hpp
                    picture_filter::ColourFilter picture_filter::EdgeFilter)
 

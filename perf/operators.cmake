@@ -75,6 +75,7 @@ endforeach()
 list(REMOVE_DUPLICATES policies)
 if(NOT WEFT_GPU_TESTS AND NOT WEFT_PERF_ALL_TILES)  # nothing can be measured
   list(SUBLIST policies 0 4 policies)
+  set_target_properties(weft_perf PROPERTIES WEFT_OPERATORS_PER_FILE 4)
 endif()
 weft_add_operators(weft_perf "perf/weft_perf/tiles.hpp" ${policies})
 

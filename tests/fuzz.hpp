@@ -278,6 +278,15 @@ class Breaks {
   std::vector<Break<Arguments>> all_;
 };
 
+// An operator of which only the checks are compiled: its kernel, which runs behind the same checks, is another test's.
+template <class OpT>
+struct ChecksAlone {
+  using Arguments = typename OpT::Arguments;
+  const OpT& op;
+  absl::Status CheckArguments(const Arguments& args) const { return op.CheckArguments(args); }
+  absl::Status RunOnCpu(const Arguments& args) const { return op.CheckArguments(args); }
+};
+
 // Each of `breaks` several times, then two or three at once: the refusal names one of their fields,
 // and read(), the outputs, stay as they were.
 template <class Op, class Read>

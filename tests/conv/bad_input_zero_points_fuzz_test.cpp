@@ -19,10 +19,12 @@ std::vector<T> Pattern(std::int64_t count) {
   return std::vector<T>(static_cast<std::size_t>(count), T{0x77});
 }
 
-// A policy with zero points, and a problem that it takes.
+// A policy with zero points, and a problem that it takes. Only the checks of depthwise ones are compiled: they have a
+// kernel for each of seven shapes, which zero_point_depthwise_test runs.
 template <class P, int c, int k, int groups = 1>
 struct Case {
   using Policy = P;
+  static constexpr bool kRuns = !CheckedPolicy<P>::kDepthwise;
   static Problem Good() {
     Problem p = SquareProblem(2, c, 6, k, 3, 1, 1);
     p.groups = groups;
@@ -45,7 +47,7 @@ TYPED_TEST(ZeroPointFuzz, Problems) {
       [](const Problem& p) { return Convolution<P>::Create(p); },
       [](const auto&, const Problem& p) {
         if (!IsSmall(p)) return false;
-        ExpectExact<P>(p, 7);
+        if constexpr (TypeParam::kRuns) ExpectExact<P>(p, 7);
         return true;
       });
 }
@@ -118,7 +120,12 @@ TYPED_TEST(ZeroPointFuzz, Arguments) {
   } else {
     breaks.Unread("window_sums", &Args::window_sums);
   }
-  fuzz::FuzzArguments(op, good, breaks, "conv: ", 21, [&] { return dst.Read(); });
+  const auto read = [&] { return dst.Read(); };
+  if constexpr (TypeParam::kRuns) {
+    fuzz::FuzzArguments(op, good, breaks, "conv: ", 21, read);
+  } else {
+    fuzz::FuzzArguments(fuzz::ChecksAlone<Op>{op}, good, breaks, "conv: ", 21, read);
+  }
 }
 
 // Of the table itself. Those of images too large for a test are left out.

@@ -1,5 +1,7 @@
-#include "tests/conv/int4_cases.hpp"  // on the CPU
-#include "tests/conv/run_schedules.hpp"
+// On the CPU; what of it needs no kernel. Schedules and bank conflicts are in table/mma_sm80_test.cpp and
+// table/wgmma_sm90_test.cpp.
+#include "tests/conv/int4_cases.hpp"
+
 #include "weft/conv/dispatch.hpp"
 
 namespace weft::conv {
@@ -9,40 +11,6 @@ struct Grouped64 : S4Conv64<> {
   using Prologue = prologues::Grouped;
 };
 using Nc32 = Int4Filter<Nc32Policy<NCxHWx<32>, Relu, MmaSm80Tile<64, 64, 64, 32, 32, 4>>>;
-
-TEST(Int4Filter, EverySchedule) {
-  RunSchedules<Nc32>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2);
-}
-
-// With a filter that stays in shared memory, and one that comes with each slice.
-TEST(Int4Filter, WgmmaSm90EverySchedule) {
-  using P = Int4Filter<WgmmaPolicy<NCxHWx<32>, Relu, WgmmaTile<32, 64, 64, 32, 64, 2>>>;
-  const std::initializer_list<arch::Copies> copies = {arch::Copies::kDeferred,
-                                                      arch::Copies::kEager};
-  RunSchedules<P>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2, copies);
-  RunSchedules<Int4Filter<WgmmaPolicy<NCxHWx<32>, Relu, Split<SmallTile64, 2>>>>(
-      SquareProblem(1, 200, 7, 40, 1, 0, 1), 2, copies);
-}
-
-TEST(Int4Source, EverySchedule) {
-  RunSchedules<S4Conv64<Relu, NCxHWx<32>, Mma64x64>>(SquareProblem(1, 70, 7, 40, 3, 1, 1), 2);
-}
-
-// Blocks of int4 are read from shared memory as int8 are, 8 rows at once, and half as often.
-TEST(Int4Filter, NoBankConflictsAndHalfTheReads) {
-  const auto count = [](auto type) {
-    arch::CpuStats stats;
-    RunOptions options;
-    options.stats = &stats;
-    ExpectMatchesReference<typename decltype(type)::type>(SquareProblem(1, 128, 14, 64, 3, 1, 1),
-                                                          reference::ReluActivation{}, options);
-    EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases);
-    return stats.ldmatrix_phases;
-  };
-  using Int8 = Nc32Policy<NCxHWx<32>, Relu, MmaSm80Tile<64, 64, 64, 32, 32, 4>>;
-  // Of a warp's 32 x 32 tile, A and B are read in equal parts.
-  EXPECT_EQ(count(std::type_identity<Nc32>()) * 4, count(std::type_identity<Int8>()) * 3);
-}
 
 TEST(Int4Filter, HalvesTheFilterInMemoryAndInThePlan) {
   const Problem p = SquareProblem(1, 64, 14, 64, 3, 1, 1);

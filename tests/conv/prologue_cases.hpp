@@ -14,6 +14,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/prologue_policies.hpp"
+#include "tests/conv/table/check.hpp"
 
 namespace weft::conv {
 
@@ -113,8 +114,24 @@ Problem RandomPrologueProblem(std::mt19937& engine) {
   }
 }
 
-template <class P, class Activation>
-void RunPrologueCorners(const Activation& activation, const RunOptions& options = {}) {
+// Numbers for an epilogue's stages.
+template <class Epilogue>
+RunOptions PrologueOptions(std::uint32_t seed = 1) {
+  RunOptions options{.seed = seed};
+  if (Epilogue::kHasResidual) options.gamma = 0.7f;
+  if (std::is_same_v<typename Epilogue::Output, std::uint8_t>) {
+    options.per_tensor_alpha = true, options.beta = 0.37f, options.zero_point = 128.0f;
+  }
+  return options;
+}
+
+template <class P>
+using ActivationOf = typename table::ActivationOf<typename P::Epilogue>::type;
+
+template <class P>
+void RunPrologueCorners() {
+  const ActivationOf<P> activation;
+  const RunOptions options = PrologueOptions<typename P::Epilogue>();
   for (const Problem& corner : PrologueCorners()) {
     for (const std::int64_t groups : {1, 3}) {
       if (groups > 1 && !kHasGroups<P>) continue;
@@ -124,12 +141,15 @@ void RunPrologueCorners(const Activation& activation, const RunOptions& options 
   }
 }
 
-template <class P, class Activation>
-void RunRandomPrologue(int count, std::uint32_t seed, const Activation& activation) {
+template <class P>
+void RunRandomPrologue(int count, std::uint32_t seed) {
+  const ActivationOf<P> activation;
   std::mt19937 engine(seed);
   for (int i = 0; i < count; ++i) {
     const Problem problem = RandomPrologueProblem<P>(engine);
-    ExpectMatchesReference<P>(problem, activation, {.seed = static_cast<std::uint32_t>(engine())});
+    ExpectMatchesReference<P>(
+        problem, activation,
+        PrologueOptions<typename P::Epilogue>(static_cast<std::uint32_t>(engine())));
     if (testing::Test::HasFailure()) return;
   }
 }

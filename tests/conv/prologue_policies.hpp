@@ -62,6 +62,18 @@ struct ProloguePolicy {
 using FloatRelu =
     epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, epilogues::ToFloat>;
 
+// The epilogues that the tests of prologues have beside bias and ReLU. The rows of a tile are other pixels than those of
+// the ordinary convolution, so everything that is read or chosen by an output's place can go wrong.
+using AddedRelu = epilogues::ResidualBiasRelu<>;
+using AddedReluOfNhwc =
+    epilogues::Chain<epilogues::Residual<std::int8_t, NHWC>, epilogues::Scale, epilogues::Bias<>,
+                     epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
+using ToUint8 = epilogues::Chain<epilogues::Scale, epilogues::Bias<std::int32_t>,
+                                 epilogues::ClampTo<std::uint8_t>>;
+using ToHSwish = epilogues::BiasHSwish<>;
+using FloatHSwish =
+    epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::HSwish, epilogues::ToFloat>;
+
 // Int8 outputs have bias and ReLU, planar ones are floats.
 template <class Dst>
 using ReluTo = std::conditional_t<std::is_same_v<Dst, NCHW>, FloatRelu, epilogues::BiasRelu<>>;

@@ -58,11 +58,11 @@ using ProloguePolicies = testing::Types<
 TYPED_TEST_SUITE(WgmmaPrologues, ProloguePolicies);
 
 TYPED_TEST(WgmmaPrologues, Corners) {
-  RunPrologueCorners<TypeParam>(reference::ReluActivation{});
+  RunPrologueCorners<TypeParam>();
 }
 
 TYPED_TEST(WgmmaPrologues, Random) {
-  RunRandomPrologue<TypeParam>(8, 41, reference::ReluActivation{});
+  RunRandomPrologue<TypeParam>(8, 41);
 }
 
 }  // namespace

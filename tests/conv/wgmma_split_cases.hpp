@@ -19,7 +19,7 @@ using SplitProloguePolicies =
 TYPED_TEST_SUITE(WgmmaSplitPrologues, SplitProloguePolicies);
 
 TYPED_TEST(WgmmaSplitPrologues, Corners) {
-  RunPrologueCorners<TypeParam>(reference::ReluActivation{});
+  RunPrologueCorners<TypeParam>();
 }
 
 }  // namespace

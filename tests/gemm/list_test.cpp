@@ -17,6 +17,7 @@ using ListTiles = Family<ListMma, ListTile<64, 64, 128, 64>, ListTile<128, 128, 
 using ListOp = Dispatch<ListedFamily<ListTiles>>;
 static_assert(ListOp::kPolicies == 3, "clusters that share a tile are left out");
 
+#if !WEFT_ONE_OF_EACH_KIND
 TEST(ListDispatch, IsExact) {
   const auto for_cpu = [](const std::vector<GemmProblem>& list) {
     return ListOp::Create(list, CpuFacts{2});
@@ -27,6 +28,7 @@ TEST(ListDispatch, IsExact) {
   ExpectListsOf<ListMma>(for_cpu, 2000);
   ExpectListsOf<ListMma>(for_gpu, 2100);
 }
+#endif
 
 TEST(ListDispatch, ChoosesForTheWholeList) {
   const GemmProblem small = {.m = 16, .n = 64, .k = 512}, large = {.m = 4096, .n = 4096, .k = 512};
@@ -58,7 +60,9 @@ TEST(ListDispatch, BadInputIsTheOperators) {
   const auto op = ListOp::Create({none}, GpuFacts());
   ASSERT_TRUE(op.ok()) << op.status();
   EXPECT_THAT(op->Describe(), testing::EndsWith("; no product has rows"));
+#if !WEFT_ONE_OF_EACH_KIND
   EXPECT_TRUE(op->RunOnCpu(std::vector<ListOp::Arguments>(1)).ok());
+#endif
   EXPECT_THAT(std::string(op->Run(nullptr, nullptr).message()), HasSubstr("table"));
   EXPECT_EQ(op->CheckArguments({}).code(), absl::StatusCode::kInvalidArgument);
 }

@@ -80,8 +80,9 @@ struct FunctorPair<Requantise> {
   Requantise here, there;
 };
 
+// how: under which schedule of the executor, and where its counts go.
 template <class P>
-void ExpectExact(const Problem& problem, std::uint32_t seed) {
+void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& how = {}) {
   using Epilogue = typename P::Epilogue;
   using Output = typename Epilogue::Output;
   using Source = SourceElement<P>;
@@ -114,7 +115,8 @@ void ExpectExact(const Problem& problem, std::uint32_t seed) {
   const OperatorMemory<Source> src(
       ConvertTensor<NCHW, typename P::SrcLayout, Source>(problem.src(), raw).value());
 
-  RunOptions options{.seed = seed, .per_tensor_alpha = seed % 4 == 0};
+  RunOptions options = how;
+  options.seed = seed, options.per_tensor_alpha = seed % 4 == 0;
   if (Epilogue::kHasBias && !Epilogue::kBiasInSum) options.beta = 0.75f;
   constexpr auto kRange = RangeOf<typename Epilogue::OutputStage>::value;
   const float part = kRange.high > 0 ? static_cast<float>(kRange.high - kRange.low) / 255.0f : 1.0f;

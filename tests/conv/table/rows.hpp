@@ -14,12 +14,12 @@
   }
 #define TABLE_NO_OPERATOR(...)
 
-// Builds that a row is a part of, besides the ordinary ones: those of both sanitizers, of AddressSanitizer, of
-// none.
+// Builds that a row is a part of, besides the ordinary ones: those of both sanitizers, of AddressSanitizer and of the
+// kernels alone (tests/kinds.hpp), of none.
 #if defined(__SANITIZE_THREAD__)
 #define TABLE_memory TABLE_NO_OPERATOR
 #define TABLE_values TABLE_NO_OPERATOR
-#elif defined(__SANITIZE_ADDRESS__)
+#elif defined(__SANITIZE_ADDRESS__) || defined(WEFT_KERNELS_ALONE)
 #define TABLE_memory TABLE_OPERATOR
 #define TABLE_values TABLE_NO_OPERATOR
 #else

@@ -1,1 +1,0 @@
-#include "tests/conv/prologue_epilogue_cases.hpp"  // on the CPU
