@@ -26,7 +26,7 @@ concept RoundsSum = requires(Sum x) {
   Type::FromFloat(x);
 };
 template <class Type>
-concept WidensToFloat = requires(Type x) {
+concept ConvertsToFloat = requires(Type x) {
   x.ToFloat();
 };
 
@@ -52,7 +52,7 @@ constexpr Type ConvertSum(Sum x) {
 }
 template <class Sum, class Type>
 constexpr Sum ToSum(Type x) {
-  if constexpr (WidensToFloat<Type>) {
+  if constexpr (ConvertsToFloat<Type>) {
     return static_cast<Sum>(x.ToFloat());
   } else {
     return static_cast<Sum>(x);

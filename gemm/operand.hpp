@@ -15,6 +15,8 @@
 //       WEFT_DEVICE void Advance(int steps);  // to the thread's next outer piece, `steps` on
 //       static constexpr bool kWhole;         // Bytes is the piece's or 0
 //     };
+//
+// and inherits OperandTraits (kernel/traits.hpp).
 #pragma once
 
 #include <cstdint>
@@ -42,18 +44,19 @@ concept StagedOperand = requires(Type op, arch::Thread t, typename Type::Fragmen
 };
 
 // Brought by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
-// v < kPieces of the next slice, all of them in ascending order.
+// v < kPieces of the next slice, all of them in ascending order; with kLoadsAhead behind a Begin(t).
 template <class Type>
 concept AsyncOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.CopyPiece(t, to, 0);
   { Type::kPieces } -> std::convertible_to<int>;
+  { Type::kLoadsAhead } -> std::convertible_to<bool>;
 };
 
 template <class Type>
 concept Operand = StagedOperand<Type> || AsyncOperand<Type>;
 
-// Of asynchronous operands those that do not load into registers first (Begin), by a path that does not see
-// what is written meanwhile.
+// Of asynchronous operands those that do not load into registers first, by a path that does not see what is
+// written meanwhile.
 template <class Type>
 concept DirectOperand = AsyncOperand<Type> && !Type::kLoadsAhead;
 // What an epilogue of such operands knows of PolicyT. A residual's loads would spill where the threads that multiply
