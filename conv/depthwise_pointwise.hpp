@@ -84,6 +84,26 @@ WEFT_CHOOSE(extern, conv::DepthwisePointwisePlanner)
 
 namespace weft::conv {
 
+// The parameters but for addresses and the values of epilogues.
+template <class PolicyT>
+[[gnu::visibility("hidden")]] DepthwisePointwiseParams<PolicyT> MakeFusedParams(
+    const DepthwisePointwisePlan& plan) {
+  const Problem& depthwise = plan.problem.depthwise;
+  DepthwisePointwiseParams<PolicyT> params;
+  params.walk = plan.walk;
+  params.middle.k = gemm::Int32(depthwise.k);
+  params.middle.padded_k = plan.padded_middle;
+  params.middle.extents = depthwise.dst();
+  params.middle.rows = plan.middle_rows;
+  params.slice_bytes = plan.slice_bytes;
+  params.slices = plan.slices;
+  params.output.k = gemm::Int32(plan.pointwise.k);
+  params.output.padded_k = plan.padded_k;
+  params.output.extents = plan.pointwise.dst();
+  params.output.rows = {plan.middle_rows};
+  return params;
+}
+
 // An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
 // memory of its own and needs no workspace.
 template <class PolicyT>
@@ -284,15 +304,10 @@ class DepthwisePointwise {
   }
 
   DepthwisePointwiseParams<PolicyT> Params(const Arguments& args) const {
-    DepthwisePointwiseParams<PolicyT> params;
-    params.walk = plan_.walk;
+    DepthwisePointwiseParams<PolicyT> params = MakeFusedParams<PolicyT>(plan_);
     params.walk.src = args.src;
     params.walk.filter = args.depthwise.filter.data();
     auto& middle = params.middle;
-    middle.k = static_cast<std::int32_t>(depthwise().k);
-    middle.padded_k = plan_.padded_middle;
-    middle.extents = depthwise().dst();
-    middle.rows = plan_.middle_rows;
     gemm::FillOutput(args.depthwise, nullptr, &middle);
     if constexpr (FirstEpilogue::kSourceZeroPoint) {
       FillCorrection(args.depthwise.source_correction, &middle);
@@ -301,14 +316,7 @@ class DepthwisePointwise {
       middle.filter_zero_point = args.depthwise.filter_zero_point;
     }
     params.filter = reinterpret_cast<const std::uint8_t*>(args.filter.data());
-    params.slice_bytes = plan_.slice_bytes;
-    params.slices = plan_.slices;
-    auto& output = params.output;
-    output.k = static_cast<std::int32_t>(pointwise().k);
-    output.padded_k = plan_.padded_k;
-    output.extents = pointwise().dst();
-    output.rows = {plan_.middle_rows};
-    gemm::FillOutput(args, args.dst, &output);
+    gemm::FillOutput(args, args.dst, &params.output);
     return params;
   }
 

@@ -4,6 +4,7 @@
 #include "weft/conv/gathered_operands.hpp"
 #include "weft/conv/multistage_plan.hpp"
 #include "weft/conv/wgmma_plan.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 

@@ -2,11 +2,13 @@
 // on either, which a run adds (conv/convolution.hpp).
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 #include <variant>
 
 #include "weft/conv/kernels.hpp"
 #include "weft/conv/plan.hpp"
+#include "weft/layouts/abseil.hpp"
 
 namespace weft::conv {
 
