@@ -154,7 +154,7 @@ struct BlockOperand {
                                         false>::template Select<Rows>())::type;
   using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == PolicyT::kThreads>;
   struct Origin {
-    int m = 0, n = 0, product = 0;
+    int m = 0, n = 0;
   };
   static constexpr MatrixParams ParamsOf(const layouts::Matrix<const Element>& from,
                                          std::int32_t rows, std::int32_t depth) {

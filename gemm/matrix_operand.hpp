@@ -11,10 +11,20 @@
 
 namespace weft::gemm {
 
+// A tile of one product of several; that of a block's product (block_operand.hpp) is none.
+template <class Tile>
+concept TileOfProduct = requires(const Tile& tile) {
+  tile.product;
+};
+
 // Where the matrix of a tile's product begins, in elements.
 template <class Tile>
 constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
-  return tile.product * p.step;
+  if constexpr (TileOfProduct<Tile>) {
+    return tile.product * p.step;
+  } else {
+    return 0;
+  }
 }
 
 // A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do. kShared:
