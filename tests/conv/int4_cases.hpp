@@ -32,8 +32,8 @@ TEST(Int4Filter, Prologues) {
   };
   using prologues::Grouped;
   using prologues::LocalFilter;
-  using LocalTile = Tile<16, 64, 64, 16, 32, 2, 8>;
 #if !WEFT_ONE_OF_EACH_KIND
+  using LocalTile = Tile<16, 64, 64, 16, 32, 2, 8>;
   run(std::type_identity<Nc4Prologue<LocalFilter, NCxHWx<4>, LocalTile>>(), 9);
   run(std::type_identity<WgmmaPrologue<Grouped, NCxHWx<32>, SmallTile64>>(), 12);
 #endif

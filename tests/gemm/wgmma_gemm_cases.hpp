@@ -72,7 +72,9 @@ TEST(GemmWgmma, Half) {
 }
 #if !WEFT_ONE_OF_EACH_KIND
 TEST(GemmWgmma, Bfloat16) {
-  ExpectSixteenBit<Bfloat16, WgmmaTile<128, 128, 128, 64, 64, 4>>(500);
+  using Tile = WgmmaTile<128, 128, 128, 64, 64, 4>;
+  ExpectEachLayout<Bfloat16, float, Tile>(500);
+  ExpectEachLayout<Bfloat16, float, Tile>(550, false);
 }
 TEST(GemmWgmma, HalfOfRaggedTiles) {
   ExpectSums<Half, float, ColumnMajor, RowMajor, RowMajor, WgmmaTile<112, 64, 32, 112, 64, 4, 2>>(
