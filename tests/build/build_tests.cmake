@@ -135,6 +135,13 @@ build_test(documents_ready_made ready_made)
 build_test(documents_thread thread_page)
 build_test(documents_tiles tiles_page)
 
+# Folders include downwards, where there is a Python.
+find_program(WEFT_PYTHON python3)
+mark_as_advanced(WEFT_PYTHON)
+if(WEFT_PYTHON)
+  add_test(NAME folders COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/folders_test.py)
+endif()
+
 # What README and docs/installing.md say, from scratch.
 if(WEFT_INSTALL)
   build_test(consumer_installed consumer -DCASE=installed)
