@@ -215,13 +215,14 @@ TEST(Dispatch, PassesOverWhatDoesNotFitInSharedMemory) {
   }
   gpu.limits.shared_memory_per_block = 16 * 1024;
   const Nc4 op = *Nc4::Create(small, gpu);
-  EXPECT_THAT(op.Describe(), HasSubstr("chosen of 7 tiles for a GPU of 132 multiprocessors"));
   int refused = 0;
   for (const Candidate& c : op.candidates()) {
     refused += c.status.code() == absl::StatusCode::kResourceExhausted;
   }
-  EXPECT_EQ(refused, 1);
-  EXPECT_THAT(op.Describe(), HasSubstr("; 1 refused"));
+  EXPECT_GT(refused, 0);
+  EXPECT_THAT(op.Describe(), HasSubstr(absl::StrCat("chosen of ", Nc4::kPolicies - refused,
+                                                    " tiles for a GPU of 132 multiprocessors")));
+  EXPECT_THAT(op.Describe(), HasSubstr(absl::StrCat("; ", refused, " refused")));
 }
 
 TEST(Dispatch, OlderGpusAreServed) {
@@ -230,7 +231,9 @@ TEST(Dispatch, OlderGpusAreServed) {
   const auto nc32 = Nc32::Create(p, Turing());
   ASSERT_TRUE(nc32.ok()) << nc32.status();
   EXPECT_EQ(nc32->config().mainloop, gemm::Mainloop::kMmaSm75);
-  EXPECT_THAT(nc32->Describe(), HasSubstr("; 40 refused"));
+  for (const Candidate& c : nc32->candidates()) {
+    EXPECT_EQ(c.status.ok(), c.facts.config.mainloop == gemm::Mainloop::kMmaSm75) << c.status;
+  }
   // Where there is a choice of mainloop it is the newer one.
   EXPECT_EQ(Nc32::Create(p, GpuFacts())->config().mainloop, gemm::Mainloop::kWgmmaSm90);
 

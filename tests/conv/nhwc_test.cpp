@@ -29,7 +29,11 @@ struct EachPolicy<Family<Policies...>> {
 };
 
 // Those with two output rows to a row of the product, for at most 32 output channels.
-constexpr int kStacked = 3;
+constexpr int kStacked = [] {
+  int count = 0;
+  for (const TileDescription& c : Nhwc::Configs()) count += c.stack > 1;
+  return count;
+}();
 
 Problem Channels(std::int64_t c, std::int64_t k) {
   return SquareProblem(2, c, 9, k, 3, 1, 1);
