@@ -20,7 +20,7 @@ template <class PolicyT>
 inline constexpr bool kChangesSource =
     kConvertsSource<PolicyT> || CheckedPolicy<PolicyT>::kExpandsSource;
 
-// Base: the parameters of the walk.
+// Base: the parameters of the iterator.
 template <class Base, class Functor>
 struct ConvertedParams : Base {
   Functor functor{};
@@ -32,7 +32,7 @@ struct ConvertedParams<Base, NoSourceFunctor> : Base {};
 
 inline namespace WEFT_BACKEND {
 
-// Shape for the walk over a source of kBits bits a channel, where a stage has a byte.
+// Shape for the iterator over a source of kBits bits a channel, where a stage has a byte.
 template <class Shape, int kBits>
 struct ShapeInMemory : Shape {
   static constexpr int kBytes = Shape::kBytes * kBits / 8;
@@ -49,10 +49,10 @@ struct alignas(kBytes) PairedPiece {
 };
 
 // As gemm::GatherOperand, but with words converted before they are stored. Asynchronously, CopyPiece
-// stores what was loaded a slice ago, so that loads have a slice's products to arrive in. PolicyT: a policy
-// whose source changes on its way. Walk is made for ShapeInMemory; for a functor it also has
+// stores what was loaded a k tile ago, so that loads have a k tile's products to arrive in. PolicyT: a
+// policy whose source changes on its way. Iterator is made for ShapeInMemory; for a functor it also has
 // Channel(t), where in memory the thread's pieces begin, in bytes of channels.
-template <class Shape, class Walk, class PolicyT>
+template <class Shape, class Iterator, class PolicyT>
 class ConvertedOperand : public gemm::OperandTraits {
   using Checked = CheckedPolicy<PolicyT>;
   using Functor = SourceFunctorOf<PolicyT>;
@@ -63,12 +63,12 @@ class ConvertedOperand : public gemm::OperandTraits {
   static constexpr bool kAll = Checked::kNhwc;
   static constexpr int kBytes = Shape::kBytes;
   static constexpr int kCellBytes = kBytes / Shape::kCells;
-  static_assert(Walk::kWhole && Shape::kPieces <= 32);
+  static_assert(Iterator::kWhole && Shape::kPieces <= 32);
   using Loaded = std::conditional_t<kInt4, PairedPiece<kBytes / 2>, gemm::Piece<kBytes>>;
 
  public:
   static constexpr bool kLoadsAhead = true;
-  using Params = ConvertedParams<typename Walk::Params, Functor>;
+  using Params = ConvertedParams<typename Iterator::Params, Functor>;
   static constexpr int kPieces = Shape::kPieces;
   struct Fragment {
     Loaded piece[kPieces];
@@ -78,7 +78,7 @@ class ConvertedOperand : public gemm::OperandTraits {
 
   template <class Tile>
   WEFT_DEVICE ConvertedOperand(arch::Thread t, const Params& p, const Tile& tile)
-      : p_(p), walk_(t, p, tile) {
+      : p_(p), iterator_(t, p, tile) {
     if constexpr (kConverts && kDependsOf<Tile>.group) first_ = tile.batch.g * p.group_channels;
   }
 
@@ -87,14 +87,14 @@ class ConvertedOperand : public gemm::OperandTraits {
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
       const int i = v % Shape::kRows, j = v / Shape::kRows;
-      const bool inside = (Shape::kEven || Shape::Has(t, j)) && walk_.Bytes(i) > 0;
-      f.piece[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(walk_.Source(i)), inside);
+      const bool inside = (Shape::kEven || Shape::Has(t, j)) && iterator_.Bytes(i) > 0;
+      f.piece[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(iterator_.Source(i)), inside);
       f.inside |= inside ? 1u << v : 0u;
       if (i == Shape::kRows - 1) {
         if constexpr (kConverts) {
-          f.channel[j] = first_ + walk_.Channel(t) * 8 / Checked::kSrcBits;
+          f.channel[j] = first_ + iterator_.Channel(t) * 8 / Checked::kSrcBits;
         }
-        walk_.Advance(Shape::StepAfter(j));
+        iterator_.Advance(Shape::StepAfter(j));
       }
     }
   }
@@ -165,7 +165,7 @@ class ConvertedOperand : public gemm::OperandTraits {
   }
 
   const Params& p_;
-  Walk walk_;
+  Iterator iterator_;
   std::int32_t first_ = 0;  // of the tile's channel group
   Fragment ahead_;
 };

@@ -195,8 +195,8 @@ class Convolution {
     if (problem().IsEmpty()) return absl::OkStatus();
     if constexpr (CheckedPolicy<PolicyT>::kDepthwise) {
       return StartDepthwise(args, start);
-    } else if constexpr (CheckedPolicy<PolicyT>::kStrips) {
-      return StartStrips(args, make, start);
+    } else if constexpr (CheckedPolicy<PolicyT>::kSlidingWindow) {
+      return StartSlidingWindow(args, make, start);
     } else if constexpr (CheckedPolicy<PolicyT>::kGathers) {
       return StartGathered(args, start);
     } else if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
@@ -217,8 +217,8 @@ class Convolution {
   template <class StartFunction>
   absl::Status StartDepthwise(const Arguments& args, const StartFunction& start) const {
     DepthwiseParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
-    params.walk.src = args.src;
-    params.walk.filter = args.filter.data();
+    params.iterator.src = args.src;
+    params.iterator.filter = args.filter.data();
     FillOutput(args, &params.output);
     params.output.rows.run = PixelRun(params.output.rows.q, args.dst);
     return start({std::get<DepthwisePlan>(plan_.kernel).kernel, &params, plan_.grid()});
@@ -248,13 +248,13 @@ class Convolution {
     }
     // More would delay the source of kernels whose blocks cannot share a multiprocessor.
     constexpr std::int32_t kEarly = 2;
-    return StartDependent(args, (std::min)(kEarly, params.slices), &params, start);
+    return StartDependent(args, (std::min)(kEarly, params.k_tiles), &params, start);
   }
 
   template <class StartFunction>
-  absl::Status StartStrips(const Arguments& args, gemm::MakeTensorMap make,
-                           const StartFunction& start) const {
-    StripParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
+  absl::Status StartSlidingWindow(const Arguments& args, gemm::MakeTensorMap make,
+                                  const StartFunction& start) const {
+    SlidingWindowParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.a.src = args.src;
     if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
       if (absl::Status s =
@@ -263,7 +263,7 @@ class Convolution {
           !s.ok()) {
         return s;
       }
-      params.ring.engine_tiles = params.tiles;
+      params.ring.tma_tiles = params.tiles;
     }
     const auto address = reinterpret_cast<std::uintptr_t>(params.a.src) | params.a.widest;
     params.a.widest = static_cast<std::int32_t>(address & -address);
@@ -293,7 +293,7 @@ class Convolution {
     }
   }
 
-  // early: slices of filters that may be fetched before earlier kernels have ended.
+  // early: k tiles of filters that may be fetched before earlier kernels have ended.
   template <class Params, class StartFunction>
   absl::Status StartDependent(const Arguments& args, std::int32_t early, Params* params,
                               const StartFunction& start) const {
@@ -348,9 +348,9 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
   }
   const TensorExtents dst = Destination(problem(), args.prologue);
   constexpr bool kChoosesLoads = CheckedPolicy<PolicyT>::kNhwc;
-  // The copy engine wants whole blocks of NCxHWx<32>.
+  // TMA wants whole blocks of NCxHWx<32>.
   constexpr bool kBlocks =
-      CheckedPolicy<PolicyT>::kWgmma && !kChoosesLoads && !CheckedPolicy<PolicyT>::kStrips;
+      CheckedPolicy<PolicyT>::kWgmma && !kChoosesLoads && !CheckedPolicy<PolicyT>::kSlidingWindow;
   gemm::TensorArgument operands[5] = {
       {.field = "src",
        .address = args.src,

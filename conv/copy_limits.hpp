@@ -1,4 +1,4 @@
-// What the copy engine of sm_90 admits.
+// What TMA admits.
 #pragma once
 
 #include "weft/conv/problem.hpp"

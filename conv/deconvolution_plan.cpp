@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_checks.hpp"
 #include "weft/gemm/tile.hpp"
 
 namespace weft::conv {

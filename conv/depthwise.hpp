@@ -1,8 +1,8 @@
 // The kernel of depthwise convolutions.
 //
 // Each output channel sees one input channel, so nothing of the source or of a filter serves two
-// threads' products but the edges of their windows, and what a thread brings it uses itself: there is
-// no stage of shared memory, no slice of k and no pipeline (docs/decisions/0007). A thread reads the
+// threads' products but the edges of their windows, and what a thread loads it uses itself: there is
+// no stage of shared memory, no k tile and no pipeline (docs/decisions/0007). A thread reads the
 // input rows of its outputs one after the other, two of them ahead; the pixels that neighbours read
 // too come from the L1.
 #pragma once
@@ -94,17 +94,17 @@ struct DepthwiseKernel {
     constexpr int kTiles = kThreads / config.lanes;  // of a block, of the same channels
     const int lane = t.tid() % config.lanes;
     std::int32_t channels = 0;
-    const std::int32_t block = p.walk.channel_tiles.Divmod(t.block_x(), channels);
+    const std::int32_t block = p.iterator.channel_tiles.Divmod(t.block_x(), channels);
     const std::int32_t index = block * kTiles + t.tid() / config.lanes;
-    DepthwiseTile tile = p.walk.Tile(index, Window::kRows);
+    DepthwiseTile tile = p.iterator.Tile(index, Window::kRows);
     tile.k = (channels * config.lanes + lane) * 4;
-    const bool wanted = index < p.walk.tiles && tile.k < p.output.padded_k;
+    const bool wanted = index < p.iterator.tiles && tile.k < p.output.padded_k;
     if constexpr (kAsks) {
       DepthwiseTile first = tile;
       first.k = 0;
       const bool exist = wanted && channels * 32 < p.output.k &&
                          (kAllAsk || StartsAtOnce(t.block_x(), kMinBlocksPerSm));
-      typename Window::Ahead(p.walk, first, exist, lane).Ask(t, p.walk, channels);
+      typename Window::Ahead(p.iterator, first, exist, lane).Ask(t, p.iterator, channels);
     }
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
@@ -119,7 +119,7 @@ struct DepthwiseKernel {
     }
     Store store(t, p.output, tile);
     DepthwiseFilterZeros<Own> zeros(t, p.output, tile.k);
-    Window::Multiply(t, p.walk, tile, tile.k < p.output.k, zeros, acc,
+    Window::Multiply(t, p.iterator, tile, tile.k < p.output.k, zeros, acc,
                      [&](int row) { store.Row(t, row, acc); });
     store.Finish(t);
   }

@@ -57,19 +57,19 @@ Prediction PredictDepthwisePointwise(const DepthwisePointwisePlan& plan,
   constexpr double kStore = 56.0;   // ... for the epilogue of 16 x 8 outputs
   constexpr double kColumns = 310.0;  // ... for a warp's columns, once
   constexpr double kAlone = 1.2;  // clocks of an instruction of a warp that has no other beside it
-  constexpr double kFilter = 320.0;  // clocks that it waits for the filter of a slice
+  constexpr double kFilter = 320.0;  // clocks that it waits for the filter of a k tile
   const gemm::TileShape& warp = tile.config.warp;
-  // A cluster's blocks share slices and groups: that was not fitted.
-  const double split = tile.config.split, warps = split * tile.threads / 32.0;
-  const double rows = plan.work.output_rows, slices = plan.slices;
+  // A cluster's blocks share k tiles and groups: that was not fitted.
+  const double split = tile.config.cluster_split_k, warps = split * tile.threads / 32.0;
+  const double rows = plan.work.output_rows, k_tiles = plan.k_tiles;
   const double groups = gemm::CeilDiv(plan.padded_k, warp.n);  // of output channels
-  const double slice = Instructions(plan.work) + kWrite * rows;
-  const double products = rows * warp.n / 8.0;  // of a slice and a group
-  const double group = slices * kProduct * products + kStore * products + kColumns;
+  const double k_tile = Instructions(plan.work) + kWrite * rows;
+  const double products = rows * warp.n / 8.0;  // of a k tile and a group
+  const double group = k_tiles * kProduct * products + kStore * products + kColumns;
   // Of all warps of a multiprocessor, which has four that issue; and of the slowest of a block's.
-  const double together = per_sm / split * (slices * slice + groups * group) / 4.0;
-  const double alone = std::ceil(slices / warps) * slice * kAlone +
-                       std::ceil(groups / warps) * (group * kAlone + slices * kFilter);
+  const double together = per_sm / split * (k_tiles * k_tile + groups * group) / 4.0;
+  const double alone = std::ceil(k_tiles / warps) * k_tile * kAlone +
+                       std::ceil(groups / warps) * (group * kAlone + k_tiles * kFilter);
   const double compute =
       Overlapped({together, std::ceil(per_sm / result.blocks_per_sm) * alone}) / gpu.clock_mhz;
   const double memory = plan.counts.bytes / gpu.bytes_per_us;
@@ -84,7 +84,7 @@ Prediction PredictDepthwisePointwise(const DepthwisePointwisePlan& plan,
                                      const DepthwisePointwiseFacts& facts, const CpuFacts& cpu) {
   double per_thread = 0.0;
   Prediction result = SpreadOverCpu(plan.counts, facts.tile, cpu, &per_thread);
-  const double values = 16.0 * plan.work.output_rows * 32.0 * plan.slices;
+  const double values = 16.0 * plan.work.output_rows * 32.0 * plan.k_tiles;
   const double products = values * (4.0 * plan.work.packets + plan.padded_k);
   result.microseconds = per_thread * (0.16 * products + 300.0 * facts.tile.threads) * 1e-3;
   return result;

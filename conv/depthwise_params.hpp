@@ -41,7 +41,7 @@ struct DepthwiseRows : gemm::RowsTraits {
 };
 
 // Source, filter, and how threads divide the outputs.
-struct DepthwiseWalk {
+struct DepthwiseIteratorParams {
   const void* src = nullptr;
   const void* filter = nullptr;  // KRSx4x4
   std::int64_t image_bytes = 0, row_bytes = 0;
@@ -67,7 +67,7 @@ struct DepthwiseWalk {
 
 template <class PolicyT>
 struct DepthwiseParams {
-  DepthwiseWalk walk;
+  DepthwiseIteratorParams iterator;
   gemm::OutputParams<PolicyT, DepthwiseRows> output;
 };
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_checks.hpp"
 
 namespace weft::conv {
 namespace {
@@ -14,7 +14,7 @@ using gemm::kInt32Max;
 using internal::TooLarge;
 using internal::Wide;
 
-// The kernel of the problem's shape, or that of any, which also walks a flipped filter backwards.
+// The kernel of the problem's shape, or that of any, which also reads a flipped filter backwards.
 int KernelOf(const Problem& p) {
   const bool dilated = (p.r > 1 && p.dilation_h > 1) || (p.s > 1 && p.dilation_w > 1);
   if (dilated || p.mode == Mode::kConvolution) return 0;
@@ -28,9 +28,9 @@ int KernelOf(const Problem& p) {
   return 0;
 }
 
-void FillWalk(const Problem& p, const ConvFacts& f, DepthwiseWalk* walk) {
+void SetIterator(const Problem& p, const ConvFacts& f, DepthwiseIteratorParams* iterator) {
   const std::int64_t channels = RoundUp(p.c, f.source.interleave);
-  DepthwiseWalk& w = *walk;
+  DepthwiseIteratorParams& w = *iterator;
   w.image_bytes = channels * p.h * p.w;
   w.pixel_bytes = Int32(f.source.nhwc ? p.c : f.source.interleave);
   w.row_bytes = p.w * w.pixel_bytes;
@@ -39,7 +39,7 @@ void FillWalk(const Problem& p, const ConvFacts& f, DepthwiseWalk* walk) {
   w.q = Int32(p.q());
   w.stride_h = Int32(p.stride_h);
   w.stride_w = Int32(p.stride_w);
-  internal::FillTapWalk(p, walk);
+  internal::SetTaps(p, iterator);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const ConvFact
   }
   const std::int64_t pixel_bytes = f.source.nhwc ? p.c : f.source.interleave;
   if (pixel_bytes > kInt32Max) return TooLarge("c", p.c, kInt32Max, "split the channels");
-  FillWalk(p, f, &plan.walk);
+  SetIterator(p, f, &plan.iterator);
 
   const std::int64_t columns = gemm::CeilDiv(p.q(), kColumns);
   const std::int64_t row_tiles = gemm::CeilDiv(p.p(), std::int64_t{rows});
@@ -75,21 +75,21 @@ absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const ConvFact
   gemm::PlanCounts& counts = plan.counts;
   counts.tiles_m = gemm::CeilDiv(tiles, f.threads / lanes);
   counts.tiles_n = gemm::CeilDiv(words, lanes);
-  counts.slices = Int32(p.r * gemm::CeilDiv(p.s, std::int64_t{4}));
+  counts.k_tiles = Int32(p.r * gemm::CeilDiv(p.s, std::int64_t{4}));
   plan.work = {.source_rows = Int32((rows - 1) * p.stride_h + p.r),
                .output_rows = rows,
-               .packets = counts.slices};
+               .packets = counts.k_tiles};
   const Wide blocks = Wide{counts.tiles_m} * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "give config.threads or config.rows more");
   }
   counts.useful = static_cast<double>(p.n * p.p() * p.q()) * p.k /
                   (double(counts.blocks()) * f.threads * rows * kColumns * 4);
-  plan.walk.channel_tiles = gemm::FastDivmod(Int32(counts.tiles_n));
-  plan.walk.columns = gemm::FastDivmod(Int32(columns));
-  plan.walk.row_tiles = gemm::FastDivmod(Int32(row_tiles));
-  plan.walk.multiplier = gemm::FastDivmod(Int32(p.k / p.c));
-  plan.walk.tiles = Int32(tiles);
+  plan.iterator.channel_tiles = gemm::FastDivmod(Int32(counts.tiles_n));
+  plan.iterator.columns = gemm::FastDivmod(Int32(columns));
+  plan.iterator.row_tiles = gemm::FastDivmod(Int32(row_tiles));
+  plan.iterator.multiplier = gemm::FastDivmod(Int32(p.k / p.c));
+  plan.iterator.tiles = Int32(tiles);
   plan.rows.p = Int32(p.p());
   plan.rows.q = Int32(p.q());
   return plan;

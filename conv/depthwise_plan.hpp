@@ -19,7 +19,7 @@ struct DepthwiseWork {
 
 struct DepthwisePlan {
   int kernel = 0;  // of kDepthwiseShapes
-  DepthwiseWalk walk;
+  DepthwiseIteratorParams iterator;
   DepthwiseRows rows;
   gemm::PlanCounts counts;  // but for the bytes
   DepthwiseWork work;

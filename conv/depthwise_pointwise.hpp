@@ -90,13 +90,13 @@ template <class PolicyT>
     const DepthwisePointwisePlan& plan) {
   const Problem& depthwise = plan.problem.depthwise;
   DepthwisePointwiseParams<PolicyT> params;
-  params.walk = plan.walk;
+  params.iterator = plan.iterator;
   params.middle.k = gemm::Int32(depthwise.k);
   params.middle.padded_k = plan.padded_middle;
   params.middle.extents = depthwise.dst();
   params.middle.rows = plan.middle_rows;
-  params.slice_bytes = plan.slice_bytes;
-  params.slices = plan.slices;
+  params.k_tile_bytes = plan.k_tile_bytes;
+  params.k_tiles = plan.k_tiles;
   params.output.k = gemm::Int32(plan.pointwise.k);
   params.output.padded_k = plan.padded_k;
   params.output.extents = plan.pointwise.dst();
@@ -305,8 +305,8 @@ class DepthwisePointwise {
 
   DepthwisePointwiseParams<PolicyT> Params(const Arguments& args) const {
     DepthwisePointwiseParams<PolicyT> params = MakeFusedParams<PolicyT>(plan_);
-    params.walk.src = args.src;
-    params.walk.filter = args.depthwise.filter.data();
+    params.iterator.src = args.src;
+    params.iterator.filter = args.depthwise.filter.data();
     auto& middle = params.middle;
     gemm::FillOutput(args.depthwise, nullptr, &middle);
     if constexpr (FirstEpilogue::kSourceZeroPoint) {

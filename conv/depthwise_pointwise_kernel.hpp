@@ -44,11 +44,11 @@ struct PatchRows : DepthwiseRows {
 // What a DepthwisePointwiseKernel is launched with.
 template <class PolicyT>
 struct DepthwisePointwiseParams {
-  DepthwiseWalk walk;
+  DepthwiseIteratorParams iterator;
   gemm::OutputParams<DepthwiseHalf<PolicyT>, DepthwiseRows> middle;  // without a dst
   const std::uint8_t* filter = nullptr;  // of the 1x1 convolution, CxRSKx<32>
-  std::int64_t slice_bytes = 0;          // of it: 32 input channels
-  std::int32_t slices = 0;
+  std::int64_t k_tile_bytes = 0;         // of it: 32 input channels
+  std::int32_t k_tiles = 0;
   gemm::OutputParams<PointwiseHalf<PolicyT>, PatchRows> output;
 };
 
@@ -66,14 +66,14 @@ struct DepthwisePointwiseKernel {
 
   using Params = DepthwisePointwiseParams<PolicyT>;
   using Store = gemm::DirectStore<Second, decltype(Params::output), typename Mainloop::Map>;
-  // Slices of 32 channels, each as a stage of the mainloop's; a launch takes as many as it needs.
+  // K tiles of 32 channels, each as a stage of the mainloop's; a launch takes as many as it needs.
   struct SharedStorage {
     alignas(128) std::uint8_t middle[arch::kMaxSharedBytes];
   };
-  static constexpr int kSliceBytes = Mainloop::kBytesA;
+  static constexpr int kKTileBytes = Mainloop::kBytesA;
   static constexpr int kThreads = Mainloop::kThreads, kWarps = kThreads / 32;
-  static constexpr int kSplit = PolicyT::config.split;
-  static constexpr arch::Requires kRequires = {.min = kSplit > 1 ? 90 : 80};
+  static constexpr int kClusterSplit = PolicyT::config.split;
+  static constexpr arch::Requires kRequires = {.min = kClusterSplit > 1 ? 90 : 80};
   static constexpr bool kDependent = kDependentFused<PolicyT>;
 
   // Found by compiling: what does not spill. Both halves take registers; config.registers is for
@@ -88,7 +88,7 @@ struct DepthwisePointwiseKernel {
                        : kFilterZeros ? (kSmall               ? 128
                                          : Window::kRows <= 4 ? 168
                                                               : 208)
-                       : kSmall       ? (before_90 || kSplit > 1 ? 96 : 80)
+                       : kSmall       ? (before_90 || kClusterSplit > 1 ? 96 : 80)
                        : kMedium      ? 96
                                       : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
@@ -105,19 +105,19 @@ struct DepthwisePointwiseKernel {
   static constexpr int kMinBlocksPerSmBefore90 = Blocks(Registers(true));
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
-    if constexpr (kSplit > 1) t.ClusterArriveRelaxed();
+    if constexpr (kClusterSplit > 1) t.ClusterArriveRelaxed();
     const int number = t.lane() / 8, word = t.lane() % 8;
-    const Patch patch = PatchOf(t, p.walk, number);
-    const typename Window::Ahead ahead(p.walk, patch, patch.inside, word);
-    if (WarpOfCluster(t) < p.slices && StartsAtOnce(t.block_x(), kMinBlocksPerSm)) {
-      ahead.Ask(t, p.walk, WarpOfCluster(t));
+    const Patch patch = PatchOf(t, p.iterator, number);
+    const typename Window::Ahead ahead(p.iterator, patch, patch.inside, word);
+    if (WarpOfCluster(t) < p.k_tiles && StartsAtOnce(t.block_x(), kMinBlocksPerSm)) {
+      ahead.Ask(t, p.iterator, WarpOfCluster(t));
     }
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
       t.LetLaterGridsStart();  // behind the wait, as in gemm/kernel/multistage.hpp
     }
     // All blocks of the cluster have started: their shared memory may be written.
-    if constexpr (kSplit > 1) t.ClusterWait();
+    if constexpr (kClusterSplit > 1) t.ClusterWait();
     const std::uint32_t middle = t.SharedAddress(shared.middle);
     Convolve(t, p, patch, ahead, middle);
     Multiply(t, p, middle);
@@ -129,21 +129,23 @@ struct DepthwisePointwiseKernel {
   using LayoutA = typename Mainloop::LayoutA;
 
   // The block's place in its cluster, and a warp's among those of the cluster: neighbours are of different
-  // blocks, so that each block has its share of few slices and few columns.
+  // blocks, so that each block has its share of few k tiles and few columns.
   WEFT_DEVICE static int Rank(arch::Thread t) {
-    if constexpr (kSplit > 1) {
+    if constexpr (kClusterSplit > 1) {
       return t.cluster_rank();
     } else {
       return 0;
     }
   }
-  WEFT_DEVICE static int WarpOfCluster(arch::Thread t) { return t.warp() * kSplit + Rank(t); }
-  static constexpr int kClusterWarps = kWarps * kSplit;
+  WEFT_DEVICE static int WarpOfCluster(arch::Thread t) {
+    return t.warp() * kClusterSplit + Rank(t);
+  }
+  static constexpr int kClusterWarps = kWarps * kClusterSplit;
 
   // Patch i of the block.
-  WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseWalk& walk, int i) {
-    const std::int32_t index = t.block_x() / kSplit * kPatches + i;
-    return {walk.Tile(index, Window::kRows), index < walk.tiles};
+  WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseIteratorParams& iterator, int i) {
+    const std::int32_t index = t.block_x() / kClusterSplit * kPatches + i;
+    return {iterator.Tile(index, Window::kRows), index < iterator.tiles};
   }
 
   // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
@@ -151,17 +153,18 @@ struct DepthwisePointwiseKernel {
   WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, const Patch& patch,
                                    const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
-    // Whether it asks for the slices that follow the first. Threads of few rows have most of them on their way at
-    // once, those of clusters have few slices; these, 5x5 and zero points of filters leave no registers for it; of
-    // stride 2 it made things slower.
+    // Whether it asks for the k tiles that follow the first. Threads of few rows have most of them on their way at
+    // once, those of clusters have few k tiles; these, 5x5 and zero points of filters leave no registers for it;
+    // of stride 2 it made things slower.
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
-    constexpr bool kAsks = kSplit == 1 && kOf.r == 3 && kOf.stride == 1 && Window::kRows > 2 &&
-                           !First::Epilogue::kFilterZeroPoint;
+    constexpr bool kAsks = kClusterSplit == 1 && kOf.r == 3 && kOf.stride == 1 &&
+                           Window::kRows > 2 && !First::Epilogue::kFilterZeroPoint;
     WEFT_NO_UNROLL
-    for (int slice = WarpOfCluster(t); slice < p.slices; slice += kClusterWarps) {
-      if (kAsks && slice + kClusterWarps < p.slices) ahead.Ask(t, p.walk, slice + kClusterWarps);
+    for (int k_tile = WarpOfCluster(t); k_tile < p.k_tiles; k_tile += kClusterWarps) {
+      if (kAsks && k_tile + kClusterWarps < p.k_tiles)
+        ahead.Ask(t, p.iterator, k_tile + kClusterWarps);
       DepthwiseTile tile = patch;
-      tile.k = slice * 32 + word * 4;
+      tile.k = k_tile * 32 + word * 4;
       typename Math::Channels channels;
       Math::Load(t, p.middle, tile.k, p.middle.k, channels);
       typename Window::Accumulators acc;
@@ -174,15 +177,15 @@ struct DepthwisePointwiseKernel {
       // each half, are then 8 side by side of the filter's. Pixels 2 apart are 8 rows apart, whose
       // halves lie alike.
       const std::uint32_t at =
-          middle + static_cast<std::uint32_t>(slice * kSliceBytes + word / 2 * 4);
+          middle + static_cast<std::uint32_t>(k_tile * kKTileBytes + word / 2 * 4);
       Places to;
       WEFT_UNROLL
       for (int half = 0; half < 2; ++half) {
         const std::uint32_t own =
             at + static_cast<std::uint32_t>(LayoutA::Offset(half * kPatches + number, 0, word % 2));
         WEFT_UNROLL
-        for (int rank = 0; rank < kSplit; ++rank) {
-          if constexpr (kSplit > 1) {
+        for (int rank = 0; rank < kClusterSplit; ++rank) {
+          if constexpr (kClusterSplit > 1) {
             to.of[rank][half] = t.MapToRank(own, rank);
           } else {
             to.of[rank][half] = own;
@@ -198,13 +201,14 @@ struct DepthwisePointwiseKernel {
           WriteRow<true>(t, p, tile, patch.inside, channels, acc, row, to);
         }
       };
-      Window::Multiply(t, p.walk, tile, patch.inside && tile.k < p.middle.k, zeros, acc, finish);
+      Window::Multiply(t, p.iterator, tile, patch.inside && tile.k < p.middle.k, zeros, acc,
+                       finish);
     }
   }
 
   // Where a thread's pixels of either parity go, in each block of the cluster.
   struct Places {
-    std::uint32_t of[kSplit][2];
+    std::uint32_t of[kClusterSplit][2];
   };
 
   template <bool kShift>
@@ -233,8 +237,8 @@ struct DepthwisePointwiseKernel {
       memcpy(&bytes, outputs, sizeof(bytes));
       const auto further = static_cast<std::uint32_t>(i / 2 * (8 * 32));
       WEFT_UNROLL
-      for (int rank = 0; rank < kSplit; ++rank) {
-        if constexpr (kSplit > 1) {
+      for (int rank = 0; rank < kClusterSplit; ++rank) {
+        if constexpr (kClusterSplit > 1) {
           t.StoreRemote(to.of[rank][i % 2] + further, bytes);
         } else {
           t.StoreSharedAt(to.of[rank][i % 2] + further, bytes);
@@ -243,30 +247,30 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  // The filter values of a warp's columns that one lane multiplies, of one slice.
+  // The filter values of a warp's columns that one lane multiplies, of one k tile.
   struct Columns {
     gemm::Piece<8> of[Mainloop::kFragmentsN];
   };
-  // With few sums there are registers to bring the first of them before the barrier, and twice as
-  // many slices at once.
+  // With few sums there are registers to load the first of them before the barrier, and twice as
+  // many k tiles at once.
   static constexpr bool kEarly = Mainloop::kSums + 8 * Mainloop::kFragmentsN <= 48;
   static constexpr int kAhead = kEarly ? 4 : 2;
 
-  WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int slice,
+  WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int k_tile,
                                Columns& columns) {
     constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
     // Whether columns may reach past those of the filter, which has whole 32 of them.
     constexpr bool kPast = Mainloop::kWarpN > 32 || PolicyT::DstLayout::kChannelRun > 32;
     const int lane = t.lane();
     const std::uint8_t* const from =
-        p.filter + slice * p.slice_bytes + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
+        p.filter + k_tile * p.k_tile_bytes + (column + kChannel(lane / 4)) * 32 + lane % 4 * 8;
     WEFT_UNROLL
     for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
       const bool inside =
-          !kPast || (column + kChannel(lane / 4) + kChannel(8 * j)) * 32 < p.slice_bytes;
+          !kPast || (column + kChannel(lane / 4) + kChannel(8 * j)) * 32 < p.k_tile_bytes;
       columns.of[j] = LoadDepthwise<First>(
           t, reinterpret_cast<const gemm::Piece<8>*>(from + kChannel(8 * j) * 32),
-          slice < p.slices && inside);
+          k_tile < p.k_tiles && inside);
     }
   }
 
@@ -280,12 +284,12 @@ struct DepthwisePointwiseKernel {
       for (int i = 0; i < kAhead; ++i) Load(t, p, column, i, columns[i]);
     };
     if (kEarly && column < p.output.padded_k) start();
-    if constexpr (kSplit > 1) {
+    if constexpr (kClusterSplit > 1) {
       t.ClusterSync();
     } else {
       t.SyncThreads();
     }
-    Patch patch = PatchOf(t, p.walk, lane / 4 % kPatches);
+    Patch patch = PatchOf(t, p.iterator, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
     patch.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
     const typename Mainloop::ReaderA a(t, middle);
@@ -301,12 +305,12 @@ struct DepthwisePointwiseKernel {
       started = false;
       typename Mainloop::Accumulators acc = {};
       WEFT_NO_UNROLL
-      for (int slice = 0; slice < p.slices; slice += kAhead) {
+      for (int k_tile = 0; k_tile < p.k_tiles; k_tile += kAhead) {
         WEFT_UNROLL
         for (int i = 0; i < kAhead; ++i) {
-          if (slice + i >= p.slices) break;
-          MultiplySlice(t, a, slice + i, columns[i], acc);
-          Load(t, p, column, slice + i + kAhead, columns[i]);
+          if (k_tile + i >= p.k_tiles) break;
+          MultiplyKTile(t, a, k_tile + i, columns[i], acc);
+          Load(t, p, column, k_tile + i + kAhead, columns[i]);
         }
       }
       Store::Run(t, p.output, patch, -Mainloop::Map::Pixel(t, 0), first, acc);
@@ -352,13 +356,13 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  WEFT_DEVICE static void MultiplySlice(arch::Thread t, const typename Mainloop::ReaderA& a,
-                                        int slice, const Columns& columns,
+  WEFT_DEVICE static void MultiplyKTile(arch::Thread t, const typename Mainloop::ReaderA& a,
+                                        int k_tile, const Columns& columns,
                                         typename Mainloop::Accumulators& acc) {
     WEFT_UNROLL
     for (int i = 0; i < Mainloop::kFragmentsM; ++i) {
       std::uint32_t rows[4];
-      a.Load(t, static_cast<std::uint32_t>(slice * kSliceBytes), 0, i, rows);
+      a.Load(t, static_cast<std::uint32_t>(k_tile * kKTileBytes), 0, i, rows);
       WEFT_UNROLL
       for (int j = 0; j < Mainloop::kFragmentsN; ++j) {
         Mainloop::Tiled::Atom::Multiply(t, acc[i * Mainloop::kFragmentsN + j], rows,

@@ -62,15 +62,15 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   plan.pointwise = pointwise;
   plan.kernel = own->kernel;
   plan.rows = kDepthwiseShapes[own->kernel].Rows(facts.config.rows);
-  plan.walk = own->walk;
+  plan.iterator = own->iterator;
   plan.middle_rows = own->rows;
   // A warp of the depthwise half has a block's patches.
   plan.blocks = Int32(own->counts.tiles_m * facts.config.split);
-  plan.slices = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
-  plan.slice_bytes = std::int64_t{std::get<MultistagePlan>(second->kernel).filter.padded_k} * 32;
+  plan.k_tiles = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
+  plan.k_tile_bytes = std::int64_t{std::get<MultistagePlan>(second->kernel).filter.padded_k} * 32;
   plan.padded_k = second->padded_k;
   plan.padded_middle = first->padded_k;
-  const std::int64_t shared = std::int64_t{plan.slices} * 32 * plan.pixels();
+  const std::int64_t shared = std::int64_t{plan.k_tiles} * 32 * plan.pixels();
   if (shared > arch::kMaxSharedBytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "conv: k=", depthwise.k, " channels of the ", plan.pixels(), " pixels of a block are ",
@@ -84,7 +84,7 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   counts = own->counts;
   counts.tiles_m = plan.blocks, counts.tiles_n = 1;
   counts.useful = static_cast<double>(depthwise.n * depthwise.p() * depthwise.q()) * depthwise.k /
-                  (double(own->counts.tiles_m) * plan.pixels() * plan.slices * 32);
+                  (double(own->counts.tiles_m) * plan.pixels() * plan.k_tiles * 32);
   const double between = double(depthwise.n) * plan.padded_middle * depthwise.p() * depthwise.q();
   counts.bytes = first->counts.bytes + second->counts.bytes - 2.0 * between;
   plan.work = own->work;

@@ -30,11 +30,11 @@ struct DepthwisePointwisePlan {
   Problem pointwise;  // its
   int kernel = 0;     // of kDepthwiseShapes
   int rows = 0;       // of a thread
-  DepthwiseWalk walk;
+  DepthwiseIteratorParams iterator;
   DepthwiseRows middle_rows;
   std::int32_t blocks = 0;         // config.split to each 4 patches
-  std::int32_t slices = 0;         // of 32 channels between the two
-  std::int64_t slice_bytes = 0;    // of the 1x1 filter
+  std::int32_t k_tiles = 0;        // of 32 channels between the two
+  std::int64_t k_tile_bytes = 0;   // of the 1x1 filter
   std::int32_t padded_k = 0;       // output channels with those that fill the last dst block
   std::int32_t padded_middle = 0;  // channels between the two, likewise
   std::int32_t shared_bytes = 0;

@@ -28,8 +28,8 @@ namespace weft::conv {
 // first divide the channels, 32 to each at a time, then the output channels, warp_n to each at a
 // time: counts that divide both keep all of them busy.
 //
-// With `split` > 1 that many blocks, a cluster of sm_90, share the patches: each convolves every split-th slice
-// of channels, writes the bytes to all of them, and multiplies every split-th group of output channels.
+// With `split` > 1 that many blocks, a cluster of sm_90, share the patches: each convolves every split-th k
+// tile of channels, writes the bytes to all of them, and multiplies every split-th group of output channels.
 // That is for few patches of many channels, which leave multiprocessors without a block.
 //
 // A block keeps 16 rows bytes of each channel in shared memory, and its sums take rows * warp_n / 2
@@ -62,7 +62,7 @@ struct DepthwisePointwiseConfig {
             .instruction = {16, 8, 32},
             .stages = 1,
             .alignment = alignment,
-            .split = split,
+            .cluster_split_k = split,
             .other = kName};
   }
 };

@@ -54,7 +54,7 @@ constexpr bool StartsAtOnce(int block, int blocks_per_sm) {
 // Which channels of the source a thread's four see.
 class DepthwisePlace {
  public:
-  WEFT_DEVICE DepthwisePlace(const DepthwiseWalk& p, const DepthwiseTile& tile)
+  WEFT_DEVICE DepthwisePlace(const DepthwiseIteratorParams& p, const DepthwiseTile& tile)
       : word_(tile.k / 4), raw_{0, 1, 2, 3}, pair_{0x5140, 0x7362} {
     if (p.multiplier.divisor() == 1) return;  // nothing to divide
     std::int32_t first = 0;
@@ -72,7 +72,7 @@ class DepthwisePlace {
 
   // Of image n: where the source's word of 4 channels begins.
   template <class Src>
-  WEFT_DEVICE std::uintptr_t Address(const DepthwiseWalk& p, std::int32_t n) const {
+  WEFT_DEVICE std::uintptr_t Address(const DepthwiseIteratorParams& p, std::int32_t n) const {
     constexpr int kWords = Src::kChannelRun / 4;  // of a pixel; 0: all
     std::int64_t offset = n * p.image_bytes;
     if constexpr (kWords == 0) {
@@ -113,7 +113,7 @@ class DepthwiseWindow {
   // acc += the products of the thread's outputs, less their filters' zero points. finish(i) is called
   // when those of row i are done.
   template <class Finish>
-  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
+  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseIteratorParams& p,
                                    const DepthwiseTile& tile, bool channels_inside,
                                    DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
                                    const Finish& finish) {
@@ -169,11 +169,11 @@ class DepthwiseWindow {
     std::uint32_t word[kShifts][kWords][4];
   };
 
-  // Brings the pixels of an input row, zeros outside the image.
+  // Loads the pixels of an input row, zeros outside the image.
   class Reader {
    public:
     // From the first row of the tile's windows on, or one further down.
-    WEFT_DEVICE Reader(const DepthwiseWalk& p, const DepthwisePlace& place,
+    WEFT_DEVICE Reader(const DepthwiseIteratorParams& p, const DepthwisePlace& place,
                        const DepthwiseTile& tile, bool channels_inside, int row = 0)
         : p_(p),
           pixel_bytes_(Src::kChannelRun > 0 ? Src::kChannelRun : p.pixel_bytes),
@@ -211,7 +211,7 @@ class DepthwiseWindow {
     }
 
    private:
-    const DepthwiseWalk& p_;
+    const DepthwiseIteratorParams& p_;
     std::int32_t pixel_bytes_, top_, left_;
     std::uint32_t columns_;  // that are inside the image, of a row that is
     std::uintptr_t at_;
@@ -226,16 +226,17 @@ class DepthwiseWindow {
 
    public:
     // tile: of channel 0.
-    WEFT_DEVICE Ahead(const DepthwiseWalk& p, const DepthwiseTile& tile, bool inside, int number)
+    WEFT_DEVICE Ahead(const DepthwiseIteratorParams& p, const DepthwiseTile& tile, bool inside,
+                      int number)
         : reader_(p, DepthwisePlace(p, tile), tile,
                   kAsks && inside && number < kInRows && p.multiplier.divisor() == 1, number) {}
-    // Channels 32 slice to 32 slice + 31, which there are.
-    WEFT_DEVICE void Ask(arch::Thread t, const DepthwiseWalk& p, int slice) const {
+    // Channels 32 k_tile to 32 k_tile + 31, which there are.
+    WEFT_DEVICE void Ask(arch::Thread t, const DepthwiseIteratorParams& p, int k_tile) const {
       if constexpr (kAsks) {
-        constexpr int kSlices = Src::kChannelRun / 32;  // side by side; 0: all
+        constexpr int kKTiles = Src::kChannelRun / 32;  // side by side; 0: all
         const std::int64_t offset =
-            kSlices == 0 ? std::int64_t{slice} * 32
-                         : slice / kSlices * p.block_bytes + slice % kSlices * std::int64_t{32};
+            kKTiles == 0 ? std::int64_t{k_tile} * 32
+                         : k_tile / kKTiles * p.block_bytes + k_tile % kKTiles * std::int64_t{32};
         reader_.template Prefetch<kColumns * kStride>(t, static_cast<std::uintptr_t>(offset));
       }
     }
@@ -350,7 +351,7 @@ class DepthwiseWindow<PolicyT, 0> {
   using Accumulators = std::int32_t[kColumns][4];
 
   template <class Finish>
-  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseWalk& p,
+  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseIteratorParams& p,
                                    const DepthwiseTile& tile, bool channels_inside,
                                    DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
                                    const Finish& finish) {

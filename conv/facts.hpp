@@ -45,7 +45,7 @@ struct ConvFacts : gemm::TileFacts {
   bool depthwise = false;
   std::int64_t largest_product = 128 * 128;  // of two values, in magnitude
 
-  constexpr int channels() const { return config.threadblock.n / config.stack; }  // of a tile
+  constexpr int channels() const { return config.threadblock.n / config.packed_rows; }  // of a tile
 };
 
 }  // namespace weft::conv

@@ -15,7 +15,7 @@ GatherPlan MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   plan.source = MakeIm2col(p, f);
   plan.filter = MakeFilter(p, f);
   plan.rows = (f.prologue.depends.image ? 1 : p.n) * p.p() * p.q();
-  plan.slices = Int32(CeilDiv(units, std::int64_t{gemm::kGatherUnits}));
+  plan.k_tiles = Int32(CeilDiv(units, std::int64_t{gemm::kGatherUnits}));
 
   gemm::MbarRingParams& ring = plan.ring;
   ring.b_offset = Int32(tile.m * kRow);
@@ -29,7 +29,7 @@ GatherPlan MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   steps.SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m * kRow / 16));
   steps.b_block = 64 * kRow / 16;
   steps.steps = Int32(kRow / kStep);
-  steps.last_steps = Int32(CeilDiv(units - (plan.slices - 1) * gemm::kGatherUnits, kStepUnits));
+  steps.last_steps = Int32(CeilDiv(units - (plan.k_tiles - 1) * gemm::kGatherUnits, kStepUnits));
   for (std::uint32_t i = 0; i < kRow / kStep; ++i)
     steps.step_a[i] = steps.step_b[i] = i * kStep / 16;
 

@@ -19,7 +19,7 @@ template <class PolicyT>
 struct GatherParams {
   // What all threads read first, as in WgmmaParams.
   gemm::MbarRingParams ring;
-  std::int32_t slices = 0;
+  std::int32_t k_tiles = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;
   typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
@@ -31,9 +31,10 @@ struct GatherParams {
 
 inline namespace WEFT_BACKEND {
 
-// Pieces of `slice` that an operand of `units` pieces of k has, rounded up to what a product reads (32 bytes).
-WEFT_DEVICE int GatherUnitsOf(int units, int slice) {
-  const int left = (units - slice * gemm::kGatherUnits + 3) & ~3;
+// Pieces of `k_tile` that an operand of `units` pieces of k has, rounded up to what a product reads (32
+// bytes).
+WEFT_DEVICE int GatherUnitsOf(int units, int k_tile) {
+  const int left = (units - k_tile * gemm::kGatherUnits + 3) & ~3;
   return left < gemm::kGatherUnits ? left : gemm::kGatherUnits;
 }
 
@@ -47,12 +48,12 @@ class GatheredSource : public gemm::OperandTraits {
     return {at.unit, at.h, at.w};
   }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int slice, const gemm::GatheredRow* rows,
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int k_tile, const gemm::GatheredRow* rows,
                         int thread) const {
-    const int units = GatherUnitsOf(p_.units, slice);
+    const int units = GatherUnitsOf(p_.units, k_tile);
     const gemm::GatherShare share(thread, units);
     if (share.unit >= units) return;
-    const std::int32_t unit = slice * gemm::kGatherUnits + share.unit;
+    const std::int32_t unit = k_tile * gemm::kGatherUnits + share.unit;
     std::int32_t c = 0, s = 0;
     const std::int32_t tap = p_.channels.Divmod(unit, c);
     const std::int32_t r = p_.tap_columns.Divmod(tap, s);
@@ -84,12 +85,12 @@ class GatheredFilter : public gemm::OperandTraits {
   WEFT_DEVICE GatheredFilter(const FilterParams& p, const Tile& tile)
       : p_(p), filter_(static_cast<const std::uint8_t*>(p.Data(tile))), k_(tile.n * Mma::kBlockN) {}
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int slice, const gemm::GatheredRow*,
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int k_tile, const gemm::GatheredRow*,
                         int thread) const {
-    const int units = GatherUnitsOf(p_.units, slice);
+    const int units = GatherUnitsOf(p_.units, k_tile);
     const gemm::GatherShare share(thread, units);
     if (share.unit >= units) return;
-    const std::int32_t unit = slice * gemm::kGatherUnits + share.unit;
+    const std::int32_t unit = k_tile * gemm::kGatherUnits + share.unit;
     // Rows of channels that the filter does not have stay as they are: nobody stores their products.
     const std::int32_t rows = p_.padded_k - k_ < Mma::kBlockN ? p_.padded_k - k_ : Mma::kBlockN;
     const int bytes = unit < p_.units ? 8 : 0;

@@ -7,11 +7,11 @@
 
 #include "weft/conv/converted_source.hpp"
 #include "weft/conv/policy.hpp"
-#include "weft/conv/source_walks.hpp"
+#include "weft/conv/source_iterators.hpp"
 
 namespace weft::conv {
 
-// The kernels of an operator: how the source is walked.
+// The kernels of an operator: which iterator reads the source.
 enum class SourceKind {
   kPointwise,  // R = S = 1 without padding: a matrix, or several
   kTaps,       // at most TapParams::kTableTaps taps: NCxHWx<32> through mma_sm80
@@ -44,7 +44,7 @@ struct KernelParams {
   ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<PolicyT>> a;
   FilterParams b;
   gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>> output;
-  std::int32_t slices = 0;
+  std::int32_t k_tiles = 0;
 };
 
 }  // namespace weft::conv

@@ -3,12 +3,12 @@
 
 #include <type_traits>
 
-#include "weft/conv/copied_operands.hpp"
 #include "weft/conv/depthwise.hpp"
 #include "weft/conv/gathered_operands.hpp"
 #include "weft/conv/kernel_params.hpp"
-#include "weft/conv/padding_fill.hpp"
-#include "weft/conv/strip_operands.hpp"
+#include "weft/conv/padding_transform.hpp"
+#include "weft/conv/sliding_window_operands.hpp"
+#include "weft/conv/tma_operands.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/int4_operand.hpp"
 #include "weft/gemm/kernel/kernel.hpp"
@@ -21,23 +21,23 @@
 
 namespace weft::conv {
 
-// Packed filters as a source of gemm::AffineWalk. Format: a CheckedPolicy. kAlong: KRSC, rows along
-// which (r, s, c) runs; if not, CxRSKx<x>.
+// Packed filters as a source of gemm::AffineIterator. Format: a CheckedPolicy. kKMajor: KRSC, rows
+// along which (r, s, c) runs; if not, CxRSKx<x>.
 template <class Format>
 struct FilterSource {
   using Params = FilterParams;
-  static constexpr bool kAlong = Format::kNhwc, kWhole = true, kRegular = true;
+  static constexpr bool kKMajor = Format::kNhwc, kWhole = true, kRegular = true;
   static constexpr int kUnitBytes = Format::kUnitChannels * Format::kFilterBits / 8;
   static constexpr std::int64_t RowBytes(const Params& p) {
-    return kAlong ? p.row_bytes : kUnitBytes;
+    return kKMajor ? p.row_bytes : kUnitBytes;
   }
   static constexpr std::int64_t StepBytes(const Params& p) {
     return static_cast<std::int64_t>(p.padded_k) * kUnitBytes;
   }
   static constexpr std::int32_t End(const Params& p) {
     // Rows of int4 end with whole blocks.
-    if (kAlong && Format::kInt4) return static_cast<std::int32_t>(p.row_bytes);
-    return p.units * (kAlong ? kUnitBytes : 1);
+    if (kKMajor && Format::kInt4) return static_cast<std::int32_t>(p.row_bytes);
+    return p.units * (kKMajor ? kUnitBytes : 1);
   }
   static constexpr std::int32_t First(const Params&) { return 0; }
   template <class Tile>
@@ -54,34 +54,34 @@ inline namespace WEFT_BACKEND {
 
 // Source pixels, in pieces as Shape wants them.
 template <class Shape, class Format, SourceKind kind>
-using SourceWalk =
+using SourceIterator =
     std::conditional_t<kind == SourceKind::kPointwise,
-                       gemm::AffineWalk<Shape, PointwiseSource<Format>>,
-                       std::conditional_t<kind == SourceKind::kTaps, TapWalk<Shape, Format>,
-                                          Im2colWalk<Shape, Format>>>;
+                       gemm::AffineIterator<Shape, PointwiseSource<Format>>,
+                       std::conditional_t<kind == SourceKind::kTaps, TapIterator<Shape, Format>,
+                                          Im2colIterator<Shape, Format>>>;
 
 // As they are, or changed on their way.
 template <class Shape, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
 struct SourceOperand {
   using Checked = CheckedPolicy<PolicyT>;
-  using Walk = SourceWalk<ShapeInMemory<Shape, Checked::kSrcBits>, Checked, kind>;
-  using type = ConvertedOperand<Shape, Walk, PolicyT>;
+  using Iterator = SourceIterator<ShapeInMemory<Shape, Checked::kSrcBits>, Checked, kind>;
+  using type = ConvertedOperand<Shape, Iterator, PolicyT>;
 };
 template <class Shape, class PolicyT, SourceKind kind>
 struct SourceOperand<Shape, PolicyT, kind, false> {
-  using type = gemm::GatherOperand<Shape, SourceWalk<Shape, CheckedPolicy<PolicyT>, kind>>;
+  using type = gemm::GatherOperand<Shape, SourceIterator<Shape, CheckedPolicy<PolicyT>, kind>>;
 };
 
 // Filters: the pieces of FilterLayout as Mma wants them.
 template <class Mma, class PolicyT, class Source, class Format = typename PolicyT::FilterLayout>
 struct FilterOperand {
   static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
-  using Shape = typename Mma::template Along < typename Mma::ColumnsOfB, kPiece<16 ? kPiece : 16>;
+  using Shape = typename Mma::template KMajor < typename Mma::ColumnsOfB, kPiece<16 ? kPiece : 16>;
   using type = gemm::AffineOperand<Shape, Source>;
 };
 template <class Mma, class PolicyT, class Source>
 struct FilterOperand<Mma, PolicyT, Source, CxRSKx<4>> {
-  using Shape = typename Mma::template Across<typename Mma::ColumnsOfB, 16>;
+  using Shape = typename Mma::template MnMajor<typename Mma::ColumnsOfB, 16>;
   using type = gemm::AffineOperand<Shape, Source>;
 };
 template <class Mma, class PolicyT, class Source>
@@ -89,10 +89,10 @@ struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
     : FilterOperand<Mma, PolicyT, Source, CxRSKx<32>> {};  // as bytes, of two
 template <class Mma, class PolicyT, class Source, class Format>
 struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
-  using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kAlong>;
-  using Walk = gemm::AffineWalk<Shape, Source>;
-  using type = std::conditional_t<Shape::kCells == 2, gemm::Int4Operand<Shape, Walk>,
-                                  gemm::GatherOperand<Shape, Walk>>;
+  using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kKMajor>;
+  using Iterator = gemm::AffineIterator<Shape, Source>;
+  using type = std::conditional_t<Shape::kCells == 2, gemm::Int4Operand<Shape, Iterator>,
+                                  gemm::GatherOperand<Shape, Iterator>>;
 };
 
 // The mainloop that a policy's config means.
@@ -115,13 +115,13 @@ struct Parts : gemm::PartsTraits {
   using Mainloop = MainloopFor<PolicyT>;
   using Pipeline = typename Mainloop::Pipeline;
 
-  using SourceShape = typename Mainloop::template Along<gemm::RowsOfA, Checked::kSrcPiece>;
+  using SourceShape = typename Mainloop::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
   using OperandA = typename SourceOperand<SourceShape, PolicyT, kind>::type;
   using OperandB = typename FilterOperand<Mainloop, PolicyT, FilterSource<Checked>>::type;
   using Stored = gemm::WithDependentLaunch<PolicyT, Pipeline, OperandA, OperandB>;
   using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;
 
-  // What a walk keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
+  // What an iterator keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
   // more before sm_90.
   static constexpr bool kResidual = PolicyT::Epilogue::kHasResidual &&
                                     PolicyT::config.registers == 0 &&
@@ -144,39 +144,39 @@ struct Parts : gemm::PartsTraits {
 template <class PolicyT>
 struct WgmmaParts : gemm::PartsTraits {
   using Checked = CheckedPolicy<PolicyT>;
-  static constexpr bool kStrips = Checked::kStrips, kGathers = Checked::kGathers;
+  static constexpr bool kSlidingWindow = Checked::kSlidingWindow, kGathers = Checked::kGathers;
   using Params =
-      std::conditional_t<kStrips, StripParams<PolicyT>,
+      std::conditional_t<kSlidingWindow, SlidingWindowParams<PolicyT>,
                          std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   using Tile = BatchTile<typename PolicyT::Prologue>;
   struct Spec : gemm::WgmmaSpec {
     static constexpr arch::WgmmaType kType =
         Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
-    static constexpr gemm::ColumnOrder kOrder = kStrips ? gemm::ColumnOrder::kPaired
+    static constexpr gemm::ColumnOrder kOrder = kSlidingWindow ? gemm::ColumnOrder::kPaired
                                                 : Checked::kNhwc || Checked::kInt4
                                                     ? gemm::ColumnOrder::kPlain
                                                     : gemm::ColumnOrder::kPermuted;
-    static constexpr bool kResident = kStrips;
+    static constexpr bool kResident = kSlidingWindow;
     static constexpr bool kGathers = Checked::kGathers;
-    static constexpr bool kFills = !kStrips && !kGathers && kFillsPadding<PolicyT>;
-    static constexpr bool kStacks = !kStrips && !kGathers && !Checked::kInt4;
-    using HeldColumns = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
+    static constexpr bool kTransforms = !kSlidingWindow && !kGathers && kFillsPadding<PolicyT>;
+    static constexpr bool kMayPackRows = !kSlidingWindow && !kGathers && !Checked::kInt4;
+    using RegisterFragments = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
   // Whatever the problem, the plan finds room for two stages of the widest chunk.
   static constexpr int kWidest = Checked::kNhwc ? 128 : 32;
-  static_assert(kStrips ||
+  static_assert(kSlidingWindow ||
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
-  using OperandA = std::conditional_t<kStrips, StripSource<Mainloop, Tile>,
-                                      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>,
-                                                         CopiedSource<PolicyT, Mainloop>>>;
-  using OperandB = std::conditional_t<kStrips, ResidentFilter<Mainloop>,
-                                      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>,
-                                                         CopiedFilter<PolicyT, Mainloop>>>;
-  using Filler = PaddingFill<PolicyT, Mainloop>;  // if Spec::kFills
+  using OperandA = std::conditional_t<
+      kSlidingWindow, SlidingWindowOperand<Mainloop, Tile>,
+      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>, TmaSource<PolicyT, Mainloop>>>;
+  using OperandB = std::conditional_t<
+      kSlidingWindow, ResidentFilter<Mainloop>,
+      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>, TmaFilter<PolicyT, Mainloop>>>;
+  using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;

@@ -17,7 +17,7 @@ template <class PolicyT, class Checked = CheckedPolicy<PolicyT>>
 using KernelPlan = std::conditional_t<
     Checked::kDepthwise, DepthwisePlan,
     std::conditional_t<
-        Checked::kStrips, StripPlan,
+        Checked::kSlidingWindow, StripPlan,
         std::conditional_t<Checked::kGathers, GatherPlan,
                            std::conditional_t<Checked::kWgmma, TmaPlan, MultistagePlan>>>>;
 
@@ -96,18 +96,18 @@ template <SourceKind, class Params>
 [[gnu::visibility("hidden")]] void FillOperands(const TmaPlan& plan, Params* params) {
   static_cast<SourceCopies&>(params->a) = plan.source;
   static_cast<FilterCopies&>(params->b) = plan.filter;
-  static_cast<WalkMap&>(params->output.rows) = plan.source.rows;
-  if constexpr (std::is_base_of_v<StackedWalk,
+  static_cast<Im2colPixelMap&>(params->output.rows) = plan.source.rows;
+  if constexpr (std::is_base_of_v<PackedRowsPixelMap,
                                   std::remove_cvref_t<decltype(params->output.rows)>>) {
     params->output.rows.last_first = plan.last_first;
   }
 }
 template <SourceKind, class Params>
 [[gnu::visibility("hidden")]] void FillOperands(const StripPlan& plan, Params* params) {
-  static_cast<SourceStrips&>(params->a) = plan.source;
+  static_cast<SlidingWindowSource&>(params->a) = plan.source;
   static_cast<FilterParams&>(params->b) = plan.filter;
   static_cast<FilterChunks&>(params->b) = plan.filter_chunks;
-  static_cast<StripRows&>(params->output.rows) = plan.source.rows;
+  static_cast<SlidingWindowRows&>(params->output.rows) = plan.source.rows;
 }
 template <SourceKind, class Params>
 [[gnu::visibility("hidden")]] void FillOperands(const GatherPlan& plan, Params* params) {
@@ -127,11 +127,11 @@ template <class PolicyT, SourceKind kind = SourceKind::kIm2col>
   internal::FillOutput<PolicyT>(plan, prologue, &params.output);
   const auto& own = std::get<KernelPlan<PolicyT>>(plan.kernel);
   if constexpr (CheckedPolicy<PolicyT>::kDepthwise) {
-    params.walk = own.walk;
+    params.iterator = own.iterator;
     params.output.rows = own.rows;
   } else {
     internal::FillSchedule(plan, prologue, &params.schedule);
-    params.slices = plan.counts.slices;
+    params.k_tiles = plan.counts.k_tiles;
     internal::FillOperands<kind>(own, &params);
     if constexpr (kPerPhase<Prologue>) params.output.rows.phase = prologue;
     if constexpr (kConvertsSource<PolicyT>) {

@@ -1,7 +1,7 @@
 // MixKernel: filters mixed from experts, one for each image, for conv::CondConv.
 //
 // A packed filter's elements are where they are whatever the filter, so mixing is elementwise: a
-// thread brings the same few bytes of every expert, makes floats of them once, and goes through the
+// thread loads the same few bytes of every expert, makes floats of them once, and goes through the
 // images. The bank is read once for all of a block's images; what takes time is writing a filter
 // for each of them, and one fma for each expert and byte of it.
 #pragma once
@@ -40,7 +40,7 @@ struct MixParams {
   // input channels side by side, and surplus output channels, which have no scale.
   gemm::FastDivmod channel_words, channels;
   gemm::FastDivmod vector_blocks;
-  bool early = false;  // the experts are brought before earlier kernels of the stream have ended
+  bool early = false;  // the experts are loaded before earlier kernels of the stream have ended
 };
 
 inline namespace WEFT_BACKEND {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_checks.hpp"
 
 namespace weft::conv {
 namespace {
@@ -20,7 +20,7 @@ struct Units {
   std::int64_t all = 0;         // of all channels of a pixel
   std::int64_t of_group = 0;    // of a group's
   std::int64_t of_product = 0;  // of k
-  std::int64_t of_slice = 0;    // of a k tile
+  std::int64_t of_k_tile = 0;   // of a k tile
 };
 Units UnitsOf(const Problem& p, const ConvFacts& f) {
   const std::int64_t x = f.source.unit_channels;
@@ -29,7 +29,7 @@ Units UnitsOf(const Problem& p, const ConvFacts& f) {
   u.all = gemm::CeilDiv(p.c, x * u.of_block) * u.of_block;
   u.of_group = gemm::CeilDiv(p.c / p.groups, x);
   u.of_product = u.of_group * p.r * p.s;
-  u.of_slice = f.config.threadblock.k / f.source.unit_bytes;
+  u.of_k_tile = f.config.threadblock.k / f.source.unit_bytes;
   return u;
 }
 
@@ -77,9 +77,9 @@ bool IsPointwise(const Problem& p, const ConvFacts& f) {
 absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
   const Units u = UnitsOf(p, f);
   const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  // An im2col walk indexes within one image, with a tile's overshoot and the padding's reach, and
-  // steps a tap or two past the last before it turns to the next row of taps or channel block.
-  const std::int64_t overshoot = (f.config.stages + 1) * u.of_slice / taps + 2;
+  // An im2col traversal indexes within one image, with a tile's overshoot and the padding's reach,
+  // and steps a tap or two past the last before it turns to the next row of taps or channel block.
+  const std::int64_t overshoot = (f.config.stages + 1) * u.of_k_tile / taps + 2;
   const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
                             (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
   const Wide reach = f.source.nhwc ? padded_plane * (u.all + overshoot)
@@ -122,7 +122,7 @@ Im2colParams MakeIm2col(const Problem& p, const ConvFacts& f) {
   a.plane = Int32(plane);
   a.stride_h = Int32(p.stride_h);
   a.stride_w = Int32(p.stride_w);
-  internal::FillTapWalk(p, &a);
+  internal::SetTaps(p, &a);
   a.taps = gemm::FastDivmod(Int32(p.r * p.s));
   a.tap_columns = gemm::FastDivmod(Int32(p.s));
   a.channels = gemm::FastDivmod(Int32(u.of_group));
@@ -145,7 +145,7 @@ MultistagePlan MakeMultistagePlan(const Problem& p, const ConvFacts& f) {
   MultistagePlan plan;
   plan.pixels = MakePixelMap(p, f);
   plan.filter = MakeFilter(p, f);
-  plan.slices = Int32(gemm::CeilDiv(u.of_product, u.of_slice));
+  plan.k_tiles = Int32(gemm::CeilDiv(u.of_product, u.of_k_tile));
   const Im2colParams im2col = MakeIm2col(p, f);
   if (IsPointwise(p, f)) {
     plan.source = static_cast<const SourceParams&>(im2col);

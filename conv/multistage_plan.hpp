@@ -18,7 +18,7 @@ struct MultistagePlan {
   std::variant<SourceParams, TapParams, Im2colParams> source;
   FilterParams filter;
   PixelMap pixels;
-  std::int32_t slices = 0;
+  std::int32_t k_tiles = 0;
 
   SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
 };

@@ -79,7 +79,7 @@ absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
                      "take; use an MmaSm80Config"));
   }
   if (!f.source.nhwc && f.source.interleave == 4) {
-    absl::StatusOr<StripPlan> strips = MakeStripPlan(p, f);
+    absl::StatusOr<StripPlan> strips = MakeSlidingWindowPlan(p, f);
     if (!strips.ok()) return strips.status();
     plan->counts.wgmma = CountsOf(*strips);
     plan->kernel = *std::move(strips);
@@ -93,7 +93,7 @@ absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
     plan->counts.wgmma = CountsOf(*tma);
     plan->kernel = *std::move(tma);
   }
-  return CheckRows(f.config.stack * plan->ring()->rows);
+  return CheckRows(f.config.packed_rows * plan->ring()->rows);
 }
 
 // Bytes of source, filters, destination and residual, and of the scales and biases; each moved once.
@@ -115,17 +115,17 @@ absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan)
   return absl::OkStatus();
 }
 
-// The tiles of a product, or of a batch of them: products of `rows` rows, `slices` k tiles and `k` multiplications
-// for each output.
+// The tiles of a product, or of a batch of them: products of `rows` rows, `k_tiles` k tiles and `k`
+// multiplications for each output.
 absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
-                        std::int32_t slices, double k, ConvPlan* plan) {
+                        std::int32_t k_tiles, double k, ConvPlan* plan) {
   const gemm::TileShape& tile = f.config.threadblock;
   const std::int64_t columns = p.k / p.groups + (plan->padded_k - p.k);
   PlanCounts& counts = plan->counts;
   counts.batches = plan->batch.Count();
   counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
   counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
-  counts.slices = slices;
+  counts.k_tiles = k_tiles;
   const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
   if (blocks > kInt32Max) {
     return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
@@ -139,7 +139,7 @@ absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
 
 // How the source reaches shared memory, for people.
 const char* PathOf(const ConvPlan& plan) {
-  if (std::holds_alternative<StripPlan>(plan.kernel)) return "strips";
+  if (std::holds_alternative<StripPlan>(plan.kernel)) return "sliding windows";
   if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
   if (!plan.counts.gathers) return "pointwise";
   const auto* tma = std::get_if<TmaPlan>(&plan.kernel);
@@ -154,8 +154,8 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
   const bool wgmma = f.config.mainloop == gemm::Mainloop::kWgmmaSm90;
   if (f.source.converted && wgmma) {
     return absl::UnimplementedError(
-        "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
-        "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
+        "conv: the policy has a SourceFunctor, but TMA, which wgmma_sm90 reads through, "
+        "loads the source as it is; take a config of mma_sm80 (kMma...) or simt");
   }
   if (f.output.image_sums) {
     if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
@@ -173,15 +173,15 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
   if (wgmma) {
     if (absl::Status s = FillRing(p, f, &plan); !s.ok()) return s;
     const RingPlan& ring = *plan.ring();
-    const double steps = (ring.slices - 1) * ring.plan.steps + ring.plan.last_steps;
-    if (absl::Status s = CountTiles(p, f, ring.rows, ring.slices, 32.0 * steps, &plan); !s.ok()) {
+    const double steps = (ring.k_tiles - 1) * ring.plan.steps + ring.plan.last_steps;
+    if (absl::Status s = CountTiles(p, f, ring.rows, ring.k_tiles, 32.0 * steps, &plan); !s.ok()) {
       return s;
     }
   } else {
     const MultistagePlan multistage = MakeMultistagePlan(p, f);
-    const int of_slice = f.config.threadblock.k / f.source.unit_bytes * f.source.unit_channels;
-    const double k = double(multistage.slices) * of_slice;
-    if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.slices, k, &plan);
+    const int of_k_tile = f.config.threadblock.k / f.source.unit_bytes * f.source.unit_channels;
+    const double k = double(multistage.k_tiles) * of_k_tile;
+    if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.k_tiles, k, &plan);
         !s.ok()) {
       return s;
     }
@@ -227,9 +227,10 @@ std::string ConvolutionPlanner::Describe(const ConvPlan& plan, const ConvFacts& 
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
                             c.instruction.k, ring != nullptr ? ring->ring.stages : c.stages);
   const char* path = PathOf(plan);
-  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
-  const char* stacked = c.stack > 1 ? " of two output rows" : "";
-  const char* turns = c.turns > 1 ? "two sets of warpgroups in turn, " : "";
+  const std::string clusters =
+      c.cluster_split_k > 1 ? absl::StrFormat("clusters of %d ", c.cluster_split_k) : "";
+  const char* packed_rows = c.packed_rows > 1 ? " of two output rows" : "";
+  const char* ping_pong = c.ping_pong ? "ping-pong warpgroups, " : "";
   const std::string batches =
       f.prologue.batched
           ? absl::StrFormat("%s, %d batches of ", f.prologue.name, plan.counts.batches)
@@ -238,8 +239,8 @@ std::string ConvolutionPlanner::Describe(const ConvPlan& plan, const ConvFacts& 
       "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, "
       "%d bytes shared, %s%s -> %s",
       c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, thread, path,
-      stacked, turns, batches, plan.counts.tiles_m, plan.counts.tiles_n, clusters, f.threads,
-      f.shared_bytes, f.src_layout, f.filter.bits == 4 ? " by int4" : "", f.dst_layout);
+      packed_rows, ping_pong, batches, plan.counts.tiles_m, plan.counts.tiles_n, clusters,
+      f.threads, f.shared_bytes, f.src_layout, f.filter.bits == 4 ? " by int4" : "", f.dst_layout);
 }
 
 }  // namespace weft::conv

@@ -33,17 +33,17 @@
 namespace weft::conv {
 
 using gemm::Alignment;
-using gemm::InTurns;
 using gemm::MmaSm75Config;
 using gemm::MmaSm80Config;
 using gemm::SimtConfig;
 using gemm::TileDescription;
 using gemm::WgmmaSm90Config;
+using gemm::WithClusterSplitK;
 using gemm::WithDstAlignment;
+using gemm::WithPackedRows;
+using gemm::WithPingPong;
 using gemm::WithRegisters;
-using gemm::WithSplit;
 using gemm::WithSrcAlignment;
-using gemm::WithStack;
 // And the constants of the table of tiles.
 #define WEFT_NAMED_TILE(type, constant, ...) using gemm::constant;
 #include "weft/gemm/tiles.def"
@@ -171,8 +171,8 @@ requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
   static_assert(!kInt4 || !kWgmma || std::is_same_v<SrcLayout, NCxHWx<32>>,
                 "weft: the wgmma_sm90 mainloop has filters of PackedInt4 over NCxHWx<32> only; "
                 "give the policy an MmaSm80Config, or a SimtConfig for NCxHWx<4>");
-  // wgmma_sm90 over strips of few channels (conv/strip_operands.hpp).
-  static constexpr bool kStrips = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
+  // wgmma_sm90 over strips of few channels (conv/sliding_window_operands.hpp).
+  static constexpr bool kSlidingWindow = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
   // wgmma_sm90 over NHWC whose rows TMA cannot read (conv/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
   // A filter for each channel: not a product, so neither goes without the other.
@@ -187,7 +187,7 @@ requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
                 "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
                 "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
-      kSimt || kDepthwise || (kStrips && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
+      kSimt || kDepthwise || (kSlidingWindow && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
           ((std::is_same_v<SrcLayout, NCxHWx<32>> ||
             (kInt4Source && std::is_same_v<SrcLayout, NCxHWx<64>>)) &&
            std::is_same_v<FilterLayout, CxRSKx<32>>) ||
@@ -251,13 +251,13 @@ requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
       !kSimt || config.alignment.src == 4 * kSrcBits / 8,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
       "so 4 is the only choice; those of PairedInt4<NCxHWx<4>> are 2, so there it is 2");
-  static_assert(!kStrips || config.alignment.src == 4,
+  static_assert(!kSlidingWindow || config.alignment.src == 4,
                 "weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>, whose pixels are "
                 "4 bytes; give the policy WithSrcAlignment(config, 4)");
   static_assert(!kDepthwise || config.alignment.src == 4,
                 "weft: config.alignment.src of a DepthwiseConfig is 4, the channels of one thread");
   static_assert(
-      kSimt || kDepthwise || kStrips || config.alignment.src == 16 ||
+      kSimt || kDepthwise || kSlidingWindow || config.alignment.src == 16 ||
           (kNhwc && (config.alignment.src == 8 || (!kWgmma && config.alignment.src == 4))),
       "weft: config.alignment.src of tensor-core mainloops is 16; for NHWC whose C is not a "
       "multiple of 16 it is 8, or with mma_sm80 4");

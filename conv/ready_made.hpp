@@ -174,7 +174,7 @@ using NhwcOf = S8ConvNhwc<ElementT, Dst, typename FamilyTileT::Tile,
 
 // What Dispatch chooses from: the tiles that the table of tiles (gemm/tiles.def) gives a family, which were best on
 // some layer of perf/layers/, in one of the formats. Tile64x64 and Mma128x64 come first: a family's first policy says
-// what is wrong with a problem that all refuse. GPUs other than Hopper, and problems that the copy engine does not
+// what is wrong with a problem that all refuse. GPUs other than Hopper, and problems that TMA does not
 // serve, pass over the wgmma_sm90 tiles, which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Conv4Family = gemm::JoinFamilies<

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_checks.hpp"
 #include "weft/conv/problem_name.hpp"
 
 namespace weft::conv {

@@ -6,7 +6,7 @@
 // both over the taps that lie in the image. The last sum depends on the output channel and on which
 // taps those are: the same ones for all pixels but a few at the border. MakeSourceCorrection tables
 // it, once for a filter, and the stage SourceZeroPoint of an epilogue adds it, in int32. Kernels that
-// fill their padding with zx (conv/padding_fill.hpp) add what belongs to all taps to all pixels.
+// fill their padding with zx (conv/padding_transform.hpp) add what belongs to all taps to all pixels.
 //
 //     auto table = weft::conv::MakeSourceCorrection(problem, packed_filter, zero_point);
 //     op->Run({..., .source_correction = table->At(gpu_copy_of_its_bytes)}, stream);

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/depthwise_pointwise_problem.hpp"
-#include "weft/conv/geometry.hpp"
+#include "weft/conv/problem_checks.hpp"
 #include "weft/conv/problem_name.hpp"
 #include "weft/gemm/problem_name.hpp"
 

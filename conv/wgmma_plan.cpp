@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/copy_limits.hpp"
-#include "weft/conv/slicing.hpp"
-#include "weft/conv/stacked_taps.hpp"
+#include "weft/conv/k_tiling.hpp"
+#include "weft/conv/packed_rows.hpp"
 
 namespace weft::conv {
 namespace {
@@ -16,7 +16,7 @@ using gemm::CeilDiv;
 using gemm::Int32;
 using gemm::WgmmaPlan;
 
-void FillSource(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
+void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
   TensorMapSpec& spec = plan->source_spec;
   spec.kind = TensorMapSpec::Kind::kIm2col;
   spec.rank = 4;
@@ -74,16 +74,16 @@ void FillSource(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan*
     a.first_h = (a.taps_h - 1) * a.step_h, a.step_h = -a.step_h;
     a.first_w = (a.taps_w - 1) * a.step_w, a.step_w = -a.step_w;
   }
-  a.copies = CopiesOfSlices(s.chunks * s.copies(), s.slice_chunks * s.copies());
+  a.copies = CopiesOfKTiles(s.chunks * s.copies(), s.k_tile_chunks * s.copies());
   a.copy_bytes = Int32(s.copy_bytes());
   a.span = f.source.nhwc ? Int32(s.span) : 1;
   a.group_channels =
       Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
 }
 
-void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
+void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
   const FilterExtents e = p.filter();
-  const auto channels = static_cast<std::uint16_t>(BroughtChannels(p, f));
+  const auto channels = static_cast<std::uint16_t>(LoadedChannels(p, f));
   const auto taps = static_cast<std::uint32_t>(e.r * e.s);
   const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter.interleave));
   TensorMapSpec& spec = plan->filter_spec;
@@ -92,7 +92,7 @@ void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan*
   spec.dim[3] = 1;  // the bank's count comes with its address
   spec.box[3] = 1;
   b.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
-  b.slice_steps = Int32(s.steps());
+  b.k_tile_steps = Int32(s.steps());
   if (f.source.nhwc) {
     const auto c = static_cast<std::uint64_t>(e.c);
     spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = k, spec.dim[2] = taps;
@@ -100,7 +100,7 @@ void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan*
     spec.box[0] = static_cast<std::uint16_t>(s.span), spec.box[1] = channels;
     spec.box[2] = static_cast<std::uint16_t>(s.chunk_taps);
     spec.swizzle = static_cast<SwizzleSpan>(s.span);
-    b.copies = CopiesOfSlices(s.chunks, s.slice_chunks);
+    b.copies = CopiesOfKTiles(s.chunks, s.k_tile_chunks);
     b.span = Int32(s.span);
   } else {
     // Lines of four output channels, or of eight of int4, which threads read: each eight in order.
@@ -113,7 +113,7 @@ void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan*
     spec.box[0] = 128, spec.box[1] = static_cast<std::uint16_t>(channels / line);
     spec.box[2] = static_cast<std::uint16_t>(s.steps());
     spec.swizzle = int4 ? SwizzleSpan::kNone : SwizzleSpan::k128;
-    b.copies = {.of_slice = 1, .of_last = 1};
+    b.copies = {.of_k_tile = 1, .of_last = 1};
   }
   b.copy_bytes = Int32(spec.Bytes());
 }
@@ -121,7 +121,7 @@ void FillFilter(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan*
 // Where the operands of each step begin; in units of 16 bytes. row_of_tap: of a chunk's filter_rows, the
 // first that a tap multiplies.
 template <class RowOfTap>
-void FillSteps(const Problem& p, const ConvFacts& f, const Slicing& s, const RowOfTap& row_of_tap,
+void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const RowOfTap& row_of_tap,
                WgmmaPlan* plan) {
   const auto swizzle = f.source.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
   const auto row = static_cast<std::uint32_t>(s.span);
@@ -134,7 +134,7 @@ void FillSteps(const Problem& p, const ConvFacts& f, const Slicing& s, const Row
   const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
   plan->steps = Int32(s.steps());
   plan->last_steps =
-      Int32((s.chunks - (CeilDiv(s.chunks, s.slice_chunks) - 1) * s.slice_chunks) * chunk_steps);
+      Int32((s.chunks - (CeilDiv(s.chunks, s.k_tile_chunks) - 1) * s.k_tile_chunks) * chunk_steps);
   for (std::int64_t i = 0; i < s.steps(); ++i) {
     const std::int64_t chunk = i / chunk_steps, tap = i % chunk_steps / (s.span / 32);
     const std::int64_t part = i % (s.span / 32);
@@ -152,17 +152,18 @@ void FillSteps(const Problem& p, const ConvFacts& f, const Slicing& s, const Row
   }
 }
 
-// Filters stay in shared memory if all slices of a tile's columns leave room for a ring of sources
+// Filters stay in shared memory if all k tiles of a tile's columns leave room for a ring of sources
 // that is deep enough: a few stages, and the bytes that are under way between L2 and a
 // multiprocessor.
-void FillRing(const Problem& p, const ConvFacts& f, const Slicing& s, std::int64_t slices,
+void FillRing(const Problem& p, const ConvFacts& f, const KTiling& s, std::int64_t k_tiles,
               gemm::MbarRingParams* ring) {
   constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024;
   const std::int64_t filters = s.stage_bytes() - s.source_bytes();
-  const std::int64_t left = f.wgmma.stage_bytes - slices * filters;
+  const std::int64_t left = f.wgmma.stage_bytes - k_tiles * filters;
   const std::int64_t stages =
       std::min<std::int64_t>(left / s.source_bytes(), gemm::MbarRingParams::kMostStages);
-  if (f.config.split == 1 && stages >= kLeastStages && left >= kLeastBytes && FilterMayStay(p, f)) {
+  if (f.config.cluster_split_k == 1 && stages >= kLeastStages && left >= kLeastBytes &&
+      FilterMayStay(p, f)) {
     ring->b_stays = 1;
     ring->stages = Int32(stages);
     ring->stage_bytes = Int32(s.source_bytes());
@@ -174,21 +175,21 @@ void FillRing(const Problem& p, const ConvFacts& f, const Slicing& s, std::int64
     ring->b_offset = Int32(s.source_bytes());
   }
   constexpr double kMostClocks = 900.0;
-  const double most = kMostClocks / EngineClocks(p, f, s);
+  const double most = kMostClocks / TmaClocks(p, f, s);
   ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
 }
 
-// For the model: what RowClocks says is of an engine by itself. taps_inside: the share of the rows of
-// taps brought that exist.
-void FillClocks(const Problem& p, const ConvFacts& f, const Slicing& s, double taps_inside,
+// For the model: what RowClocks says is of TMA by itself. taps_inside: the share of the rows of
+// taps loaded that exist.
+void FillClocks(const Problem& p, const ConvFacts& f, const KTiling& s, double taps_inside,
                 TmaPlan* plan) {
   using gemm::CopyClocks;
-  const std::int64_t k = p.k / p.groups, n = BroughtChannels(p, f);
+  const std::int64_t k = p.k / p.groups, n = LoadedChannels(p, f);
   const auto inside = [&](std::int64_t columns) {
     return taps_inside * static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
   };
   const auto pixels = static_cast<double>(s.pixels);
-  const double rows = static_cast<double>(s.filter_rows * s.slice_chunks) / double(s.steps());
+  const double rows = static_cast<double>(s.filter_rows * s.k_tile_chunks) / double(s.steps());
   if (f.source.nhwc) {
     const double row = CopyClocks::Line(s.span);
     plan->copy_clocks = pixels * row;
@@ -202,37 +203,37 @@ void FillClocks(const Problem& p, const ConvFacts& f, const Slicing& s, double t
 }
 
 // All but the filter's copies, steps and clocks.
-void FillOthers(const Problem& p, const ConvFacts& f, const Slicing& s, TmaPlan* plan) {
+void FillOthers(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
   plan->patch = s.patch;
-  plan->rows = WalkRows(p, f, s);
-  plan->slices = Int32(CeilDiv(s.chunks, s.slice_chunks));
+  plan->rows = Im2colRows(p, f, s);
+  plan->k_tiles = Int32(CeilDiv(s.chunks, s.k_tile_chunks));
   FillSource(p, f, s, plan);
-  FillRing(p, f, s, plan->slices, &plan->ring);
-  plan->ring.ShareCopies(plan->source.copies.of_slice, f.wgmma.row_threads);
+  FillRing(p, f, s, plan->k_tiles, &plan->ring);
+  plan->ring.ShareCopies(plan->source.copies.of_k_tile, f.wgmma.row_threads);
 }
 
-absl::StatusOr<TmaPlan> MakeStackedPlan(const Problem& p, const ConvFacts& f) {
-  absl::StatusOr<StackedTaps> taps = StackTaps(p, f);
+absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f) {
+  absl::StatusOr<PackedRowsTaps> taps = PackRows(p, f);
   if (!taps.ok()) return taps.status();
   const Problem& pairs = taps->pairs;
-  Slicing slicing;
+  KTiling k_tiling;
   if (absl::Status s = CheckCopyLimits(pairs); !s.ok()) {
-    return NoStack(absl::StrCat(s.message(), "; said of pairs of output rows"));
+    return NoPackedRows(absl::StrCat(s.message(), "; said of pairs of output rows"));
   }
-  if (!ByPatch(pairs, f, taps->FilterRows(p, f.channels()), &slicing)) {
-    return NoStack(
+  if (!ByPatch(pairs, f, taps->FilterRows(p, f.channels()), &k_tiling)) {
+    return NoPackedRows(
         absl::StrCat("conv: h=", p.h, " w=", p.w, " r=", p.r, " s=", p.s, " pad_left=", p.pad_left,
                      " pad_top=", p.pad_top, " stride_h=", p.stride_h, " stride_w=", p.stride_w,
                      " dilation_h=", p.dilation_h, " dilation_w=", p.dilation_w,
                      " need too much: two stages of a patch do not fit in shared memory"));
   }
   TmaPlan plan;
-  taps->FillFilter(p, f, slicing.span, slicing.chunks, slicing.slice_chunks, &plan);
+  taps->FillFilter(p, f, k_tiling.span, k_tiling.chunks, k_tiling.k_tile_chunks, &plan);
   FillSteps(
-      pairs, f, slicing, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
+      pairs, f, k_tiling, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
       &plan.plan);
-  FillClocks(p, f, slicing, taps->Inside(p), &plan);
-  FillOthers(pairs, f, slicing, &plan);
+  FillClocks(p, f, k_tiling, taps->Inside(p), &plan);
+  FillOthers(pairs, f, k_tiling, &plan);
   plan.source.rows.p = Int32(p.p());
   plan.last_first = p.mode == Mode::kCrossCorrelation ? 1 : 0;
   return plan;
@@ -242,19 +243,19 @@ absl::StatusOr<TmaPlan> MakeStackedPlan(const Problem& p, const ConvFacts& f) {
 
 absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
-  if (f.config.stack > 1) return MakeStackedPlan(p, f);
-  const std::int64_t channels = BroughtChannels(p, f);
-  Slicing slicing = ByTaps(p, f), patch;
+  if (f.config.packed_rows > 1) return MakePackedRowsPlan(p, f);
+  const std::int64_t channels = LoadedChannels(p, f);
+  KTiling k_tiling = ByTaps(p, f), patch;
   if (ByPatch(p, f, p.r * p.s * channels, &patch) &&
-      ClocksOf(p, f, patch) < ClocksOf(p, f, slicing)) {
-    slicing = patch;
+      ClocksOf(p, f, patch) < ClocksOf(p, f, k_tiling)) {
+    k_tiling = patch;
   }
   TmaPlan plan;
-  FillFilter(p, f, slicing, &plan);
+  FillFilter(p, f, k_tiling, &plan);
   FillSteps(
-      p, f, slicing, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
-  FillClocks(p, f, slicing, 1.0, &plan);
-  FillOthers(p, f, slicing, &plan);
+      p, f, k_tiling, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
+  FillClocks(p, f, k_tiling, 1.0, &plan);
+  FillOthers(p, f, k_tiling, &plan);
   return plan;
 }
 
@@ -268,7 +269,7 @@ gemm::WgmmaCounts CountsOf(const RingPlan& r) {
 
 gemm::WgmmaCounts CountsOf(const TmaPlan& t) {
   gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(t));
-  counts.copies = t.source.copies.of_slice;
+  counts.copies = t.source.copies.of_k_tile;
   counts.last_copies = t.source.copies.of_last;
   counts.copy_clocks = t.copy_clocks;
   counts.column_clocks = t.column_clocks;

@@ -198,10 +198,10 @@ struct Chain {
   using Output = typename OutputStage::Element;
   // The residual's format, of an output in format Dst.
   template <class Dst>
-  using ResidualLayout = typename internal::FormatBeside<ResidualStage, Dst>::type;
+  using ResidualLayout = typename internal::AuxiliaryFormat<ResidualStage, Dst>::type;
 
   template <class Dst>
-  using CopyLayout = typename internal::FormatBeside<CopyStage, Dst>::type;
+  using CopyLayout = typename internal::AuxiliaryFormat<CopyStage, Dst>::type;
 
   static_assert((int{std::is_same_v<Stages, SourceZeroPoint>} + ... + 0) <= 1 &&
                     (int{std::is_same_v<Stages, FilterZeroPoint>} + ... + 0) <= 1,

@@ -93,12 +93,12 @@ struct WantOutput : std::bool_constant<kIsOutput<StageT>> {};
 
 // The format of a residual or a copy whose output is in Dst.
 template <class StageT, class Dst>
-struct FormatBeside {
+struct AuxiliaryFormat {
   using type = std::conditional_t<std::is_same_v<typename StageT::Layout, SameAsDst>, Dst,
                                   typename StageT::Layout>;
 };
 template <class Dst>
-struct FormatBeside<void, Dst> {
+struct AuxiliaryFormat<void, Dst> {
   using type = Dst;
 };
 

@@ -36,28 +36,27 @@ struct Block {
   using ElementB = typename Description::ElementB;
   using ElementC = typename Description::ElementC;
   using Sum = typename Description::Sum;
-  static constexpr bool kLinesOfA =
-      std::is_same_v<typename Description::LayoutA, layouts::RowMajor>;
-  static constexpr bool kLinesOfB =
+  static constexpr bool kKMajorA = std::is_same_v<typename Description::LayoutA, layouts::RowMajor>;
+  static constexpr bool kKMajorB =
       std::is_same_v<typename Description::LayoutB, layouts::ColumnMajor>;
   static constexpr bool kLinesOfC =
       std::is_same_v<typename Description::LayoutC, layouts::RowMajor>;
   using Mainloop = std::conditional_t<
       kWgmma, BlockWgmmaMainloop<Policy>,
-      std::conditional_t<CheckedBlock<Description>::kMma, MmaSm80Mainloop<Policy, true>,
-                         std::conditional_t<CheckedBlock<Description>::kAsync,
-                                            SimtAsyncMainloop<Policy, kLinesOfA, kLinesOfB>,
-                                            SimtMainloop<Policy>>>>;
+      std::conditional_t<
+          CheckedBlock<Description>::kMma, MmaSm80Mainloop<Policy, true>,
+          std::conditional_t<CheckedBlock<Description>::kAsync,
+                             SimtAsyncMainloop<Policy, kKMajorA, kKMajorB>, SimtMainloop<Policy>>>>;
   static constexpr int kM = Description::config.shape.m, kN = Description::config.shape.n,
                        kK = Description::config.shape.k;
   static constexpr int kThreads = Policy::kThreads;  // that the kernel's block has at least
   static constexpr int kSuggestedThreads = SuggestedThreads<Description>();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
 
-  using OperandA = BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kLinesOfA, kM, kK,
+  using OperandA = BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kKMajorA, kM, kK,
                                 Description::config.alignment>;
-  using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB,
-                                kLinesOfB, kN, kK, Description::config.alignment>;
+  using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB, kKMajorB,
+                                kN, kK, Description::config.alignment>;
   using ResultC = BlockResult<ElementC, kLinesOfC, kM, kN, kThreads, Description::config.alignment>;
   static_assert(OperandA::kBytes + OperandB::kBytes <= arch::kMaxSharedBytes,
                 "weft: A and B of a block's product need more than 227 KB of shared memory, the "
@@ -81,12 +80,12 @@ struct Block {
   WEFT_DEVICE static ViewOfC ViewC(SharedC& c) { return ResultC::ViewOf(c); }
 
   // --- Copies. Of a matrix larger than the operand the first rows and columns count; a smaller one
-  // has zeros for its missing k. A's missing rows (B's columns) are zeros too where k runs along
-  // memory; where it does not, accesses are whole, and the rest of the last may be anything. Along
+  // has zeros for its missing k. A's missing rows (B's columns) are zeros too where operands are
+  // K-major; where it does not, accesses are whole, and the rest of the last may be anything. Along
   // LayoutA (LayoutB, LayoutC) elements are adjacent; address and pitch are multiples of
   // config.alignment bytes, and of lines across k all of the pitch is memory that may be read.
 
-  // Begins to bring A, m x k, or B, k x n; whoever reads calls WaitForCopies first. From another type
+  // Begins to load A, m x k, or B, k x n; whoever reads calls WaitForCopies first. From another type
   // than the operand's, load(element) is the operand's; that goes one element at a time.
   template <class Type, class Load = internal::NoConversion>
   WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<Type>& from,
@@ -133,7 +132,7 @@ struct Block {
     if constexpr (CheckedBlock<Description>::kMma) {
       const std::uint32_t from_a = t.SharedAddress(a.data()), from_b = t.SharedAddress(b.data());
       if constexpr (kWgmma) Mainloop::Begin(t, acc.registers);
-      for (int s = 0; s < OperandA::kSlices; ++s) {
+      for (int s = 0; s < OperandA::kKTiles; ++s) {
         Mainloop::Multiply(t, from_a + static_cast<std::uint32_t>(s * Mainloop::kBytesA),
                            from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
                            acc.registers);
@@ -143,9 +142,9 @@ struct Block {
       const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
       const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
       if constexpr (CheckedBlock<Description>::kAsync) {
-        Mainloop::Multiply(t, from_a, from_b, OperandA::kSlices, acc.registers);
+        Mainloop::Multiply(t, from_a, from_b, OperandA::kKTiles, acc.registers);
       } else {
-        for (int s = 0; s < OperandA::kSlices; ++s) {
+        for (int s = 0; s < OperandA::kKTiles; ++s) {
           Mainloop::Multiply(t, from_a + s * Mainloop::kBytesA, from_b + s * Mainloop::kBytesB,
                              acc.registers);
         }
@@ -161,7 +160,7 @@ struct Block {
     return acc;
   }
 
-  // acc += A B of matrices in global memory, m x k and k x n: slices of config.shape.k or less travel
+  // acc += A B of matrices in global memory, m x k and k x n: k tiles of config.shape.k or less travel
   // through the stages of the mainloop's pipeline while others are multiplied. k is a.cols, from 1 up
   // to 2^31 - 1025 bytes of elements, and b.rows, which is not read, the same. Alignment and what lies
   // around the matrices as for CopyA and CopyB. The block has as many threads as hold sums, and all
@@ -179,8 +178,8 @@ struct Block {
         OperandA::ParamsOf(a, static_cast<std::int32_t>(a.rows < kM ? a.rows : kM), k);
     const MatrixParams params_b =
         OperandB::ParamsOf(b.Transposed(), static_cast<std::int32_t>(b.cols < kN ? b.cols : kN), k);
-    typename OperandA::Brought operand_a(t, params_a, typename OperandA::Origin());
-    typename OperandB::Brought operand_b(t, params_b, typename OperandB::Origin());
+    typename OperandA::Loader operand_a(t, params_a, typename OperandA::Origin());
+    typename OperandB::Loader operand_b(t, params_b, typename OperandB::Origin());
     Mainloop::Pipeline::Run(t, stages, operand_a, operand_b, CeilDiv(k, Mainloop::kBlockK),
                             acc.registers);
   }
@@ -208,7 +207,7 @@ struct Block {
   struct NoRegistersA {};
   using RegistersA =
       std::conditional_t<CheckedBlock<Description>::kMma,
-                         BlockRegistersA<Mainloop, ElementA, OperandA::kSlices, kK>, NoRegistersA>;
+                         BlockRegistersA<Mainloop, ElementA, OperandA::kKTiles, kK>, NoRegistersA>;
 
   // `First` is the earlier product's Block. convert(sum) is an ElementA.
   template <class First, class Convert>
@@ -249,8 +248,8 @@ struct Block {
       Mainloop::Begin(t, acc.registers);
     }
     WEFT_UNROLL
-    for (int s = 0; s < OperandA::kSlices; ++s) {
-      Mainloop::Multiply(t, a.slice[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
+    for (int s = 0; s < OperandA::kKTiles; ++s) {
+      Mainloop::Multiply(t, a.k_tile[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
                          acc.registers);
     }
     if constexpr (kWgmma) {

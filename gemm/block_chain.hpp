@@ -32,10 +32,10 @@ inline namespace WEFT_BACKEND {
 // fragments' rows and words are those that a sum's map has where kRun sums make a word
 // (BlockPolicy): row i of a thread and its group g of columns are register i % 2 + g % 2 * 2 of rows
 // 16 (i / 2) and k group g / 2.
-template <class Mma, class Element, int kSlices, int kK>
+template <class Mma, class Element, int kKTiles, int kK>
 struct BlockRegistersA {
   static constexpr int kPerWord = 4 / static_cast<int>(sizeof(Element));
-  typename Mma::FragmentsA slice[kSlices];
+  typename Mma::FragmentsA k_tile[kKTiles];
 
   // `convert` makes an Element of a sum.
   template <class Accumulators, class Convert>
@@ -43,12 +43,12 @@ struct BlockRegistersA {
                                           const Convert& convert) {
     BlockRegistersA result;
     WEFT_UNROLL
-    for (int group = 0; group < kSlices * Mma::kGroups; ++group) {
+    for (int group = 0; group < kKTiles * Mma::kGroups; ++group) {
       WEFT_UNROLL
       for (int i = 0; i < Mma::kFragmentsM; ++i) {
         WEFT_UNROLL
         for (int r = 0; r < 4; ++r) {
-          result.slice[group / Mma::kGroups][group % Mma::kGroups][i][r] =
+          result.k_tile[group / Mma::kGroups][group % Mma::kGroups][i][r] =
               Word(t, acc, i * 2 + r % 2, group * 2 + r / 2, convert);
         }
       }
@@ -59,7 +59,7 @@ struct BlockRegistersA {
   // Before and after products by wgmma (block_wgmma.hpp).
   WEFT_DEVICE void Keep(arch::Thread t) const {
     WEFT_UNROLL
-    for (int s = 0; s < kSlices; ++s) Mma::Keep(t, slice[s]);
+    for (int s = 0; s < kKTiles; ++s) Mma::Keep(t, k_tile[s]);
   }
 
  private:

@@ -71,13 +71,13 @@ namespace internal {
 
 // A product's extents rounded up to what warps x (a warp's tile) make of them.
 struct BlockTiles {
-  TileShape block, warp, thread;  // thread: of simt, simt_async. k: of a slice
+  TileShape block, warp, thread;  // thread: of simt, simt_async. k: of a k tile
   int warps = 0;                  // that multiply; 0: there is no such division
   int sums = 0;                   // of a thread
 };
 
-// Slices of 128, 64 or 32 bytes of k (LineMajor): the longest that divide it.
-constexpr int MmaSliceBytes(int k_bytes) {
+// K tiles of 128, 64 or 32 bytes of k (LineMajor): the longest that divide it.
+constexpr int MmaKTileBytes(int k_bytes) {
   const int groups = CeilDiv(k_bytes, 32);
   return groups % 4 == 0 ? 128 : groups % 2 == 0 ? 64 : 32;
 }
@@ -86,7 +86,7 @@ constexpr int MmaSliceBytes(int k_bytes) {
 constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, bool whole_rows) {
   BlockTiles best;
   int best_reads = 0;
-  const int k = MmaSliceBytes(shape.k * element_bytes) / element_bytes;
+  const int k = MmaKTileBytes(shape.k * element_bytes) / element_bytes;
   for (int wm = 1; wm <= warps; ++wm) {
     const int m = RoundUp(CeilDiv(shape.m, wm), 16);
     if (m * (wm - 1) >= shape.m) continue;  // a warp without work
@@ -109,7 +109,7 @@ constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, boo
 constexpr BlockTiles WgmmaTiles(TileShape shape, int element_bytes, int groups, bool whole_rows) {
   BlockTiles best;
   int best_reads = 0;
-  const int k = MmaSliceBytes(shape.k * element_bytes) / element_bytes;
+  const int k = MmaKTileBytes(shape.k * element_bytes) / element_bytes;
   for (int wm = 1; wm <= groups && 64 * (wm - 1) < shape.m; ++wm) {
     const int blocks = CeilDiv(CeilDiv(shape.m, 64), wm);
     for (int wn = 1; wn <= (whole_rows ? 1 : groups / wm); ++wn) {
@@ -140,12 +140,12 @@ struct LaneSums {
     }
     return (m == 2 || m == 4 || m == 8) && (n == 4 || n == 8);
   }
-  constexpr int SliceGroups(int groups) const {
+  constexpr int KTileGroups(int groups) const {
     return vector > 0 ? (RoundUp(groups, 8) % 16 == 0 ? 16 : 8)
                       : (RoundUp(groups, 4) % 8 == 0 ? 8 : 4);
   }
-  // simt: whether so many threads bring a slice of `rows` rows.
-  constexpr bool MayBring(int threads, int rows, int groups) const {
+  // simt: whether so many threads load a k tile of `rows` rows.
+  constexpr bool MayLoad(int threads, int rows, int groups) const {
     return vector > 0 || rows % threads == 0 ||
            (threads % rows == 0 && groups * rows % threads == 0);
   }
@@ -156,7 +156,7 @@ struct LaneSums {
 constexpr BlockTiles SimtTiles(TileShape shape, LaneSums lane, int warps, bool whole_rows) {
   BlockTiles best;
   int best_area = 0, best_reads = 0;
-  const int groups = lane.SliceGroups(CeilDiv(shape.k, lane.group));
+  const int groups = lane.KTileGroups(CeilDiv(shape.k, lane.group));
   for (int lanes_m = 1; lanes_m <= 32; lanes_m *= 2) {
     for (int m = 2; m <= 16; m += 2) {
       for (int n = 2; n <= 16; n += 2) {
@@ -165,7 +165,7 @@ constexpr BlockTiles SimtTiles(TileShape shape, LaneSums lane, int warps, bool w
         const int wm = CeilDiv(shape.m, warp.m), wn = CeilDiv(shape.n, warp.n);
         if (wm * wn > warps || (whole_rows && wn > 1)) continue;
         const int block_m = wm * warp.m, threads = wm * wn * 32;
-        if (!lane.MayBring(threads, block_m, groups)) continue;
+        if (!lane.MayLoad(threads, block_m, groups)) continue;
         const int sums = m * n, area = block_m * wn * warp.n;
         const int reads = (m + n) * 1024 + warp.m + warp.n;  // of lanes, then of warps
         const bool better = best.warps == 0 || sums < best.sums ||

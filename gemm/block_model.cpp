@@ -33,7 +33,7 @@ double SimtTileClocks(const TileFacts& tile, bool gathers, const SimtConstants& 
   const double each = async ? c.async_each : config.instruction.k == 1 ? c.fma_each : c.each;
   const double arithmetic =
       t.m * t.n * packets / rate * (each + c.per_thread_tile / (config.thread.m * config.thread.n));
-  // By asynchronous copies, of one element where k runs along memory.
+  // By asynchronous copies, of one element where operands are K-major.
   const auto copies = [&](bool lines) { return lines ? 1.0 : tile.element_bytes / 16.0; };
   const double copied = async ? c.copy * t.k *
                                     (t.m * copies(tile.a.k_major) + t.n * copies(tile.b.k_major)) /
@@ -87,9 +87,9 @@ double BlockMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
   const auto wave = [&](double blocks) {
     const auto rate = [&](double warps) { return std::min(1.0, warps / warps_for_full_rate); };
     const double warps = tile.threads / 32.0;
-    const double of_all = blocks * (counts.slices * tile_clocks + epilogue) / rate(blocks * warps);
-    const double of_one = ends + counts.slices * latency +
-                          (c.lone * counts.slices * tile_clocks + epilogue) / rate(warps);
+    const double of_all = blocks * (counts.k_tiles * tile_clocks + epilogue) / rate(blocks * warps);
+    const double of_one = ends + counts.k_tiles * latency +
+                          (c.lone * counts.k_tiles * tile_clocks + epilogue) / rate(warps);
     return Overlapped(c.overlap, {of_all, of_one});
   };
   const double full_waves = std::floor(per_sm / result->blocks_per_sm);

@@ -1,7 +1,7 @@
 // An operand of a block's product in shared memory: where its elements lie, and how they come there
 // from a matrix in global memory.
 //
-// The operand is a row of a mainloop's stages, one for each slice of k; the layouts here say as
+// The operand is a row of a mainloop's stages, one for each k tile; the layouts here say as
 // layouts of layouts/ what the mainloop's Offset says in bytes (tests/gemm/block_test.cpp compares).
 #pragma once
 
@@ -21,28 +21,29 @@ namespace weft::gemm {
 namespace internal {
 
 // (row, k) -> element. Mma: a mainloop; Rows: RowsOfA, or what Mma wants of B's columns.
-template <class Mma, class Rows, int kSlices>
+template <class Mma, class Rows, int kKTiles>
 constexpr auto BlockLayout() {
   using layouts::Composition;
   using layouts::MakeLayout;
   using layouts::MakeTuple;
   constexpr int kElementBytes = Mma::kElementBytes;
   constexpr int kRows = Rows::template kExtent<Mma>;
-  constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kSlice{};
+  constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kStageDepth{};
   constexpr Mainloop kMainloop = Mma::config.kMainloop;
   if constexpr (kMainloop == Mainloop::kMmaSm80) {  // or by wgmma: mma_shared.hpp
     constexpr auto kStage = LinesOf < typename Mma::Tiled::Element,
                    std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>,
                    kRows, Rows::kIsA ? 0 : Mma::kRun > ();
     constexpr auto kLines = kStage.layout();
-    const auto k = MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kSlices>{}, kSlice));
+    const auto k =
+        MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kKTiles>{}, kStageDepth));
     return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
                                        MakeLayout(layouts::Get<0>(kLines), k));
   } else if constexpr (kMainloop == Mainloop::kSimtAsync) {  // [k][row]
     constexpr layouts::Int<Rows::kIsA ? Mma::kPitchA : Mma::kPitchB> kPitch{};
     return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
-                      MakeLayout(MakeTuple(layouts::Int<Mma::kBlockK>{}, layouts::Int<kSlices>{}),
-                                 MakeTuple(kPitch, kSlice)));
+                      MakeLayout(MakeTuple(layouts::Int<Mma::kBlockK>{}, layouts::Int<kKTiles>{}),
+                                 MakeTuple(kPitch, kStageDepth)));
   } else {  // simt: packets [group][row]
     constexpr layouts::Int<Mma::kGroupBytes / kElementBytes> kGroup{};
     const auto rows = [=] {
@@ -54,8 +55,8 @@ constexpr auto BlockLayout() {
       }
     }();
     const auto k =
-        MakeLayout(MakeTuple(kGroup, layouts::Int<Mma::kGroups>{}, layouts::Int<kSlices>{}),
-                   MakeTuple(layouts::Int<1>{}, layouts::Int<kRows>{} * kGroup, kSlice));
+        MakeLayout(MakeTuple(kGroup, layouts::Int<Mma::kGroups>{}, layouts::Int<kKTiles>{}),
+                   MakeTuple(layouts::Int<1>{}, layouts::Int<kRows>{} * kGroup, kStageDepth));
     return MakeLayout(rows, k);
   }
 }
@@ -66,18 +67,18 @@ struct NoConversion {};
 
 inline namespace WEFT_BACKEND {
 
-// Mma as the shapes of operands see it (share.hpp): kThreads threads bring a slice, or as many of them
+// Mma as the shapes of operands see it (share.hpp): kThreads threads load a k tile, or as many of them
 // as divide it.
 template <class Mma, int kThreadCount>
 struct CopiedTile : Mma {
   static constexpr int kThreads = kThreadCount;
   static constexpr bool kMayIdle = true;
   template <class Rows, int kBytes>
-  using Along = typename Mma::template Along<Rows, kBytes, CopiedTile>;
+  using KMajor = typename Mma::template KMajor<Rows, kBytes, CopiedTile>;
   template <class Rows, class Base = Mma>  // simt_async has none
   using Transposed = typename Base::template Transposed<Rows, CopiedTile>;
   template <class Rows, int kBytes, class Base = Mma>  // tensor cores have none
-  using Across = typename Base::template Across<Rows, kBytes, CopiedTile>;
+  using MnMajor = typename Base::template MnMajor<Rows, kBytes, CopiedTile>;
 };
 
 // An operand that threads from its kThreads on have no part in. kAll: there are none.
@@ -106,20 +107,20 @@ struct SparingOperand : Operand {
 };
 
 // Operand A or B of a block's product. PolicyT: its BlockPolicy; Mma: the mainloop; Element: its own;
-// kLines: k runs along memory. kExtent x kDepth: rows of A (columns of B) and k.
+// kLines: K-major. kExtent x kDepth: rows of A (columns of B) and k.
 template <class PolicyT, class Mma, class Rows_, class Element_, bool kLines, int kExtent,
           int kDepth, int kAlignment>
 struct BlockOperand {
   using Rows = Rows_;
   using Element = Element_;
   static constexpr int kElementBytes = sizeof(Element);
-  static constexpr int kSlices = CeilDiv(kDepth, Mma::kBlockK);
-  static constexpr int kSliceBytes = Rows::kIsA ? Mma::kBytesA : Mma::kBytesB;
-  static constexpr int kBytes = kSlices * kSliceBytes;
+  static constexpr int kKTiles = CeilDiv(kDepth, Mma::kBlockK);
+  static constexpr int kKTileBytes = Rows::kIsA ? Mma::kBytesA : Mma::kBytesB;
+  static constexpr int kBytes = kKTiles * kKTileBytes;
 
-  using Layout = decltype(internal::BlockLayout<Mma, Rows, kSlices>());
+  using Layout = decltype(internal::BlockLayout<Mma, Rows, kKTiles>());
   using View = layouts::TensorView<Element*, Layout>;
-  // One operand's shared memory. A slice's rows are at most 128 bytes long, within which the swizzle
+  // One operand's shared memory. A k tile's rows are at most 128 bytes long, within which the swizzle
   // stays.
   struct Storage {
     alignas(Mma::kStageAlignment) std::uint8_t byte[kBytes];
@@ -147,12 +148,12 @@ struct BlockOperand {
     }
   }
 
-  // What brings the matrix slice by slice (operand.hpp), made of an Origin and of ParamsOf, in a
+  // What loads the matrix k tile by k tile (operand.hpp), made of an Origin and of ParamsOf, in a
   // block of PolicyT::kThreads threads or in the first so many of it.
-  using BroughtByAll =
+  using LoaderByAll =
       typename decltype(MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, kLines,
                                         false>::template Select<Rows>())::type;
-  using Brought = SparingOperand<BroughtByAll, BroughtByAll::kThreads == PolicyT::kThreads>;
+  using Loader = SparingOperand<LoaderByAll, LoaderByAll::kThreads == PolicyT::kThreads>;
   struct Origin {
     int m = 0, n = 0;
   };
@@ -166,23 +167,23 @@ struct BlockOperand {
 
  private:
   WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
-    if (t.tid() >= Brought::kThreads) return;
-    Brought operand(t, params, Origin{});
+    if (t.tid() >= Loader::kThreads) return;
+    Loader operand(t, params, Origin{});
     if constexpr (Mma::Pipeline::kAsync) {
       operand.Begin(t);
       const std::uint32_t address = t.SharedAddress(to.data());
-      for (int slice = 0; slice < kSlices; ++slice) {
+      for (int k_tile = 0; k_tile < kKTiles; ++k_tile) {
         WEFT_UNROLL
-        for (int v = 0; v < Brought::kPieces; ++v) {
-          operand.CopyPiece(t, address + static_cast<std::uint32_t>(slice * kSliceBytes), v);
+        for (int v = 0; v < Loader::kPieces; ++v) {
+          operand.CopyPiece(t, address + static_cast<std::uint32_t>(k_tile * kKTileBytes), v);
         }
       }
     } else {
       auto* const bytes = reinterpret_cast<std::uint8_t*>(to.data());
-      for (int slice = 0; slice < kSlices; ++slice) {
-        typename Brought::Fragment fragment{};  // g++ does not see that Load writes all of it
+      for (int k_tile = 0; k_tile < kKTiles; ++k_tile) {
+        typename Loader::Fragment fragment{};  // g++ does not see that Load writes all of it
         operand.Load(t, fragment);
-        operand.Store(t, fragment, bytes + slice * kSliceBytes);
+        operand.Store(t, fragment, bytes + k_tile * kKTileBytes);
       }
     }
   }
@@ -192,7 +193,7 @@ struct BlockOperand {
   WEFT_DEVICE static void CopyElements(arch::Thread t, const layouts::Matrix<const Type>& from,
                                        const View& to, int rows, int depth, const Load& load) {
     if (t.tid() >= PolicyT::kThreads) return;
-    constexpr int kRowsThere = Rows::template kExtent<Mma>, kDepthThere = kSlices * Mma::kBlockK;
+    constexpr int kRowsThere = Rows::template kExtent<Mma>, kDepthThere = kKTiles * Mma::kBlockK;
     for (int i = t.tid(); i < kRowsThere * kDepthThere; i += PolicyT::kThreads) {
       // Neighbouring threads take elements that are neighbours in memory.
       const int row = kLines ? i / kDepthThere : i % kRowsThere;

@@ -1,5 +1,5 @@
 // The mainloop of a block's product by wgmma (block.hpp): operands lie in shared memory, where threads
-// have brought them by whatever means, or A in registers.
+// have loaded them by whatever means, or A in registers.
 //
 // A stage holds lines of 32, 64 or 128 bytes of k, swizzled as for ldmatrix, which is the swizzle that
 // descriptors have for lines of that length; a warp's sums lie as those of mma.m16n8. So operands,
@@ -31,9 +31,9 @@ struct WgmmaLines : LineMajor<kRows, kGroups> {
 
 inline namespace WEFT_BACKEND {
 
-// kStages stages, filled by cp.async two slices less ahead than there are stages: one's products are
-// in flight, and the other's may be, in other warps, until the barrier. Copies past the last slice
-// bring zeros that nobody reads.
+// kStages stages, filled by cp.async two k tiles less ahead than there are stages: one's products
+// are in flight, and the other's may be, in other warps, until the barrier. Copies past the last k
+// tile load zeros that nobody reads.
 template <class Mma>
 struct WgmmaCopyRing : PipelineTraits {
   static constexpr int kStages = Mma::kStages, kAhead = kStages - 2;
@@ -41,9 +41,9 @@ struct WgmmaCopyRing : PipelineTraits {
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, kStages>;
 
-  // acc += A B over `slices` >= 1 slices. Ends without a barrier.
+  // acc += A B over `k_tiles` >= 1 k tiles. Ends without a barrier.
   template <AsyncOperand OperandA, AsyncOperand OperandB>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
     const auto copy = [&](int stage) {
@@ -59,9 +59,9 @@ struct WgmmaCopyRing : PipelineTraits {
     for (int stage = 0; stage < kAhead; ++stage) copy(stage);
     int read = 0, write = kAhead;
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
       t.template CpAsyncWait<kAhead - 1>();
-      t.SyncThreads();  // the slice has arrived, the products before the last are made, for all
+      t.SyncThreads();  // the k tile has arrived, the products before the last are made, for all
       Mma::Begin(t, acc);
       Mma::Multiply(t, a0 + read * Mma::kBytesA, b0 + read * Mma::kBytesB, acc);
       t.WgmmaCommit();
@@ -109,10 +109,10 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
   using Map = LayoutMap<MapLayouts>;
   using Accumulators = typename MapLayouts::Accumulators;
 
-  // What operands are brought in (mma_sm80.hpp).
+  // What operands are loaded in (mma_sm80.hpp).
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = BlockWgmmaMainloop>
-  using Along = MmaAlong<By, Rows, kBytes>;
+  using KMajor = MmaKMajor<By, Rows, kBytes>;
   template <class Rows, class By = Tile>
   struct Transposed : MmaPlace<BlockWgmmaMainloop, Rows, 8>,
                       Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};

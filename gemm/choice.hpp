@@ -94,7 +94,7 @@ constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription,
   const auto area = [](const TileDescription& c) { return c.threadblock.m * c.threadblock.n; };
   // Plain tiles before those that share or stack.
   const auto rank = [](const TileDescription& c) {
-    return std::pair(c.split > 1 || c.turns > 1 || c.stack > 1, c.threadblock.m);
+    return std::pair(c.cluster_split_k > 1 || c.ping_pong || c.packed_rows > 1, c.threadblock.m);
   };
   std::array<bool, kCount> on_cpu = {};
   std::size_t largest = kCount;

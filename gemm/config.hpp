@@ -32,10 +32,10 @@ struct TileDescription {
   TileShape instruction;  // tensor cores; of int8
   int stages = 2;
   Alignment alignment;
-  int blocks_per_sm = 0;  // wgmma_sm90
-  int split = 1;          // wgmma_sm90
-  int stack = 1;          // wgmma_sm90
-  int turns = 1;          // wgmma_sm90
+  int blocks_per_sm = 0;    // wgmma_sm90
+  int cluster_split_k = 1;  // wgmma_sm90
+  int packed_rows = 1;      // wgmma_sm90
+  bool ping_pong = false;   // wgmma_sm90
   // Mainloop::kOther: its name, the same array for all of its tiles.
   const char* other = nullptr;
 
@@ -63,7 +63,7 @@ inline constexpr bool kHalfSums<PolicyT> = true;
 struct SimtConfig {
   static constexpr Mainloop kMainloop = Mainloop::kSimt;
   TileShape threadblock;
-  TileShape warp;    // with .k below threadblock.k, several warps share each slice
+  TileShape warp;    // with .k below threadblock.k, several warps share each k tile
   TileShape thread;  // one thread's sums, m x n; .k elements of an instruction: 4 (dp4a) or 1
   Alignment alignment;
   int registers = 0;
@@ -136,7 +136,7 @@ struct MmaSm75Config {
 struct MmaSm80Config {
   static constexpr Mainloop kMainloop = Mainloop::kMmaSm80;
   TileShape threadblock;
-  TileShape warp;  // with .k below threadblock.k, several warps share each slice
+  TileShape warp;  // with .k below threadblock.k, several warps share each k tile
   int stages;      // 3 or more
   Alignment alignment;
   int registers = 0;
@@ -169,7 +169,7 @@ struct MmaSm80Config {
 };
 
 // Mainloop wgmma_sm90: int8, and of matrix products 8-bit and 16-bit floats and tf32, through the
-// warpgroup products of sm_90a, a ring of stages that the copy engine fills. warp is one warpgroup's
+// warpgroup products of sm_90a, a ring of stages that TMA fills. warp is one warpgroup's
 // share: m a legal N of wgmma (arch::IsWgmmaN), n a multiple of 64; threadblock.k, and warp.k with
 // it, is what a stage holds of k where a copy serves one tap. Over NCxHWx<4> (alignment.src 4) a
 // stage holds all of k.
@@ -180,15 +180,15 @@ struct WgmmaSm90Config {
   int blocks_per_sm;  // that share a multiprocessor, 1 or 2: they divide shared memory and registers
   Alignment alignment;
   int registers = 0;  // of a thread that multiplies; at most what its warpgroups can have
-  // Blocks of a cluster that share the slices of a tile, 1, 2, 4 or 8, for problems of few tiles:
+  // Blocks of a cluster that share the k tiles of a tile, 1, 2, 4 or 8, for problems of few tiles:
   // each multiplies some, and stores every split-th of warp.m, a multiple of 8.
-  int split = 1;
+  int cluster_split_k = 1;
   // Of convolutions with few channels, 1 or 2: output rows that the columns of a tile hold. With 2,
-  // threadblock.n is 64, 32 channels of two rows each (conv/stacked_taps.hpp).
-  int stack = 1;
-  // Sets of warpgroups, 1 or 2, that take a block's tiles in turn: while one stores its tile, the other
-  // multiplies the next. Not with split, nor in products of Listed and Grouped.
-  int turns = 1;
+  // threadblock.n is 64, 32 channels of two rows each (conv/packed_rows.hpp).
+  int packed_rows = 1;
+  // Ping-pong: two groups of warpgroups, of which one stores its tile while the other multiplies the
+  // next. Not with cluster_split_k, nor in products of Listed and Grouped.
+  bool ping_pong = false;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
   constexpr WgmmaSm90Config(TileShape block_tile, TileShape warp_tile, int resident_blocks = 1,
@@ -202,7 +202,8 @@ struct WgmmaSm90Config {
     int blocks_per_sm = 1;
     Alignment alignment = {16, 16};
     int registers = 0;
-    int split = 1, stack = 1, turns = 1;
+    int cluster_split_k = 1, packed_rows = 1;
+    bool ping_pong = false;
   };
   constexpr WgmmaSm90Config(const Fields& f)  // NOLINT(runtime/explicit)
       : threadblock(f.threadblock),
@@ -210,12 +211,12 @@ struct WgmmaSm90Config {
         blocks_per_sm(f.blocks_per_sm),
         alignment(f.alignment),
         registers(f.registers),
-        split(f.split),
-        stack(f.stack),
-        turns(f.turns) {}
+        cluster_split_k(f.cluster_split_k),
+        packed_rows(f.packed_rows),
+        ping_pong(f.ping_pong) {}
   constexpr operator TileDescription() const {  // NOLINT(runtime/explicit)
-    return {kMainloop,     threadblock, warp,  {},   {warp.m, 64, 32}, 2, alignment,
-            blocks_per_sm, split,       stack, turns};
+    return {kMainloop,     threadblock,     warp,        {},       {warp.m, 64, 32}, 2, alignment,
+            blocks_per_sm, cluster_split_k, packed_rows, ping_pong};
   }
 };
 
@@ -250,20 +251,21 @@ constexpr ConfigT WithRegisters(ConfigT config, int registers) {
 }
 
 // `config` for clusters of `split` blocks to a tile.
-constexpr WgmmaSm90Config WithSplit(WgmmaSm90Config config, int split) {
-  config.split = split;
+constexpr WgmmaSm90Config WithClusterSplitK(WgmmaSm90Config config, int split) {
+  config.cluster_split_k = split;
   return config;
 }
 
-// `config` for tiles that hold `stack` output rows side by side.
-constexpr WgmmaSm90Config WithStack(WgmmaSm90Config config, int stack) {
-  config.stack = stack;
+// `config` for tiles that hold `rows` output rows side by side.
+constexpr WgmmaSm90Config WithPackedRows(WgmmaSm90Config config, int rows) {
+  config.packed_rows = rows;
   return config;
 }
 
-// `config` for twice as many warpgroups, which take tiles in turn.
-constexpr WgmmaSm90Config InTurns(WgmmaSm90Config config) {
-  config.turns = 2;
+// `config` for ping-pong: twice as many warpgroups, of which one half stores while the other
+// multiplies.
+constexpr WgmmaSm90Config WithPingPong(WgmmaSm90Config config) {
+  config.ping_pong = true;
   return config;
 }
 

@@ -105,9 +105,9 @@ std::string TileName(const TileDescription& c) {
       absl::StrFormat("%s %dx%dx%d", c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k);
   if (c.mainloop == Mainloop::kWgmmaSm90) {
     absl::StrAppend(&name, ", ", c.blocks_per_sm, " to a multiprocessor");
-    if (c.split > 1) absl::StrAppend(&name, ", clusters of ", c.split);
-    if (c.stack > 1) absl::StrAppend(&name, ", of ", c.stack, " output rows");
-    if (c.turns > 1) absl::StrAppend(&name, ", taken in turn by ", c.turns, " sets of warpgroups");
+    if (c.cluster_split_k > 1) absl::StrAppend(&name, ", clusters of ", c.cluster_split_k);
+    if (c.packed_rows > 1) absl::StrAppend(&name, ", of ", c.packed_rows, " output rows");
+    if (c.ping_pong) absl::StrAppend(&name, ", ping-pong");
   } else if (has_stages) {
     absl::StrAppend(&name, ", ", c.stages, " stages");
   }

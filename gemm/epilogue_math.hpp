@@ -11,16 +11,16 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/auxiliary_outputs.hpp"
 #include "weft/gemm/output_params.hpp"
 #include "weft/gemm/tile.hpp"
-#include "weft/gemm/written_beside.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // PolicyT: DstLayout, Epilogue. Output: an OutputParams.
 template <class PolicyT, class Output, int kChannels>
-struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
+struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
   using Dst = typename PolicyT::DstLayout;
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
@@ -51,7 +51,7 @@ struct EpilogueMath : WrittenBeside<PolicyT, Output, kChannels> {
   };
 
   // Of a thread's channels, over its pixels.
-  using Beside = WrittenBeside<PolicyT, Output, kChannels>;
+  using Beside = AuxiliaryOutputs<PolicyT, Output, kChannels>;
   using typename Beside::Range;
 
   // What zero points need to know of a pixel.

@@ -29,7 +29,8 @@ struct WgmmaFacts {
   std::int64_t stage_bytes = 0;  // what the stages of the ring share; 0: of another mainloop
   int row_threads = 1;           // that may copy operand A
   bool gathers = false;          // threads load both operands (gather_ring.hpp)
-  bool transposes = false;  // operands that are not k_major, in shared memory (turned_matrices.hpp)
+  bool transposes =
+      false;  // operands that are not k_major, in shared memory (transposed_matrices.hpp)
 };
 
 // Of a policy of any kind of operator: what launches, messages and the tile model ask.
@@ -69,7 +70,7 @@ struct CopyClocks {
   static constexpr double kColumn = 0.63;       // times as many, of what all multiprocessors read
   static constexpr double kOutside = 1.5;       // of a row that the tensor does not have
   // Of a row across k of elements that change on their way, of which it has a part; from two products of 16 columns.
-  static constexpr double kOutsideAcross = 25.0;
+  static constexpr double kOutsideMnMajor = 25.0;
   static constexpr double Line(std::int64_t bytes) {
     return bytes == 128 ? k128 : bytes == 64 ? k64 : k32;
   }
@@ -98,7 +99,7 @@ struct PlanCounts {
   std::int64_t batches = 1;     // products
   std::int64_t tiles_m = 0;     // of one product, along its rows
   std::int64_t tiles_n = 0;     // likewise along its columns
-  std::int32_t slices = 0;      // steps of config.threadblock.k
+  std::int32_t k_tiles = 0;     // steps of config.threadblock.k
   double useful = 0.0;          // of the multiply-accumulates; the rest is padding
   double columns_inside = 1.0;  // of the tiles' columns, those that are not padding
   double bytes = 0.0;           // operands, output, residual, scales and biases, each once

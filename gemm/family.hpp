@@ -54,10 +54,10 @@ struct OperatorKind<PolicyT> {
                  LoadOf<PolicyT, false>, std::bool_constant<kHalfSums<PolicyT>>>;
   static constexpr const char* kWho = "gemm";
   static constexpr const char* kFrom =
-      kGrouped<PolicyT>    ? (kLinesOfB<PolicyT> ? "groups_x_column" : "groups_x_row")
-      : kLinesOfA<PolicyT> ? (kLinesOfB<PolicyT> ? "row_x_column" : "row_x_row")
-      : kLinesOfB<PolicyT> ? "column_x_column"
-                           : "column_x_row";
+      kGrouped<PolicyT>   ? (kKMajorB<PolicyT> ? "groups_x_column" : "groups_x_row")
+      : kKMajorA<PolicyT> ? (kKMajorB<PolicyT> ? "row_x_column" : "row_x_row")
+      : kKMajorB<PolicyT> ? "column_x_column"
+                          : "column_x_row";
   // Bits of operands with a load functor.
   template <bool kIsA>
   static constexpr int kLoad = !kLoads<LoadOf<PolicyT, kIsA>>     ? 0
@@ -104,11 +104,11 @@ template <class... Firsts, class... Seconds, class... Others>
 struct Joined<Family<Firsts...>, Family<Seconds...>, Others...>
     : Joined<Family<Firsts..., Seconds...>, Others...> {};
 
-// Whether blocks share PolicyT's tiles, or warpgroups take them in turn.
+// Whether blocks share PolicyT's tiles, or warpgroups are ping-pong.
 template <class PolicyT>
 inline constexpr bool kDividesTiles = [] {
   if constexpr (std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90) {
-    return PolicyT::config.split > 1 || PolicyT::config.turns > 1;
+    return PolicyT::config.cluster_split_k > 1 || PolicyT::config.ping_pong;
   } else {
     return false;
   }
@@ -140,7 +140,7 @@ template <class Functor>
 concept FamilyOfProducts = internal::kOfProducts<Functor>;
 
 // The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those
-// with a config.split or config.turns.
+// with config.cluster_split_k or config.ping_pong.
 template <FamilyOfProducts FamilyT>
 using GroupedFamily = typename internal::UndividedOf<Grouped, FamilyT>::type;
 template <FamilyOfProducts FamilyT>

@@ -132,7 +132,7 @@ class LdMatrixReader {
  public:
   static constexpr int kRegisters = Places::kRegisters, kFragments = Places::kFragments,
                        kSteps = Places::kSteps;
-  // Words of a lane that one ldmatrix brings, and the fragments that these are at least.
+  // Words of a lane that one ldmatrix loads, and the fragments that these are at least.
   static constexpr int kMatrices = kRegisters * kFragments % 4 == 0   ? 4
                                    : kRegisters * kFragments % 2 == 0 ? 2
                                                                       : 1;
@@ -173,7 +173,7 @@ class LdMatrixReader {
     }
   }
 
-  // One fragment that one ldmatrix brings.
+  // One fragment that one ldmatrix loads.
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragment)[kRegisters]) const {
     static_assert(kRegisters == kMatrices);

@@ -75,7 +75,7 @@ struct GatherRing : MbarRing<Mma> {
     GatheredRow rows[2][Mma::kBlockM];
   };
 
-  struct Turn : Base::Turn {
+  struct State : Base::State {
     int table = 0;
   };
 
@@ -87,22 +87,22 @@ struct GatherRing : MbarRing<Mma> {
   // By all threads that load.
   template <GatheredRows OperandA, GatheredOperand OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
-                                  const OperandA& a, const OperandB& b, const SliceRange& slices,
-                                  int early, Turn& turn) {
+                                  const OperandA& a, const OperandB& b, const KTileRange& k_tiles,
+                                  int early, State& state) {
     const int thread = t.tid() - Mma::kThreads;
-    GatheredRow* const rows = shared.rows[turn.table];
+    GatheredRow* const rows = shared.rows[state.table];
     WEFT_NO_UNROLL
     for (int i = thread; i < Mma::kBlockM; i += kLoadThreads) t.StoreShared(&rows[i], a.Row(i));
     t.BarSync(kBarrier, kLoadThreads);
-    turn.table ^= 1;
+    state.table ^= 1;
     if (early >= 0) t.WaitForEarlierGrids();
     WEFT_NO_UNROLL
-    for (int slice = slices.begin; slice < slices.end; ++slice) {
-      const std::uint32_t full = Base::Free(t, shared, turn);
-      a.Copy(t, Base::Stage(t, shared, p, turn.slot), slice, rows, thread);
-      b.Copy(t, Base::SliceOfB(t, shared, p, turn.slot, slice), slice, rows, thread);
+    for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {
+      const std::uint32_t full = Base::Free(t, shared, state);
+      a.Copy(t, Base::Stage(t, shared, p, state.slot), k_tile, rows, thread);
+      b.Copy(t, Base::KTileOfB(t, shared, p, state.slot, k_tile), k_tile, rows, thread);
       t.CpAsyncMbarArrive(full);
-      turn.Next(p.stages);
+      state.Next(p.stages);
     }
   }
 
@@ -110,7 +110,7 @@ struct GatherRing : MbarRing<Mma> {
   WEFT_DEVICE static void Landed(arch::Thread t) { t.FenceProxyAsync(); }
 
   // By the threads that load, last: none leaves before its copies have come.
-  WEFT_DEVICE static void End(arch::Thread t, Stages&, const Params&, Turn&) {
+  WEFT_DEVICE static void End(arch::Thread t, Stages&, const Params&, State&) {
     t.CpAsyncCommit();
     t.template CpAsyncWait<0>();
   }

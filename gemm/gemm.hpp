@@ -56,16 +56,16 @@ constexpr GemmFacts GemmFactsOf() {
   facts.a.bits = kOperandBits<PolicyT, true>, facts.b.bits = kOperandBits<PolicyT, false>;
   facts.a.access = kOperandAccess<PolicyT, true>, facts.b.access = kOperandAccess<PolicyT, false>;
   facts.a.loads = kLoads<LoadOf<PolicyT, true>>, facts.b.loads = kLoads<LoadOf<PolicyT, false>>;
-  facts.a.k_major = kLinesOfA<PolicyT>;
-  facts.b.k_major = kLinesOfB<PolicyT>;
-  facts.wgmma.transposes = CheckedGemmPolicy<PolicyT>::kWgmma && kTurned<PolicyT>;
+  facts.a.k_major = kKMajorA<PolicyT>;
+  facts.b.k_major = kKMajorB<PolicyT>;
+  facts.wgmma.transposes = CheckedGemmPolicy<PolicyT>::kWgmma && kTransposed<PolicyT>;
   facts.row_major_c = std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor>;
   facts.grouped = kGrouped<PolicyT>;
   facts.listed = kListed<PolicyT>;
   facts.int32_sums = std::is_same_v<typename SumOf<typename PolicyT::Element>::type, std::int32_t>;
   if (std::is_same_v<typename PolicyT::Element, std::uint8_t>) facts.largest_product = 255 * 128;
-  facts.src_layout = kLinesOfA<PolicyT> ? (kLinesOfB<PolicyT> ? "row x column" : "row x row")
-                                        : (kLinesOfB<PolicyT> ? "column x column" : "column x row");
+  facts.src_layout = kKMajorA<PolicyT> ? (kKMajorB<PolicyT> ? "row x column" : "row x row")
+                                       : (kKMajorB<PolicyT> ? "column x column" : "column x row");
   facts.dst_layout = facts.row_major_c ? "row" : "column";
   return facts;
 }
@@ -100,7 +100,7 @@ struct GemmArguments {
   // Rows from the last end to problem.m belong to none: C keeps what it has there. On a GPU numbers are
   // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
   // problem.m, and descending ones make results of no meaning.
-  NumbersPointer<std::int32_t> ends = nullptr;
+  NumbersPointer<std::int32_t> group_offsets = nullptr;
   // With LoadA, LoadB: the functors, for those that have run-time values.
   LoadA load_a{};
   LoadB load_b{};
@@ -170,7 +170,7 @@ class Gemm {
     return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
       if constexpr (kGrouped<PolicyT>) {
         const auto groups = static_cast<std::size_t>(problem().batch);
-        if (absl::Status s = CheckEnds({args.ends, groups}); !s.ok()) return s;
+        if (absl::Status s = CheckGroupOffsets({args.group_offsets, groups}); !s.ok()) return s;
       }
       return gemm::RunOnCpu<PolicyT>("gemm", Facts(), launch, options, stats);
     });
@@ -184,15 +184,17 @@ class Gemm {
 
   // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
   // from 0 or more to problem().m at most. Run itself cannot look at them.
-  absl::Status CheckEnds(absl::Span<const std::int32_t> ends) const requires kGrouped<PolicyT> {
-    return gemm::CheckEnds(problem(), ends);
+  absl::Status CheckGroupOffsets(
+      absl::Span<const std::int32_t> group_offsets) const requires kGrouped<PolicyT> {
+    return gemm::CheckGroupOffsets(problem(), group_offsets);
   }
 
   // What Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    if (!kGrouped<PolicyT> && args.ends != nullptr) {
+    if (!kGrouped<PolicyT> && args.group_offsets != nullptr) {
       return absl::InvalidArgumentError(
-          "gemm: args.ends is set but the policy is no weft::gemm::Grouped<P>; leave it null");
+          "gemm: args.group_offsets is set but the policy is no weft::gemm::Grouped<P>; leave it "
+          "null");
     }
     if (problem().IsEmpty()) return absl::OkStatus();
     const Tensors t = TensorsOf(args);
@@ -215,7 +217,7 @@ class Gemm {
 
   // What a run reads and writes.
   struct Tensors {
-    TensorArgument operands[3];  // a, b, and the ends of Grouped
+    TensorArgument operands[3];  // a, b, and the group offsets of Grouped
     TensorArgument c;
     EpilogueArguments epilogue;
   };
@@ -247,16 +249,17 @@ class Gemm {
     constexpr std::true_type kA;
     constexpr std::false_type kB;
     Tensors all;
-    all.operands[0] = kLinesOfA<PolicyT> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
-                                         : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
-    all.operands[1] = kLinesOfB<PolicyT> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
-                                         : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
+    all.operands[0] = kKMajorA<PolicyT> ? operand(kA, "a", args.a, p.m, p.k, p.lda, p.stride_a)
+                                        : operand(kA, "a", args.a, p.k, p.m, p.lda, p.stride_a);
+    all.operands[1] = kKMajorB<PolicyT> ? operand(kB, "b", args.b, p.n, p.k, p.ldb, p.stride_b)
+                                        : operand(kB, "b", args.b, p.k, p.n, p.ldb, p.stride_b);
     if constexpr (kGrouped<PolicyT>) {
-      TensorArgument& ends = all.operands[2];
-      ends.field = "ends", ends.address = args.ends, ends.alignment = alignof(std::int32_t);
-      ends.given = args.ends.given();
-      ends.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
-      ends.if_null =
+      TensorArgument& group_offsets = all.operands[2];
+      group_offsets.field = "group_offsets", group_offsets.address = args.group_offsets,
+      group_offsets.alignment = alignof(std::int32_t);
+      group_offsets.given = args.group_offsets.given();
+      group_offsets.line_bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
+      group_offsets.if_null =
           "is null; give the address of one number for each of problem.batch groups, the row "
           "behind its last one";
     }
@@ -293,8 +296,8 @@ class Gemm {
       WgmmaGemmParams<PolicyT> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(PolicyT::config.threadblock), &p.schedule);
-      p.ring = plan_.engine.ring;
-      p.plan = plan_.engine.plan;
+      p.ring = plan_.tma.ring;
+      p.plan = plan_.tma.plan;
       p.tiles = plan_.tiles;
       launch.params = &p;
       return start(launch);
@@ -302,19 +305,19 @@ class Gemm {
       GemmParams<PolicyT> p;
       if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
       FillSchedule<TileGrid>(args, 1, &p.schedule);
-      launch.kernel = IsCut() ? 1 : 0;
+      launch.kernel = HasRaggedK() ? 1 : 0;
       launch.params = &p;
       return start(launch);
     }
   }
 
   // Whether it takes the kernel that looks where lines end.
-  bool IsCut() const {
-    return KernelList<PolicyT>::kCut &&
+  bool HasRaggedK() const {
+    return KernelList<PolicyT>::kRaggedK &&
            problem().k * std::int64_t{sizeof(Element)} % PolicyT::config.alignment.src != 0;
   }
 
-  // What the kernel is given for this product: p->a, b, output and slices.
+  // What the kernel is given for this product: p->a, b, output and k tiles.
   template <class Params>
   absl::Status FillProduct(const Arguments& args, MakeTensorMap make, Params* p) const {
     Fill(args, p);
@@ -325,7 +328,7 @@ class Gemm {
     const void* const a = problem().k == 0 ? some : static_cast<const void*>(args.a);
     const void* const b = problem().k == 0 ? some : static_cast<const void*>(args.b);
     if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
-      const WgmmaGemmPlan& plan = plan_.engine;
+      const WgmmaGemmPlan& plan = plan_.tma;
       static_cast<MatrixCopies&>(p->a) = plan.a.params;
       static_cast<MatrixCopies&>(p->b) = plan.b.params;
       for (const auto& [spec, base, map] :
@@ -334,12 +337,12 @@ class Gemm {
       }
     } else {
       const auto k = static_cast<std::int32_t>(problem().k);
-      // Elements brought one k at a time may begin with the short slice: sums then start with zeros
-      // instead of ending with them, which would turn -0 into 0. Not where warps share slices: their
-      // parts are those of slices that begin with k = 0.
+      // Elements loaded one k at a time may begin with the short k tile: sums then start with zeros
+      // instead of ending with them, which would turn -0 into 0. Not where warps share k tiles:
+      // their parts are those of k tiles that begin with k = 0.
       constexpr bool kShortFirst = PolicyT::config.kMainloop == Mainloop::kSimtAsync &&
                                    PolicyT::config.warp.k == PolicyT::config.threadblock.k;
-      const std::int32_t first = kShortFirst ? k - p->slices * PolicyT::config.threadblock.k : 0;
+      const std::int32_t first = kShortFirst ? k - p->k_tiles * PolicyT::config.threadblock.k : 0;
       static_cast<MatrixParams&>(p->a) = {a, problem().lda, p->output.rows.rows,
                                           k, first,         problem().stride_a};
       static_cast<MatrixParams&>(p->b) = {b, problem().ldb, p->output.k,
@@ -356,7 +359,7 @@ class Gemm {
     if constexpr (kGrouped<PolicyT>) {
       s->grid = Grid::Make(plan_.tile_rows, tiles_n, band);
       s->block_m = FastDivmod(PolicyT::config.threadblock.m);
-      s->ends = args.ends;
+      s->group_offsets = args.group_offsets;
       s->products = static_cast<std::int32_t>(problem().batch);
       s->m = static_cast<std::int32_t>(problem().m);
     } else {
@@ -367,7 +370,7 @@ class Gemm {
   // What every kernel's parameters have.
   template <class Params>
   void Fill(const Arguments& args, Params* p) const {
-    p->slices = counts().slices;
+    p->k_tiles = counts().k_tiles;
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);

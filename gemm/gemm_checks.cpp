@@ -70,10 +70,10 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
   return absl::OkStatus();
 }
 
-// Matrices of `lines`, *stride elements apart, which is filled in if it is kPacked. copied: by the copy
-// engine of sm_90.
+// Matrices of `lines`, *stride elements apart, which is filled in if it is kPacked. by_tma: read by
+// TMA..
 absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, std::int64_t batch,
-                         bool copied, std::int64_t* stride) {
+                         bool by_tma, std::int64_t* stride) {
   // That of one product means nothing, and may be any number.
   if (*stride == GemmProblem::kPacked || batch <= 1) *stride = m.lines * pitch;
   if (batch <= 1) return absl::OkStatus();
@@ -92,11 +92,11 @@ absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, 
   }
   const std::int64_t reach = kInt64Max / m.element_bytes - (m.lines + kTileOvershoot) * pitch;
   const std::int64_t most = std::min(
-      reach / batch, (copied ? (std::int64_t{1} << 40) - 16 : kInt64Max) / m.element_bytes);
+      reach / batch, (by_tma ? (std::int64_t{1} << 40) - 16 : kInt64Max) / m.element_bytes);
   if (*stride > most) {
-    return absl::OutOfRangeError(
-        absl::StrCat("gemm: ", field, "=", *stride, " exceeds ", most, ", the reach of ",
-                     copied ? "the copy engine" : "a 64-bit offset", "; split the batch"));
+    return absl::OutOfRangeError(absl::StrCat("gemm: ", field, "=", *stride, " exceeds ", most,
+                                              ", the reach of ", by_tma ? "TMA" : "a 64-bit offset",
+                                              "; split the batch"));
   }
   return absl::OkStatus();
 }
@@ -212,11 +212,11 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const G
   if (absl::Status s = CheckPitch(a, &p.lda); !s.ok()) return s;
   if (absl::Status s = CheckPitch(b, &p.ldb); !s.ok()) return s;
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;
-  const bool copied = config.mainloop == Mainloop::kWgmmaSm90;
-  if (absl::Status s = CheckStride("stride_a", a, p.lda, p.batch, copied, &p.stride_a); !s.ok()) {
+  const bool by_tma = config.mainloop == Mainloop::kWgmmaSm90;
+  if (absl::Status s = CheckStride("stride_a", a, p.lda, p.batch, by_tma, &p.stride_a); !s.ok()) {
     return s;
   }
-  if (absl::Status s = CheckStride("stride_b", b, p.ldb, p.batch, copied, &p.stride_b); !s.ok()) {
+  if (absl::Status s = CheckStride("stride_b", b, p.ldb, p.batch, by_tma, &p.stride_b); !s.ok()) {
     return s;
   }
   if (absl::Status s = CheckStride("stride_c", c, p.ldc, p.batch, false, &p.stride_c); !s.ok()) {
@@ -228,23 +228,25 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const G
   return p;
 }
 
-absl::Status CheckEnds(const GemmProblem& p, absl::Span<const std::int32_t> ends) {
-  if (static_cast<std::int64_t>(ends.size()) != p.batch) {
-    return absl::InvalidArgumentError(absl::StrCat("gemm: ends are ", ends.size(), ", but batch=",
-                                                   p.batch, " groups; give one number for each"));
+absl::Status CheckGroupOffsets(const GemmProblem& p, absl::Span<const std::int32_t> group_offsets) {
+  if (static_cast<std::int64_t>(group_offsets.size()) != p.batch) {
+    return absl::InvalidArgumentError(absl::StrCat("gemm: group_offsets are ", group_offsets.size(),
+                                                   ", but batch=", p.batch,
+                                                   " groups; give one number for each"));
   }
   std::int32_t last = 0;
   for (std::int64_t g = 0; g < p.batch; ++g) {
-    if (ends[g] < last) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("gemm: args.ends[", g, "]=", ends[g], " is less than ", last,
-                       ", where the group begins; give ends of groups that follow one another"));
+    if (group_offsets[g] < last) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "gemm: args.group_offsets[", g, "]=", group_offsets[g], " is less than ", last,
+          ", where the group begins; give group offsets that follow one another"));
     }
-    if (ends[g] > p.m) {
-      return absl::InvalidArgumentError(absl::StrCat("gemm: args.ends[", g, "]=", ends[g],
-                                                     " exceeds m=", p.m, ", the rows there are"));
+    if (group_offsets[g] > p.m) {
+      return absl::InvalidArgumentError(absl::StrCat("gemm: args.group_offsets[", g,
+                                                     "]=", group_offsets[g], " exceeds m=", p.m,
+                                                     ", the rows there are"));
     }
-    last = ends[g];
+    last = group_offsets[g];
   }
   return absl::OkStatus();
 }

@@ -47,8 +47,9 @@ absl::Status CheckExtents(const GemmProblem& problem);
 // and more.
 absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const GemmFacts& facts);
 
-// Of Grouped: InvalidArgument unless `ends` are problem.batch numbers that ascend from 0 or more to
-// problem.m at most.
-absl::Status CheckEnds(const GemmProblem& problem, absl::Span<const std::int32_t> ends);
+// Of Grouped: InvalidArgument unless `group_offsets` are problem.batch numbers that ascend from 0
+// or more to problem.m at most.
+absl::Status CheckGroupOffsets(const GemmProblem& problem,
+                               absl::Span<const std::int32_t> group_offsets);
 
 }  // namespace weft::gemm

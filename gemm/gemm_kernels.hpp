@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/epilogue_store.hpp"
 #include "weft/gemm/gemm_policy.hpp"
 #include "weft/gemm/kernel/kernel.hpp"
@@ -17,9 +16,10 @@
 #include "weft/gemm/simt.hpp"
 #include "weft/gemm/simt_async.hpp"
 #include "weft/gemm/tile_grid.hpp"
-#include "weft/gemm/turned_matrices.hpp"
+#include "weft/gemm/tma_matrix.hpp"
+#include "weft/gemm/transposed_matrices.hpp"
+#include "weft/gemm/upcast_matrix.hpp"
 #include "weft/gemm/wgmma_store.hpp"
-#include "weft/gemm/widened_matrix.hpp"
 
 namespace weft::gemm {
 
@@ -38,7 +38,7 @@ struct GemmParams {
   LoadedParams<LoadOf<PolicyT, true>> a;
   LoadedParams<LoadOf<PolicyT, false>> b;
   OutputParams<PolicyT, MatrixRows> output;
-  std::int32_t slices = 0;
+  std::int32_t k_tiles = 0;
 };
 
 // The same with the wgmma_sm90 mainloop.
@@ -46,11 +46,11 @@ template <class PolicyT>
 struct WgmmaGemmParams {
   // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.
   MbarRingParams ring;
-  std::int32_t slices = 0;
+  std::int32_t k_tiles = 0;
   std::int32_t tiles = 0;
   std::int32_t early = 0;
   typename GemmGrid<PolicyT, BandedTileGrid>::Params schedule;
-  CopiedMatrixParams a, b;
+  TmaMatrixParams a, b;
   OutputParams<PolicyT, MatrixRows> output;
   WgmmaPlan plan;
 };
@@ -62,11 +62,10 @@ struct ListedProduct {
   static constexpr bool kWgmma = CheckedGemmPolicy<PolicyT>::kWgmma;
   using Grid = std::conditional_t<kWgmma, BandedTileGrid, TileGrid>;
   template <bool kIsA>
-  using Operand =
-      std::conditional_t<kWgmma, CopiedMatrixParams, LoadedParams<LoadOf<PolicyT, kIsA>>>;
+  using Operand = std::conditional_t<kWgmma, TmaMatrixParams, LoadedParams<LoadOf<PolicyT, kIsA>>>;
   typename Grid::Params grid;
   std::int32_t first_tile = 0;  // of all products', where its own begin
-  std::int32_t slices = 0;
+  std::int32_t k_tiles = 0;
   Operand<true> a;
   Operand<false> b;
   OutputParams<PolicyT, MatrixRows> output;
@@ -101,12 +100,12 @@ using GemmMainloop = std::conditional_t<
     mainloop == Mainloop::kSimt, SimtMainloop<PolicyT>,
     std::conditional_t<
         mainloop == Mainloop::kSimtAsync,
-        SimtAsyncMainloop<PolicyT, kLinesOfA<PolicyT>, kLinesOfB<PolicyT>>,
+        SimtAsyncMainloop<PolicyT, kKMajorA<PolicyT>, kKMajorB<PolicyT>>,
         std::conditional_t<
             mainloop == Mainloop::kMmaSm75, MmaSm75Mainloop<PolicyT, false, true>,
             MmaSm80Mainloop<PolicyT, true, false, false,
-                            sizeof(typename PolicyT::Element) < 4 || kLinesOfA<PolicyT>,
-                            sizeof(typename PolicyT::Element) < 4 || kLinesOfB<PolicyT>>>>>;
+                            sizeof(typename PolicyT::Element) < 4 || kKMajorA<PolicyT>,
+                            sizeof(typename PolicyT::Element) < 4 || kKMajorB<PolicyT>>>>>;
 
 // What gemm::KernelOf makes a kernel of. PolicyT: a GEMM policy.
 template <class PolicyT, bool kWhole>
@@ -120,8 +119,8 @@ struct GemmParts : PartsTraits {
       typename decltype(LoadedOperandOf<Mainloop, PolicyT, kLines, kWhole,
                                         kGrouped<PolicyT> &&
                                             Rows::kIsA>::template Select<Rows>())::type;
-  using OperandA = OperandOf<RowsOfA, kLinesOfA<PolicyT>>;
-  using OperandB = OperandOf<typename Mainloop::ColumnsOfB, kLinesOfB<PolicyT>>;
+  using OperandA = OperandOf<RowsOfA, kKMajorA<PolicyT>>;
+  using OperandB = OperandOf<typename Mainloop::ColumnsOfB, kKMajorB<PolicyT>>;
 
   struct Destination {
     using DstLayout = MatrixFormat<typename PolicyT::LayoutC>;
@@ -132,12 +131,12 @@ struct GemmParts : PartsTraits {
   using Stored = WithDependentLaunch<Destination, Pipeline, OperandA, OperandB>;
   using Epilogue = DirectStore<Stored, Output, typename Mainloop::Map>;
 
-  // Operands that do not run along k take more, a slice in flight or address arithmetic, and so
+  // Operands that do not run along k take more, a k tile in flight or address arithmetic, and so
   // does looking where lines end, or groups, or for a residual of floats; and what a list has for each
   // product does not lie in constant memory.
   static constexpr int kRegisters = [] {
-    constexpr bool kLines = kLinesOfA<PolicyT> && kLinesOfB<PolicyT>,
-                   kCross = !kLinesOfA<PolicyT> && !kLinesOfB<PolicyT>;
+    constexpr bool kLines = kKMajorA<PolicyT> && kKMajorB<PolicyT>,
+                   kCross = !kKMajorA<PolicyT> && !kKMajorB<PolicyT>;
     constexpr bool kConverts = kLoads<LoadOf<PolicyT, true>> || kLoads<LoadOf<PolicyT, false>>;
     constexpr int kOwn = Mainloop::Registers(0);
     if (PolicyT::config.registers > 0) return kOwn;
@@ -173,66 +172,69 @@ template <class PolicyT>
 struct WgmmaGemmParts : PartsTraits {
   using Params = WgmmaGemmParams<PolicyT>;
   using Scheduler = GemmGrid<PolicyT, BandedTileGrid>;
-  static constexpr bool kWidensA = CheckedGemmPolicy<PolicyT>::kWgmmaWidensA;
-  static constexpr bool kWidensB = CheckedGemmPolicy<PolicyT>::kWgmmaWidensB;
+  static constexpr bool kUpcastsA = CheckedGemmPolicy<PolicyT>::kWgmmaUpcastsA;
+  static constexpr bool kUpcastsB = CheckedGemmPolicy<PolicyT>::kWgmmaUpcastsB;
   static constexpr int kLineOfB =
-      WidenedLineBytes(PolicyT::config.threadblock.k, kOperandBits<PolicyT, false>);  // if kWidensB
-  static_assert(!kWidensB || !kLinesOfB<PolicyT> || IsWidenedLine(kLineOfB),
+      UpcastLineBytes(PolicyT::config.threadblock.k, kOperandBits<PolicyT, false>);  // if kUpcastsB
+  static_assert(!kUpcastsB || !kKMajorB<PolicyT> || IsUpcastLine(kLineOfB),
                 "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadB is as many elements as "
                 "are 32, 64 or 128 bytes of B");
   struct Spec : WgmmaSpec {
     static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename PolicyT::Element>;
-    static constexpr bool kRowsAcross = !kLinesOfA<PolicyT> && !kTurned<PolicyT>;
-    static constexpr bool kColumnsAcross = !kLinesOfB<PolicyT> && !kTurned<PolicyT> && !kWidensB;
-    static constexpr bool kFills = kTurned<PolicyT> || kWidensA;
-    // Three warps turned bytes more slowly than two, of which each has more on its way (docs/log/mixed_products.md).
-    static constexpr int kFillWarps = kWidensA ? 3 : kFills ? 2 : 1;
-    static constexpr int kFillRegisters = sizeof(typename PolicyT::Element) == 4           ? 40
-                                          : kWidensA || PolicyT::config.blocks_per_sm == 2 ? 56
-                                                                                           : 72;
-    using HeldColumns = std::conditional_t<
-        !kWidensB, void,
-        std::conditional_t<
-            kLinesOfB<PolicyT>,
-            WidenedLines<LoadOf<PolicyT, false>, IsWidenedLine(kLineOfB) ? kLineOfB : 128>,
-            WidenedAcross<LoadOf<PolicyT, false>>>>;
+    static constexpr bool kRowsMnMajor = !kKMajorA<PolicyT> && !kTransposed<PolicyT>;
+    static constexpr bool kColumnsMnMajor =
+        !kKMajorB<PolicyT> && !kTransposed<PolicyT> && !kUpcastsB;
+    static constexpr bool kTransforms = kTransposed<PolicyT> || kUpcastsA;
+    // Three warps transposed bytes more slowly than two, of which each has more on its way
+    // (docs/log/mixed_products.md).
+    static constexpr int kTransformWarps = kUpcastsA ? 3 : kTransforms ? 2 : 1;
+    static constexpr int kTransformRegisters = sizeof(typename PolicyT::Element) == 4 ? 40
+                                               : kUpcastsA || PolicyT::config.blocks_per_sm == 2
+                                                   ? 56
+                                                   : 72;
+    using RegisterFragments =
+        std::conditional_t<!kUpcastsB, void,
+                           std::conditional_t<kKMajorB<PolicyT>,
+                                              UpcastKMajor<LoadOf<PolicyT, false>,
+                                                           IsUpcastLine(kLineOfB) ? kLineOfB : 128>,
+                                              UpcastMnMajor<LoadOf<PolicyT, false>>>>;
   };
   using Mainloop = WgmmaSm90Mainloop<PolicyT, Spec>;
   using Pipeline = typename Mainloop::Pipeline;
   static constexpr TileShape kTile = PolicyT::config.threadblock;
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
-  // If Spec::kFills.
-  using Filler = std::conditional_t<
-      kWidensA, WidenMatrix<Mainloop, LoadOf<PolicyT, true>, kTile.m * kTile.k / kWidenedLine>,
-      TurnMatrices<Mainloop, kElementBytes, !kLinesOfA<PolicyT>, !kLinesOfB<PolicyT>>>;
-  static_assert(!kWidensA || (kTile.k == kWidenedLine &&
-                              (kLinesOfA<PolicyT> || kTile.m % kWidenedLine == 0)),
+  // If Spec::kTransforms.
+  using StageTransform = std::conditional_t<
+      kUpcastsA, UpcastMatrix<Mainloop, LoadOf<PolicyT, true>, kTile.m * kTile.k / kUpcastLine>,
+      TransposeMatrices<Mainloop, kElementBytes, !kKMajorA<PolicyT>, !kKMajorB<PolicyT>>>;
+  static_assert(!kUpcastsA ||
+                    (kTile.k == kUpcastLine && (kKMajorA<PolicyT> || kTile.m % kUpcastLine == 0)),
                 "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadA is 64, and where A is "
                 "column-major config.threadblock.m is a multiple of 64");
   static_assert(
-      !kTurned<PolicyT> || kTile.k == TurnedBox(kElementBytes),
+      !kTransposed<PolicyT> || kTile.k == TransposedBox(kElementBytes),
       "weft: config.threadblock.k of a wgmma_sm90 GEMM of Tf32 is 32, and of bytes 128, where k "
       "does not run along both operands");
-  static_assert(2 * (MatrixSliceBytes(kTile.m, kTile.k, kElementBytes, kLinesOfA<PolicyT>) +
-                     (kWidensA ? NarrowBytes(kTile.m * kTile.k, kOperandBits<PolicyT, true>) : 0) +
-                     (kWidensB ? NarrowBytes(kTile.n * kTile.k, kOperandBits<PolicyT, false>)
-                               : MatrixSliceBytes(kTile.n, kTile.k, kElementBytes,
-                                                  kLinesOfB<PolicyT>))) <=
+  static_assert(2 * (MatrixKTileBytes(kTile.m, kTile.k, kElementBytes, kKMajorA<PolicyT>) +
+                     (kUpcastsA ? NarrowBytes(kTile.m * kTile.k, kOperandBits<PolicyT, true>) : 0) +
+                     (kUpcastsB ? NarrowBytes(kTile.n * kTile.k, kOperandBits<PolicyT, false>)
+                                : MatrixKTileBytes(kTile.n, kTile.k, kElementBytes,
+                                                   kKMajorB<PolicyT>))) <=
                     Mainloop::kStageBytes,
-                "weft: two slices of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "
+                "weft: two k tiles of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "
                 "memory; make config.threadblock.k smaller");
-  static_assert((kLinesOfA<PolicyT> && kLinesOfB<PolicyT>) || (kTile.k <= 256 && kTile.k % 8 == 0),
-                "weft: where k does not run along memory, config.threadblock.k of a wgmma_sm90 "
+  static_assert((kKMajorA<PolicyT> && kKMajorB<PolicyT>) || (kTile.k <= 256 && kTile.k % 8 == 0),
+                "weft: where operands are MN-major, config.threadblock.k of a wgmma_sm90 "
                 "GEMM is a multiple of 8, at most 256");
-  // Rows and columns across k that are widened are counted in bytes.
-  static constexpr int kRowsOfA = kWidensA && !kLinesOfA<PolicyT>
+  // Rows and columns across k that are upcast are counted in bytes.
+  static constexpr int kRowsOfA = kUpcastsA && !kKMajorA<PolicyT>
                                       ? Mainloop::kBlockM * kOperandBits<PolicyT, true> / 8
                                       : Mainloop::kBlockM;
-  using OperandA = CopiedMatrixOperand<RowsOfA, kRowsOfA, kLinesOfA<PolicyT>, kGrouped<PolicyT>>;
-  static constexpr int kColumnsOfB = kWidensB && !kLinesOfB<PolicyT>
+  using OperandA = TmaMatrixOperand<RowsOfA, kRowsOfA, kKMajorA<PolicyT>, kGrouped<PolicyT>>;
+  static constexpr int kColumnsOfB = kUpcastsB && !kKMajorB<PolicyT>
                                          ? Mainloop::kBlockN * kOperandBits<PolicyT, false> / 8
                                          : Mainloop::kBlockN;
-  using OperandB = CopiedMatrixOperand<RowsOfB, kColumnsOfB, kLinesOfB<PolicyT>, false>;
+  using OperandB = TmaMatrixOperand<RowsOfB, kColumnsOfB, kKMajorB<PolicyT>, false>;
   struct Destination {
     using DstLayout = MatrixFormat<typename PolicyT::LayoutC>;
     using Epilogue = typename PolicyT::Epilogue;
@@ -247,16 +249,17 @@ template <class PolicyT>
 requires MatrixPolicy<PolicyT>
 struct KernelList<PolicyT> {
   // 0: a line's k are a multiple of config.alignment.src bytes; 1: they are not, which matters
-  // where k runs along memory in accesses of several elements.
+  // where operands are K-major in accesses of several elements.
   static constexpr int kCount = 2;
-  static constexpr bool kAlong = kLinesOfA<PolicyT> || kLinesOfB<PolicyT>;
-  static constexpr bool kCut = kAlong &&
-                               PolicyT::config.alignment.src >
-                                   static_cast<int>(sizeof(typename PolicyT::Element)) &&
-                               CheckedGemmPolicy<PolicyT>::kMainloop != gemm::Mainloop::kSimtAsync
-                               && !CheckedGemmPolicy<PolicyT>::kWgmma;
+  static constexpr bool kKMajor = kKMajorA<PolicyT> || kKMajorB<PolicyT>;
+  static constexpr bool kRaggedK = kKMajor &&
+                                   PolicyT::config.alignment.src >
+                                       static_cast<int>(sizeof(typename PolicyT::Element)) &&
+                                   CheckedGemmPolicy<PolicyT>::kMainloop
+                                       != gemm::Mainloop::kSimtAsync
+                                   && !CheckedGemmPolicy<PolicyT>::kWgmma;
   template <int i>
-  static constexpr bool kExists = i == 0 || kCut;
+  static constexpr bool kExists = i == 0 || kRaggedK;
   template <int i>
   using Kernel = KernelOf<std::conditional_t<CheckedGemmPolicy<PolicyT>::kWgmma,
                                              WgmmaGemmParts<PolicyT>, GemmParts<PolicyT, i == 0>>>;

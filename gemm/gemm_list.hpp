@@ -57,7 +57,7 @@ class Gemm<Listed<PolicyT>> {
       const std::int64_t end = std::int64_t{list.first_.back()} + plan->tiles;
       if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
       list.products_.push_back(One(*plan));
-      list.cut_ = list.cut_ || list.products_.back().IsCut();
+      list.ragged_k_ = list.ragged_k_ || list.products_.back().HasRaggedK();
       if (plan->tiles == 0 && list.some_ == i) ++list.some_;
       list.first_.push_back(static_cast<std::int32_t>(end));
     }
@@ -174,14 +174,14 @@ class Gemm<Listed<PolicyT>> {
     if (tiles() == 0) return absl::OkStatus();
     Launch launch;
     launch.grid = {tiles(), 1, 1};
-    launch.kernel = cut_ ? 1 : 0;
+    launch.kernel = ragged_k_ ? 1 : 0;
     std::conditional_t<Product::kWgmma, WgmmaGemmParams<Listed<PolicyT>>,
                        GemmParams<Listed<PolicyT>>>
         p;
     p.schedule = {table, static_cast<std::int32_t>(size())};
     if constexpr (Product::kWgmma) {
       // All products have these in common; past the end of a k are zeros.
-      const WgmmaGemmPlan& plan = products_[some_].plan_.engine;
+      const WgmmaGemmPlan& plan = products_[some_].plan_.tma;
       p.ring = plan.ring;
       p.plan = plan.plan;
       p.plan.last_steps = p.plan.steps;
@@ -198,7 +198,7 @@ class Gemm<Listed<PolicyT>> {
   std::vector<One> products_;
   std::size_t some_ = 0;                   // the first product that has tiles; size() if none has
   std::vector<std::int32_t> first_ = {0};  // tiles before each product, and all
-  bool cut_ = false;
+  bool ragged_k_ = false;
 };
 
 }  // namespace weft::gemm

@@ -13,14 +13,14 @@
 namespace weft::gemm {
 namespace {
 
-constexpr int kLine = CopiedMatrixParams::kLineBytes;
+constexpr int kLine = TmaMatrixParams::kLineBytes;
 
-// `rows` of them to a tile, of `all`, and `brought` to a copy where `lines`: k runs along memory, and lines
+// `rows` of them to a tile, of `all`, and `loaded` to a copy where `lines`: k runs along memory, and lines
 // are `pitch` elements apart. `stride`: from one of `batch` matrices to the next, 0 if there is one for all.
-CopiedMatrix MakeMatrix(int rows, int brought, int slice_k, std::int64_t all, std::int64_t k,
-                        std::int64_t pitch, std::int64_t batch, std::int64_t stride,
-                        int element_bytes, bool lines) {
-  CopiedMatrix m;
+TmaMatrix MakeMatrix(int rows, int loaded, int stage_k, std::int64_t all, std::int64_t k,
+                     std::int64_t pitch, std::int64_t batch, std::int64_t stride, int element_bytes,
+                     bool lines) {
+  TmaMatrix m;
   const int line = kLine / element_bytes;
   m.spec.rank = 3;
   m.spec.element_bytes = static_cast<std::uint8_t>(element_bytes);
@@ -35,61 +35,60 @@ CopiedMatrix MakeMatrix(int rows, int brought, int slice_k, std::int64_t all, st
                     : m.spec.stride[0];
   m.spec.box[2] = 1;
   m.spec.box[0] = static_cast<std::uint16_t>(line);
-  m.spec.box[1] = static_cast<std::uint16_t>(lines ? brought : slice_k);
-  m.params.copies = CeilDiv(lines ? slice_k : rows, line);
+  m.spec.box[1] = static_cast<std::uint16_t>(lines ? loaded : stage_k);
+  m.params.copies = CeilDiv(lines ? stage_k : rows, line);
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
-  m.params.slice_k = slice_k;
+  m.params.stage_k = stage_k;
   m.params.line = line;
-  // Products read all rows of a tile, also those behind the last box that nobody brings.
-  m.slice_bytes = m.params.copies * m.params.copy_bytes;
-  if (lines) m.slice_bytes += (rows - brought) * kLine;
+  // Products read all rows of a tile, also those behind the last box that nobody loads.
+  m.k_tile_bytes = m.params.copies * m.params.copy_bytes;
+  if (lines) m.k_tile_bytes += (rows - loaded) * kLine;
   return m;
 }
 
-arch::WgmmaLayout LayoutOfCopies(const CopiedMatrix& m, bool lines) {
+arch::WgmmaLayout LayoutOfCopies(const TmaMatrix& m, bool lines) {
   return {.swizzle = arch::SwizzleSpan::k128,
           .leading = lines ? 16u : static_cast<std::uint32_t>(m.params.copy_bytes),
           .stride = 8 * kLine};
 }
 
-// Where step i, of 32 bytes of k, begins in a slice.
-std::uint32_t StepOffset(const CopiedMatrix& m, int i, int element_bytes, bool lines) {
+// Where step i, of 32 bytes of k, begins in a k tile.
+std::uint32_t StepOffset(const TmaMatrix& m, int i, int element_bytes, bool lines) {
   const int bytes = lines ? i / 4 * m.params.copy_bytes + i % 4 * 32  //
                           : i * (32 / element_bytes) * kLine;
   return static_cast<std::uint32_t>(bytes / 16);
 }
 
 // From one row to the one `rows` further, a multiple of 64 where rows run along memory.
-std::uint32_t RowsOffset(const CopiedMatrix& m, int rows, bool lines) {
+std::uint32_t RowsOffset(const TmaMatrix& m, int rows, bool lines) {
   const int bytes = lines ? rows * kLine : rows / m.params.line * m.params.copy_bytes;
   return static_cast<std::uint32_t>(bytes / 16);
 }
 
 // Of a list all products have the same stages.
-int Brought(const GemmFacts& f, int rows, std::int64_t all) {
-  return f.listed ? rows : static_cast<int>(BroughtRows(rows, all));
+int LoadedRowsOf(const GemmFacts& f, int rows, std::int64_t all) {
+  return f.listed ? rows : static_cast<int>(LoadedRows(rows, all));
 }
 
-// Rows of A, or columns of B, that are widened, counted in bytes, of k or else of rows. Threads read those of
-// the whole tile, so that all are brought: `rows` of `all`. swizzled: for the tensor cores' warps, who widen B's
-// (held_columns.hpp); those that widen A (widened_matrix.hpp) take all bytes in order.
-CopiedMatrix MakeWidened(int rows, int slice_k, std::int64_t all, std::int64_t k,
-                         std::int64_t pitch, std::int64_t batch, std::int64_t stride, int bits,
-                         bool lines, bool swizzled) {
+// Rows of A, or columns of B, that are upcast, counted in bytes, of k or else of rows. Threads read those of
+// the whole tile, so that all are loaded: `rows` of `all`. swizzled: for the tensor cores' warps, who upcast B's
+// (register_fragments.hpp); those that upcast A (upcast_matrix.hpp) take all bytes in order.
+TmaMatrix MakeUpcast(int rows, int stage_k, std::int64_t all, std::int64_t k, std::int64_t pitch,
+                     std::int64_t batch, std::int64_t stride, int bits, bool lines, bool swizzled) {
   const auto bytes = [&](std::int64_t elements) {
     return CeilDiv(elements * bits, std::int64_t{8});
   };
-  CopiedMatrix m = lines ? MakeMatrix(rows, rows, WidenedLineBytes(slice_k, bits), all, bytes(k),
-                                      bytes(pitch), batch, bytes(stride), 1, true)
-                         : MakeMatrix(rows, rows, slice_k, bytes(all), k, bytes(pitch), batch,
-                                      bytes(stride), 1, false);
-  m.params.line = lines ? m.params.slice_k : WidenedAcrossBytes(bits);
+  TmaMatrix m = lines ? MakeMatrix(rows, rows, UpcastLineBytes(stage_k, bits), all, bytes(k),
+                                   bytes(pitch), batch, bytes(stride), 1, true)
+                      : MakeMatrix(rows, rows, stage_k, bytes(all), k, bytes(pitch), batch,
+                                   bytes(stride), 1, false);
+  m.params.line = lines ? m.params.stage_k : UpcastMnMajorBytes(bits);
   m.params.copies = lines ? 1 : rows / 64;
   m.spec.swizzle =
       swizzled ? static_cast<arch::SwizzleSpan>(m.params.line) : arch::SwizzleSpan::kNone;
   m.spec.box[0] = static_cast<std::uint16_t>(m.params.line);
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
-  m.slice_bytes = RoundUp(m.params.copies * m.params.copy_bytes, 1024);
+  m.k_tile_bytes = RoundUp(m.params.copies * m.params.copy_bytes, 1024);
   return m;
 }
 
@@ -99,38 +98,38 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
   WgmmaGemmPlan g;
   GemmProblem p = problem;
   if (p.k == 0) {
-    // TMA brings nothing of an operand without elements, but wants one: at an address that is in memory
+    // TMA loads nothing of an operand without elements, but wants one: at an address that is in memory
     // there is a first one, and all behind it are zeros.
     p.m = p.n = p.k = p.batch = 1;
     p.lda = p.ldb = 16;
   }
-  const CopiedMatrix rows = MakeMatrix(tile.m, Brought(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
-                                       p.batch, p.stride_a, element_bytes, f.a.k_major);
-  g.a = f.a.loads ? MakeWidened(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, f.a.bits,
-                                f.a.k_major, false)
+  const TmaMatrix rows = MakeMatrix(tile.m, LoadedRowsOf(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
+                                    p.batch, p.stride_a, element_bytes, f.a.k_major);
+  g.a = f.a.loads ? MakeUpcast(tile.m, tile.k, p.m, p.k, p.lda, p.batch, p.stride_a, f.a.bits,
+                               f.a.k_major, false)
                   : rows;
-  g.b = f.b.loads ? MakeWidened(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, f.b.bits,
-                                f.b.k_major, true)
-                  : MakeMatrix(tile.n, Brought(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb, p.batch,
-                               p.stride_b, element_bytes, f.b.k_major);
+  g.b = f.b.loads ? MakeUpcast(tile.n, tile.k, p.n, p.k, p.ldb, p.batch, p.stride_b, f.b.bits,
+                               f.b.k_major, true)
+                  : MakeMatrix(tile.n, LoadedRowsOf(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb,
+                               p.batch, p.stride_b, element_bytes, f.b.k_major);
 
-  // What A has been widened to lies behind it.
-  const std::int32_t narrow = f.a.loads ? g.a.slice_bytes : 0;
-  g.ring.b_offset = narrow + rows.slice_bytes;  // of whole lines of 8 rows: a multiple of 1024
-  g.ring.stage_bytes = g.ring.b_stride = g.ring.b_offset + g.b.slice_bytes;
+  // What A has been upcast to lies behind it.
+  const std::int32_t narrow = f.a.loads ? g.a.k_tile_bytes : 0;
+  g.ring.b_offset = narrow + rows.k_tile_bytes;  // of whole lines of 8 rows: a multiple of 1024
+  g.ring.stage_bytes = g.ring.b_stride = g.ring.b_offset + g.b.k_tile_bytes;
   g.ring.stages = static_cast<std::int32_t>(std::min(f.wgmma.stage_bytes / g.ring.stage_bytes,
                                                      std::int64_t{MbarRingParams::kMostStages}));
   g.ring.ShareCopies(g.a.params.copies, f.wgmma.row_threads);
 
   // As the tensor cores find them.
-  const bool lines_a = f.a.k_major || f.wgmma.transposes,
-             lines_b = f.b.k_major || f.wgmma.transposes;
+  const bool k_major_a = f.a.k_major || f.wgmma.transposes,
+             k_major_b = f.b.k_major || f.wgmma.transposes;
   WgmmaPlan& plan = g.plan;
-  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(rows, lines_a));
-  if (!f.b.loads) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, lines_b));
-  plan.SpreadGroups(RowsOffset(rows, f.config.warp.m, lines_a));
+  plan.a = arch::WgmmaDescriptor(0, LayoutOfCopies(rows, k_major_a));
+  if (!f.b.loads) plan.b = arch::WgmmaDescriptor(0, LayoutOfCopies(g.b, k_major_b));
+  plan.SpreadGroups(RowsOffset(rows, f.config.warp.m, k_major_a));
   plan.b_block = !f.b.loads
-                     ? RowsOffset(g.b, 64, lines_b)
+                     ? RowsOffset(g.b, 64, k_major_b)
                      : static_cast<std::uint32_t>(
                            (f.b.k_major ? 64 * g.b.params.line : g.b.params.copy_bytes) / 16);
   plan.steps = tile.k * element_bytes / 32;
@@ -138,8 +137,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
   plan.last_steps = static_cast<std::int32_t>(CeilDiv<std::int64_t>(last_k * element_bytes, 32));
   for (int i = 0; i < plan.steps; ++i) {
     plan.step_a[i] =
-        static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, lines_a);
-    plan.step_b[i] = StepOffset(g.b, i, element_bytes, lines_b);
+        static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, k_major_a);
+    plan.step_b[i] = StepOffset(g.b, i, element_bytes, k_major_b);
   }
   if (problem.k == 0) {  // a product of zeros
     plan.last_steps = 1;
@@ -151,7 +150,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
 PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
-  // Sums of no products are those of a slice of zeros.
+  // Sums of no products are those of a k tile of zeros.
   const std::int64_t k = std::max(p.k, std::int64_t{1});
   const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of a product
   const double all_rows = f.grouped ? double(p.m) : double(p.m) * p.batch;
@@ -160,10 +159,10 @@ PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   counts.tiles_m = CeilDiv(rows, std::int64_t{t.m});
   counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
   counts.columns_inside = double(p.n) / std::max(1.0, double(counts.tiles_n) * t.n);
-  counts.slices = static_cast<std::int32_t>(CeilDiv(k, std::int64_t{t.k}));
+  counts.k_tiles = static_cast<std::int32_t>(CeilDiv(k, std::int64_t{t.k}));
   counts.useful =
       all_rows * p.n * p.k /
-      (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.slices * t.k);
+      (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.k_tiles * t.k);
   counts.bytes =
       (matrices(p.stride_a) * p.m * f.a.bits + matrices(p.stride_b) * p.n * f.b.bits) * p.k / 8 +
       all_rows * p.n * (f.store.element_bits + f.store.residual_bits) / 8 +
@@ -177,8 +176,8 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
   constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
   absl::StatusOr<GemmProblem> checked = CheckGemmProblem(problem, f);
   if (!checked.ok()) return checked.status();
-  if (checked->IsEmpty()) return GemmPlan{.problem = *checked, .counts = {}, .engine = {}};
-  GemmPlan plan = {.problem = *checked, .counts = CountTiles(*checked, f), .engine = {}};
+  if (checked->IsEmpty()) return GemmPlan{.problem = *checked, .counts = {}, .tma = {}};
+  GemmPlan plan = {.problem = *checked, .counts = CountTiles(*checked, f), .tma = {}};
   const std::int64_t products = f.grouped ? 1 : checked->batch;
   const std::int64_t rows =
       f.grouped ? GroupGrid<TileGrid>::Rows(checked->m, checked->batch, f.config.threadblock.m)
@@ -191,9 +190,9 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
   plan.tile_rows = Int32(rows);
   plan.tiles = Int32(products * rows * plan.counts.tiles_n);
   if (f.wgmma.stage_bytes == 0) return plan;
-  const WgmmaGemmPlan& e = plan.engine = MakeWgmmaGemmPlan(*checked, f);
+  const WgmmaGemmPlan& e = plan.tma = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
-  const double columns = f.b.k_major && !f.b.loads ? Brought(f, t.n, checked->n) : t.n;
+  const double columns = f.b.k_major && !f.b.loads ? LoadedRowsOf(f, t.n, checked->n) : t.n;
   const double inside = double(checked->n) / (double(plan.counts.tiles_n) * columns);
   plan.counts.wgmma = {
       .steps = e.plan.steps,
@@ -203,7 +202,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
       .copy_clocks = e.a.params.copy_bytes / 128.0 * CopyClocks::k128,
       .column_clocks = CopyClocks::Columns(
           columns * 4 / f.element_bytes * f.b.bits / 128.0, inside, CopyClocks::k128,
-          f.b.k_major || !f.b.loads ? CopyClocks::kOutside : CopyClocks::kOutsideAcross),
+          f.b.k_major || !f.b.loads ? CopyClocks::kOutside : CopyClocks::kOutsideMnMajor),
       .stages = e.ring.stages,
       .stage_bytes = e.ring.stage_bytes,
       .b_stays = false};
@@ -212,22 +211,22 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
 
 PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
   PlanCounts list;
-  double slices = 0.0, useful = 0.0, column_clocks = 0.0;
+  double k_tiles = 0.0, useful = 0.0, column_clocks = 0.0;
   for (const PlanCounts& p : products) {
     const double tiles = p.blocks();
     list.wgmma = p.wgmma;
     list.tiles_m += p.blocks();
-    slices += tiles * p.slices;
-    useful += tiles * p.slices * p.useful;
-    column_clocks += tiles * p.slices * p.wgmma.column_clocks;
+    k_tiles += tiles * p.k_tiles;
+    useful += tiles * p.k_tiles * p.useful;
+    column_clocks += tiles * p.k_tiles * p.wgmma.column_clocks;
     list.bytes += p.bytes;
   }
   list.tiles_n = 1;
   list.wgmma.last_steps = list.wgmma.steps;  // past the end of a k are zeros
-  if (slices > 0.0) {
-    list.slices = static_cast<std::int32_t>(std::ceil(slices / double(list.tiles_m)));
-    list.useful = useful / slices;
-    list.wgmma.column_clocks = column_clocks / slices;
+  if (k_tiles > 0.0) {
+    list.k_tiles = static_cast<std::int32_t>(std::ceil(k_tiles / double(list.tiles_m)));
+    list.useful = useful / k_tiles;
+    list.wgmma.column_clocks = column_clocks / k_tiles;
   }
   return list;
 }
@@ -241,7 +240,7 @@ absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const Gem
 }
 
 std::int32_t BandOf(const TileShape& tile) {
-  // Blocks that run at the same time bring fewest rows where as many are A's as B's.
+  // Blocks that run at the same time load fewest rows where as many are A's as B's.
   constexpr double kBlocks = 132.0;
   const double rows = std::sqrt(kBlocks * tile.n / tile.m);
   return std::max(1, static_cast<std::int32_t>(rows));
@@ -251,16 +250,17 @@ std::string DescribeGemm(const GemmPlan& plan, const GemmFacts& f) {
   const PlanCounts& counts = plan.counts;
   const TileDescription& c = f.config;
   if (counts.blocks() == 0) return "nothing to do: C has no elements";
-  const std::string clusters = c.split > 1 ? absl::StrFormat("clusters of %d ", c.split) : "";
+  const std::string clusters =
+      c.cluster_split_k > 1 ? absl::StrFormat("clusters of %d ", c.cluster_split_k) : "";
   const std::string batch = f.grouped            ? absl::StrFormat("%d groups of ", counts.batches)
                             : counts.batches > 1 ? absl::StrFormat("batch of %d x ", counts.batches)
                                                  : "";
-  const char* turns = c.turns > 1 ? "two sets of warpgroups in turn, " : "";
+  const char* ping_pong = c.ping_pong ? "ping-pong warpgroups, " : "";
   return absl::StrFormat(
       "%s %dx%dx%d warp %dx%d, %d stages, %s%s%d x %d %sblocks of %d threads, "
       "%d bytes shared, %s -> %s",
       c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n,
-      f.wgmma.stage_bytes > 0 ? plan.engine.ring.stages : c.stages, turns, batch, counts.tiles_m,
+      f.wgmma.stage_bytes > 0 ? plan.tma.ring.stages : c.stages, ping_pong, batch, counts.tiles_m,
       counts.tiles_n, clusters, f.threads, f.shared_bytes, f.src_layout, f.dst_layout);
 }
 

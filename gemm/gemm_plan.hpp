@@ -1,29 +1,29 @@
 // From a matrix product to what its kernels are launched with: every check that needs no pointer, how
-// the work is cut into blocks, and what the copy engine brings for wgmma_sm90.
+// the work is cut into blocks, and what TMA loads for wgmma_sm90.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "weft/gemm/arch/device.hpp"
-#include "weft/gemm/copied_matrix.hpp"
 #include "weft/gemm/facts.hpp"
 #include "weft/gemm/gemm_checks.hpp"
 #include "weft/gemm/tile_model.hpp"
+#include "weft/gemm/tma_matrix.hpp"
 #include "weft/layouts/abseil.hpp"
 
 namespace weft::gemm {
 
 // Of one operand: its map, but for the address, and its parameters, but for the map.
-struct CopiedMatrix {
+struct TmaMatrix {
   arch::TensorMapSpec spec;
   MatrixCopies params;
-  std::int32_t slice_bytes = 0;  // in shared memory
+  std::int32_t k_tile_bytes = 0;  // in shared memory
 };
 
 // Of a kernel of wgmma_sm90.
 struct WgmmaGemmPlan {
-  CopiedMatrix a, b;
+  TmaMatrix a, b;
   MbarRingParams ring;
   WgmmaPlan plan;
 };
@@ -35,14 +35,14 @@ struct GemmPlan {
   // What a scheduler is made of: rows of tiles of a product, those of all groups together with Grouped;
   // and how many tiles there are, which is as many blocks as are started at most.
   std::int32_t tile_rows = 0, tiles = 0;
-  WgmmaGemmPlan engine;  // wgmma_sm90
+  WgmmaGemmPlan tma;  // wgmma_sm90
 };
 
 // As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFacts& facts);
 
-// The counts of a list of products as those of one: the tiles of all, with as many slices as these have on
-// average.
+// The counts of a list of products as those of one: the tiles of all, with as many k tiles as these have
+// on average.
 PlanCounts CountsOfList(const std::vector<PlanCounts>& products);
 
 // Rows of tiles that BandedTileGrid goes through together.

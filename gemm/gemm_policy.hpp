@@ -32,8 +32,8 @@
 // Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
 // gemm/load_functor.hpp; by MmaSm80Config, or A or B of WgmmaSm90Config.
 //
-// wgmma_sm90 turns those A and B of bytes and tf32 along which k does not run (gemm/turned_matrices.hpp), and then
-// takes slices of 128 bytes of k.
+// wgmma_sm90 transposes those A and B of bytes and tf32 that are MN-major (gemm/transposed_matrices.hpp), and then
+// takes k tiles of 128 bytes.
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once
@@ -82,20 +82,20 @@ struct SumOf {
                                             float, void>>>;
 };
 
-// Whether k runs along memory in A, in B.
+// Whether A, B is K-major.
 template <class PolicyT>
-inline constexpr bool kLinesOfA = std::is_same_v<typename PolicyT::LayoutA, layouts::RowMajor>;
+inline constexpr bool kKMajorA = std::is_same_v<typename PolicyT::LayoutA, layouts::RowMajor>;
 template <class PolicyT>
-inline constexpr bool kLinesOfB = std::is_same_v<typename PolicyT::LayoutB, layouts::ColumnMajor>;
-// Whether wgmma_sm90 turns those operands along which k does not run (gemm/turned_matrices.hpp).
+inline constexpr bool kKMajorB = std::is_same_v<typename PolicyT::LayoutB, layouts::ColumnMajor>;
+// Whether wgmma_sm90 transposes those operands that are MN-major (gemm/transposed_matrices.hpp).
 template <class PolicyT>
-inline constexpr bool kTurned =
-    !kFloat16<typename PolicyT::Element> && !(kLinesOfA<PolicyT> && kLinesOfB<PolicyT>);
+inline constexpr bool kTransposed =
+    !kFloat16<typename PolicyT::Element> && !(kKMajorA<PolicyT> && kKMajorB<PolicyT>);
 
 // What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
 // of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
-// has as many elements as the other operand's, or where k does not run along memory 4 bytes; of wgmma_sm90,
-// whose copy engine brings it, 16 bytes.
+// has as many elements as the other operand's, or where operands are MN-major 4 bytes; of wgmma_sm90,
+// which loads it by TMA, 16 bytes.
 template <class Element, class Load>
 using OperandElement = typename internal::StoredOfLoad<StoredElement<Element>, Load>::Stored;
 template <class PolicyT, bool kIsA>
@@ -107,7 +107,7 @@ inline constexpr int kOperandAccess =
         ? PolicyT::config.alignment.src / static_cast<int>(sizeof(typename PolicyT::Element))
     : std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90
         ? 128 / kOperandBits<PolicyT, kIsA>
-    : !(kIsA ? kLinesOfA<PolicyT> : kLinesOfB<PolicyT>)
+    : !(kIsA ? kKMajorA<PolicyT> : kKMajorB<PolicyT>)
         ? 32 / kOperandBits<PolicyT, kIsA>
         : PolicyT::config.alignment.src / static_cast<int>(sizeof(typename PolicyT::Element));
 
@@ -140,7 +140,8 @@ inline constexpr bool kSumFits<PolicyT> =
 
 // The products of PolicyT in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
 // group g multiplies its rows by the g-th of problem.batch matrices B. How many rows each has is known
-// when the kernel runs: GemmArguments::ends. A is row-major. For wgmma_sm90 without a split or turns.
+// when the kernel runs: GemmArguments::group_offsets. A is row-major. For wgmma_sm90 without cluster split-K
+// and ping-pong.
 template <class PolicyT>
 struct Grouped : PolicyT {};
 template <class PolicyT>
@@ -149,7 +150,7 @@ template <class PolicyT>
 inline constexpr bool kGrouped<Grouped<PolicyT>> = true;
 
 // The products of PolicyT as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
-// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without a split or turns.
+// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without cluster split-K and ping-pong.
 template <class PolicyT>
 struct Listed : PolicyT {
   static_assert(!kGrouped<PolicyT>, "weft: Listed takes a policy of products, not a Grouped one");
@@ -223,16 +224,16 @@ requires(HasGemmMembers<PolicyT>) struct CheckedGemmPolicy<PolicyT> {
                 "MmaSm80Config or a WgmmaSm90Config");
   static_assert(CheckedLoad<LoadOf<PolicyT, true>, Element>::kValid &&
                 CheckedLoad<LoadOf<PolicyT, false>, ElementOfB<Element>>::kValid);
-  // By wgmma_sm90: A in shared memory (gemm/widened_matrix.hpp), B in registers (gemm/held_columns.hpp).
-  static constexpr bool kWgmmaWidensA =
-      kWgmma && kWidensInRegisters<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>;
-  static constexpr bool kWgmmaWidensB =
-      kWgmma && !kLoads<LoadOf<PolicyT, true>> && kWidensInRegisters<LoadOf<PolicyT, false>>;
+  // By wgmma_sm90: A in shared memory (gemm/upcast_matrix.hpp), B in registers (gemm/register_fragments.hpp).
+  static constexpr bool kWgmmaUpcastsA =
+      kWgmma && kUpcastsInRegisters<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>;
+  static constexpr bool kWgmmaUpcastsB =
+      kWgmma && !kLoads<LoadOf<PolicyT, true>> && kUpcastsInRegisters<LoadOf<PolicyT, false>>;
   static_assert((!kLoads<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>) ||
-                    kMainloop == Mainloop::kMmaSm80 || kWgmmaWidensA || kWgmmaWidensB,
+                    kMainloop == Mainloop::kMmaSm80 || kWgmmaUpcastsA || kWgmmaUpcastsB,
                 "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
                 "registers, through which other mainloops' operands do not pass, but for a "
-                "WgmmaSm90Config with one of them, Widen<Half or Bfloat16, std::int8_t or Int4>");
+                "WgmmaSm90Config with one of them, Upcast<Half or Bfloat16, std::int8_t or Int4>");
   static_assert(
       internal::kSumFits<PolicyT> &&
           (!kHalfSums<PolicyT> ||
@@ -263,7 +264,7 @@ requires(HasGemmMembers<PolicyT>) struct CheckedGemmPolicy<PolicyT> {
                 "weft: LayoutA, LayoutB and LayoutC of a GEMM are weft::layouts::RowMajor or "
                 "weft::layouts::ColumnMajor");
   static_assert(
-      !kGrouped<PolicyT> || kLinesOfA<PolicyT>,
+      !kGrouped<PolicyT> || kKMajorA<PolicyT>,
       "weft: a Grouped GEMM takes a row-major A: its groups are rows, which begin anywhere");
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");

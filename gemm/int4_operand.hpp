@@ -15,9 +15,9 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // Shape: kBytes 16, kCells 2, each cell 16 bytes in a stage.
-template <class Shape, class Walk>
-class Int4Operand : public GatherOperand<Shape, Walk> {
-  using Block = GatherOperand<Shape, Walk>;
+template <class Shape, class Iterator>
+class Int4Operand : public GatherOperand<Shape, Iterator> {
+  using Block = GatherOperand<Shape, Iterator>;
   static_assert(Shape::kBytes == 16 && Shape::kCells == 2);
 
  public:

@@ -30,7 +30,7 @@ struct Launch {
   const void* params = nullptr;
   arch::Dim3 grid;
   arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
-  // Blocks that take tiles in turn: their number is a multiple of this.
+  // Persistent blocks: their number is a multiple of this.
   int blocks_multiple = 1;
   int shared_bytes = 0;  // as arch::LaunchAttributes
 };
@@ -67,11 +67,11 @@ inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMap
   return LaunchStatus(who, make(spec, map));
 }
 
-// The blocks for a grid of tiles. Those of clusters, and those that stay and take tiles in turn, are
+// The blocks for a grid of tiles. Those of clusters, and persistent ones, are
 // `blocks` at most; clusters are a multiple of blocks_multiple, or that many.
 inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
   if (facts.resident_blocks == 0) return launch.grid;
-  const int split = facts.config.split, multiple = launch.blocks_multiple;
+  const int split = facts.config.cluster_split_k, multiple = launch.blocks_multiple;
   const int clusters = (std::max)(1, blocks / split / multiple) * multiple;
   return {(std::min)(launch.grid.x, clusters) * split, 1, 1};
 }
@@ -100,7 +100,7 @@ template <class PolicyT>
   return LaunchStatus(who,
                       LaunchOnGpu<PolicyT>(
                           launch.kernel, launch.params, grid, stream,
-                          {.cluster = {facts.config.split},
+                          {.cluster = {facts.config.cluster_split_k},
                            .dependent = options.dependent && device.limits.compute_capability >= 90,
                            .shared_bytes = launch.shared_bytes}));
 }
@@ -148,7 +148,7 @@ template <class PolicyT>
                                                     const Launch& launch,
                                                     const arch::CpuOptions& options,
                                                     arch::CpuStats* stats) {
-  const int split = facts.config.split;
+  const int split = facts.config.cluster_split_k;
   const int resident = 3 * split;  // so that each takes several tiles of a small problem too
   arch::CpuReport report;
   VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {

@@ -1,7 +1,7 @@
 // Load functors: matrices of 8- or 4-bit elements that become the product's Element on their way to the
 // multiplication. A policy of a GEMM that has
 //
-//     using LoadB = weft::gemm::Widen<weft::Half, std::int8_t>;  // or LoadA, or both
+//     using LoadB = weft::gemm::Upcast<weft::Half, std::int8_t>;  // or LoadA, or both
 //
 // (or is a WithLoadB<PolicyT, ...>) multiplies what the functor makes of each element of B, and its b is a
 // matrix of the functor's Source:
@@ -77,12 +77,13 @@ concept LoadsElement = requires(const Functor f,
 
 // The same number as an Element, which has each of From's: Half or Bfloat16, or std::int8_t from Int4.
 template <class Element, class From>
-struct Widen {
-  static_assert(std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16> ||
-                    std::is_same_v<Element, typename internal::LoadSource<From>::Value>,
-                "weft: Widen<Element, From> makes a Half or Bfloat16 of From, or an std::int8_t of "
-                "weft::Int4; an Element that has not every number of From, such as std::int8_t of "
-                "std::uint8_t, is no Widen: write a functor that says what becomes of the others");
+struct Upcast {
+  static_assert(
+      std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16> ||
+          std::is_same_v<Element, typename internal::LoadSource<From>::Value>,
+      "weft: Upcast<Element, From> makes a Half or Bfloat16 of From, or an std::int8_t of "
+      "weft::Int4; an Element that has not every number of From, such as std::int8_t of "
+      "std::uint8_t, is no Upcast: write a functor that says what becomes of the others");
   using Source = From;
   using Value = typename internal::LoadSource<From>::Value;
   constexpr Element operator()(Value x) const {
@@ -162,11 +163,11 @@ using LoadOf = typename internal::LoadOfPolicy<PolicyT, kIsA>::type;
 template <class Load>
 inline constexpr bool kLoads = !std::is_same_v<Load, NoLoad>;
 
-// Those that wgmma_sm90 has for B (held_columns.hpp).
+// Those that wgmma_sm90 has for B (register_fragments.hpp).
 template <class Load>
-inline constexpr bool kWidensInRegisters = false;
+inline constexpr bool kUpcastsInRegisters = false;
 template <class Element, class From>
-inline constexpr bool kWidensInRegisters<Widen<Element, From>> =
+inline constexpr bool kUpcastsInRegisters<Upcast<Element, From>> =
     (std::is_same_v<Element, Half> ||
      std::is_same_v<Element, Bfloat16>)&&(std::is_same_v<From, std::int8_t> ||
                                           std::is_same_v<From, Int4>);

@@ -1,6 +1,6 @@
 // Operands of matrices whose elements change on their way, through registers (load_functor.hpp):
-// asynchronous ones, for CpAsyncRing. CopyPiece converts and stores what was loaded a slice ago, so that
-// loads have a slice's products to arrive in.
+// asynchronous ones, for CpAsyncRing. CopyPiece converts and stores what was loaded a k tile ago, so
+// that loads have a k tile's products to arrive in.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct ShapeOfNarrow : Shape {
 
 // Of pieces of 8 bytes of a stage's k, of kLines_ rows each, for an operand whose rows run along memory.
 template <class Mma, class Rows, int kLines_>
-struct LoadedAcross : MmaPlace<Mma, Rows, 8>, Share<Mma, Rows, Pieces<4, kLines_, Mma::kGroups>> {};
+struct LoadedMnMajor : MmaPlace<Mma, Rows, 8>,
+                       Share<Mma, Rows, Pieces<4, kLines_, Mma::kGroups>> {};
 
 namespace internal {
 
@@ -56,7 +57,7 @@ class LoadedOperand : public OperandTraits {
   static constexpr int kPerPiece = Shape::kBytes / static_cast<int>(sizeof(Element));
   static constexpr int kPerWord = 32 / kStageBits;  // of a stage
   using Narrow = ShapeOfNarrow<Shape, kBits, kStageBits>;
-  using Walk = AffineWalk<Narrow, MatrixSource<kBits, true, kWhole, kShared>>;
+  using Iterator = AffineIterator<Narrow, MatrixSource<kBits, true, kWhole, kShared>>;
   using Loaded = NarrowPiece<Narrow::kBytes>;
   static constexpr int kPerLoaded = 8 * static_cast<int>(sizeof(typename Loaded::Word)) / kBits;
   static_assert(Shape::kCells == 1);
@@ -69,25 +70,25 @@ class LoadedOperand : public OperandTraits {
   template <class Tile>
   WEFT_DEVICE LoadedOperand(arch::Thread t, const Params& p, const Tile& tile)
       : p_(p),
-        walk_(t, p, tile),
+        iterator_(t, p, tile),
         k_((Shape::Outer(t, 0) * Shape::kInner + Shape::Inner(t)) * kPerPiece) {}
 
-  WEFT_DEVICE void Begin(arch::Thread t) { LoadSlice(t); }
+  WEFT_DEVICE void Begin(arch::Thread t) { LoadKTile(t); }
   WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
     StorePiece(t, to, v);
     if (v < kPieces - 1) return;
     k_ += Shape::kOuter * Shape::kInner * kPerPiece;
-    LoadSlice(t);
+    LoadKTile(t);
   }
 
  private:
-  WEFT_DEVICE void LoadSlice(arch::Thread t) {
+  WEFT_DEVICE void LoadKTile(arch::Thread t) {
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
       const int i = v % Shape::kRows, j = v / Shape::kRows;
-      const bool inside = (Shape::kEven || Shape::Has(t, j)) && walk_.Bytes(i) > 0;
-      ahead_[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(walk_.Source(i)), inside);
-      if (i == Shape::kRows - 1) walk_.Advance(Shape::StepAfter(j));
+      const bool inside = (Shape::kEven || Shape::Has(t, j)) && iterator_.Bytes(i) > 0;
+      ahead_[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(iterator_.Source(i)), inside);
+      if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
     }
   }
 
@@ -116,8 +117,8 @@ class LoadedOperand : public OperandTraits {
   }
 
   const Params& p_;
-  Walk walk_;
-  std::int32_t k_;  // the thread's first one in the slice that is stored next
+  Iterator iterator_;
+  std::int32_t k_;  // the thread's first one in the k tile that is stored next
   Loaded ahead_[kPieces];
 };
 
@@ -128,7 +129,7 @@ class LoadedTransposeOperand : public OperandTraits {
   static constexpr int kBits = Source::kBits, kStageBits = 8 * sizeof(Element);
   static constexpr int kLines = Shape::kLines, kDepth = Shape::kBytes / sizeof(Element);
   static constexpr int kPerWord = 32 / kStageBits;  // of a stage
-  static constexpr int kSliceK = Shape::kOuter * Shape::kInner * kDepth;
+  static constexpr int kStageK = Shape::kOuter * Shape::kInner * kDepth;
   static_assert(kLines * kBits == 32);
 
  public:
@@ -144,20 +145,20 @@ class LoadedTransposeOperand : public OperandTraits {
         source_(static_cast<const std::uint8_t*>(p.data) +
                 BytesOfElements<kBits>(ProductOffset(p, tile) + k_ * p.pitch + line_)) {}
 
-  WEFT_DEVICE void Begin(arch::Thread t) { LoadSlice(t); }
+  WEFT_DEVICE void Begin(arch::Thread t) { LoadKTile(t); }
   WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
     StorePiece(t, to, v);
     if (v < kPieces - 1) return;
-    k_ += kSliceK;
-    source_ += kSliceK * BytesOfElements<kBits>(p_.pitch);
-    LoadSlice(t);
+    k_ += kStageK;
+    source_ += kStageK * BytesOfElements<kBits>(p_.pitch);
+    LoadKTile(t);
   }
 
  private:
-  // Of step j of the slice that is stored next, or loaded.
+  // Of step j of the k tile that is stored next, or loaded.
   WEFT_DEVICE int First(int j) const { return j * Shape::kStep * Shape::kInner * kDepth; }
 
-  WEFT_DEVICE void LoadSlice(arch::Thread t) {
+  WEFT_DEVICE void LoadKTile(arch::Thread t) {
     const std::int64_t pitch = BytesOfElements<kBits>(p_.pitch);
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
@@ -200,7 +201,7 @@ class LoadedTransposeOperand : public OperandTraits {
 
   const Params& p_;
   std::int32_t line_;           // the thread's first row
-  std::int32_t k_;              // the thread's first one in the slice that is stored next
+  std::int32_t k_;              // the thread's first one in the k tile that is stored next
   const std::uint8_t* source_;  // element (line_, k_)
   std::uint32_t ahead_[kPieces][kDepth];
 };
@@ -216,11 +217,11 @@ struct LoadedOperandOf {
     if constexpr (!kLoads<Load>) {
       return MatrixOperandOf<Mma, PolicyT, kLines, kWhole, kShared>::template Select<Rows>();
     } else if constexpr (kLines) {
-      using Shape = typename Mma::template Along<Rows, PolicyT::config.alignment.src>;
+      using Shape = typename Mma::template KMajor<Rows, PolicyT::config.alignment.src>;
       return std::type_identity<LoadedOperand<Shape, Element, Load, kWhole, kShared>>();
     } else {
       using Shape =
-          LoadedAcross<Mma, Rows, 32 / internal::LoadSource<typename Load::Source>::kBits>;
+          LoadedMnMajor<Mma, Rows, 32 / internal::LoadSource<typename Load::Source>::kBits>;
       return std::type_identity<LoadedTransposeOperand<Shape, Element, Load>>();
     }
   }

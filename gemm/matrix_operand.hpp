@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/gemm/affine_walk.hpp"
+#include "weft/gemm/affine_iterator.hpp"
 #include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/matrix_params.hpp"
 #include "weft/gemm/operand.hpp"
@@ -27,18 +27,18 @@ constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
   }
 }
 
-// A source of AffineWalk. kAlong: k runs along memory; if not, the rows of A (columns of B) do. kShared:
-// the products of a group have their rows in it.
-template <int kBits, bool kAlong_, bool kWhole_, bool kShared = false>
+// A source of AffineIterator. kKMajor: k runs along memory; if not, the rows of A (columns of B) do.
+// kShared: the products of a group have their rows in it.
+template <int kBits, bool kKMajor_, bool kWhole_, bool kShared = false>
 struct MatrixSource {
   using Params = MatrixParams;
-  static constexpr bool kAlong = kAlong_, kWhole = kWhole_, kRegular = true;
-  static constexpr int kUnit = kAlong ? kBits : 8;  // of k
+  static constexpr bool kKMajor = kKMajor_, kWhole = kWhole_, kRegular = true;
+  static constexpr int kUnit = kKMajor ? kBits : 8;  // of k
   static constexpr std::int64_t StepBytes(const Params& p) {
     return BytesOfElements<kBits>(p.pitch);
   }
   static constexpr std::int64_t RowBytes(const Params& p) {
-    return kAlong ? BytesOfElements<kBits>(p.pitch) : kBits / 8;
+    return kKMajor ? BytesOfElements<kBits>(p.pitch) : kBits / 8;
   }
   static constexpr std::int32_t End(const Params& p) { return BytesOfElements<kUnit>(p.k); }
   static constexpr std::int32_t First(const Params& p) { return BytesOfElements<kUnit>(p.first_k); }
@@ -59,9 +59,9 @@ struct MatrixSource {
 
 inline namespace WEFT_BACKEND {
 
-// A matrix along which k does not run, of elements of kElementBytes 1 or 2: words of several rows
+// An MN-major matrix, of elements of kElementBytes 1 or 2: words of several rows
 // are transposed in registers. Shape's kLines are the elements of a word, its kBytes are of k of one
-// row. Asynchronously, CopyPiece stores what was loaded a slice ago, so that loads have a slice's
+// row. Asynchronously, CopyPiece stores what was loaded a k tile ago, so that loads have a k tile's
 // arithmetic to arrive in.
 template <class Shape, int kElementBytes>
 class TransposeOperand : public OperandTraits {
@@ -101,8 +101,8 @@ class TransposeOperand : public OperandTraits {
                                        inside && k_ + first + d < p_.k);
       }
     }
-    k_ += kSliceK;
-    source_ += kSliceK * pitch;
+    k_ += kStageK;
+    source_ += kStageK * pitch;
   }
 
   // To: a pointer to the stage, or its 32-bit address.
@@ -119,7 +119,7 @@ class TransposeOperand : public OperandTraits {
   }
 
  private:
-  static constexpr int kSliceK = Shape::kOuter * Shape::kInner * kDepth;
+  static constexpr int kStageK = Shape::kOuter * Shape::kInner * kDepth;
 
   template <class To>
   WEFT_DEVICE static void StorePiece(arch::Thread t, const Fragment& f, To to, int v) {
@@ -164,12 +164,12 @@ class TransposeOperand : public OperandTraits {
 
   const Params& p_;
   std::int32_t line_;           // the thread's first row
-  std::int32_t k_;              // of its next slice
+  std::int32_t k_;              // of its next k tile
   const std::uint8_t* source_;  // element (line_, k_)
   Fragment ahead_;
 };
 
-// An operand of Mma whose rows are Rows, of a matrix of PolicyT::Element. kLines: k runs along memory.
+// An operand of Mma whose rows are Rows, of a matrix of PolicyT::Element. kLines: K-major.
 // kWhole: its k are a multiple of config.alignment.src bytes. kShared: as MatrixSource.
 template <class Mma, class PolicyT, bool kLines, bool kWhole, bool kShared = false>
 struct MatrixOperandOf {
@@ -177,14 +177,14 @@ struct MatrixOperandOf {
   template <class Rows>
   static auto Select() {
     if constexpr (kLines) {
-      using Shape = typename Mma::template Along<Rows, PolicyT::config.alignment.src>;
+      using Shape = typename Mma::template KMajor<Rows, PolicyT::config.alignment.src>;
       using Source = MatrixSource<8 * kElementBytes, true, kWhole, kShared>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     } else if constexpr (kElementBytes < 4) {
       using Shape = typename Mma::template Transposed<Rows>;
       return std::type_identity<TransposeOperand<Shape, kElementBytes>>();
     } else {
-      using Shape = typename Mma::template Across<Rows, PolicyT::config.alignment.src>;
+      using Shape = typename Mma::template MnMajor<Rows, PolicyT::config.alignment.src>;
       using Source = MatrixSource<8 * kElementBytes, false, true>;
       return std::type_identity<AffineOperand<Shape, Source>>();
     }

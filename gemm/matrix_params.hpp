@@ -12,7 +12,7 @@
 
 namespace weft::gemm {
 
-// One operand: `extent` rows of A, or columns of B, of k elements each. Where k runs along memory
+// One operand: `extent` rows of A, or columns of B, of k elements each. Where operands are K-major
 // (A row-major, B column-major) these are `pitch` elements apart; else the k are, and the rows of A
 // (columns of B) run along memory.
 struct MatrixParams {
@@ -20,7 +20,7 @@ struct MatrixParams {
   std::int64_t pitch = 0;
   std::int32_t extent = 0;
   std::int32_t k = 0;
-  std::int32_t first_k = 0;  // 0, or less: the first slice begins before the matrix does
+  std::int32_t first_k = 0;  // 0, or less: the first k tile begins before the matrix does
   std::int64_t step = 0;     // elements from a product's matrix to the next one's
 };
 

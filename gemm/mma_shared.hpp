@@ -37,7 +37,7 @@ struct GroupMajor {
   }
 };
 
-// Groups of one row together, as matrices have them: cp.async brings the 128 bytes of eight lanes
+// Groups of one row together, as matrices have them: cp.async loads the 128 bytes of eight lanes
 // with one request to L2 where they are adjacent in shared memory too. The 16-byte pieces of a row
 // are exchanged so that those which ldmatrix reads at once, of 8 rows, lie in 8 different sets of 4
 // banks.
@@ -109,10 +109,10 @@ struct Int4Major {
 
 // A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
 // they are channel blocks, which lie in memory as they do in shared memory. kGroupBytesB: of a k
-// group of B, 16 where a stage holds int4. kLinesOfA, kLinesOfB: whether k runs along memory; of doubles
+// group of B, 16 where a stage holds int4. kKMajorA, kKMajorB: whether k runs along memory; of doubles
 // and tf32 it need not, which are copied as they lie.
 template <class PolicyT, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32,
-          bool kLinesOfA = true, bool kLinesOfB = true>
+          bool kKMajorA = true, bool kKMajorB = true>
 struct FragmentTile : WarpTile<PolicyT> {
   using Warps = WarpTile<PolicyT>;
   static constexpr int kGroups = Warps::kBlockK * Warps::kElementBytes / 32;
@@ -126,8 +126,8 @@ struct FragmentTile : WarpTile<PolicyT> {
   using Layout = std::conditional_t<
       kByWords<kLines>, DoubleMajor<kRows, kGroups, kLines, Warps::kElementBytes>,
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
-  using LayoutA = Layout<Warps::kBlockM, kLinesOfA>;
-  using LayoutB = Layout<Warps::kBlockN, kLinesOfB>;
+  using LayoutA = Layout<Warps::kBlockM, kKMajorA>;
+  using LayoutB = Layout<Warps::kBlockN, kKMajorB>;
   static constexpr int kBytesA = LayoutA::Bytes(32);
   static constexpr int kBytesB = LayoutB::Bytes(kGroupBytesB);
   static constexpr int kStageAlignment =
@@ -147,9 +147,9 @@ struct MmaPlace {
 
 // The shape (operand.hpp) of an operand whose pieces lie along k of a row.
 template <class Mma, class Rows, int kPieceBytes>
-struct MmaAlong : MmaPlace<Mma, Rows, kPieceBytes>,
-                  Share<Mma, Rows,
-                        Pieces<Mma::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
-                               Mma::kGroups / Mma::LayoutA::kInnerGroups>> {};
+struct MmaKMajor : MmaPlace<Mma, Rows, kPieceBytes>,
+                   Share<Mma, Rows,
+                         Pieces<Mma::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
+                                Mma::kGroups / Mma::LayoutA::kInnerGroups>> {};
 
 }  // namespace weft::gemm

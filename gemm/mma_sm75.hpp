@@ -48,12 +48,13 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
 
   // Found by compiling: what does not spill.
   static constexpr int Registers(int) {
-    constexpr int kHeld = Tile::kFragmentsM * Tile::kFragmentsN * (Atom::kM / 4) +
-                          Tile::kGroups * 8 * (Tile::kBlockM + Tile::kBlockN) / Tile::kThreads +
-                          (kWideStores ? 24 : 0);
+    constexpr int kInRegisters =
+        Tile::kFragmentsM * Tile::kFragmentsN * (Atom::kM / 4) +
+        Tile::kGroups * 8 * (Tile::kBlockM + Tile::kBlockN) / Tile::kThreads +
+        (kWideStores ? 24 : 0);
     if (PolicyT::config.registers > 0) return PolicyT::config.registers;
-    if (kMatrix) return kHeld <= 48 ? 112 : kHeld <= 96 ? 168 : 232;
-    return kHeld <= 48 ? 96 : kHeld < 80 ? 128 : kHeld <= 96 ? 168 : 232;
+    if (kMatrix) return kInRegisters <= 48 ? 112 : kInRegisters <= 96 ? 168 : 232;
+    return kInRegisters <= 48 ? 96 : kInRegisters < 80 ? 128 : kInRegisters <= 96 ? 168 : 232;
   }
 
   // Who multiplies what; rows of B in shared memory are in the order of instructions.
@@ -87,7 +88,7 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   // transposed on its way, whose threads know their rows of memory.
   using ColumnsOfB = std::conditional_t<kMatrix, ChannelsOfB<8>, SharedRowsOfB<8>>;
   template <class Rows, int kBytes>
-  using Along = MmaAlong<MmaSm75Mainloop, Rows, kBytes>;
+  using KMajor = MmaKMajor<MmaSm75Mainloop, Rows, kBytes>;
   template <class Rows>
   struct Transposed : MmaPlace<MmaSm75Mainloop, Rows, 8>,
                       Share<Tile, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};

@@ -2,9 +2,10 @@
 // 16-bit floats, m16n8k8 of tf32, doubles and complex doubles) over a ring of cp.async buffers.
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
-// those of the next and starts the copies of a slice kStages - 1 ahead. (Of doubles two groups, and words
-// of them are read one by one, as are those of tf32 where k does not run along memory.) Where config.warp.k is less than config.threadblock.k, several warps share
-// a slice (sliced_sums.hpp): a sum of floats is one of each part of the slices, added in the order of k.
+// those of the next and starts the copies of a k tile kStages - 1 ahead. (Of doubles two groups, and words
+// of them are read one by one, as are those of tf32 where operands are MN-major.) Where config.warp.k is less than
+// config.threadblock.k, several warps share a k tile (sliced_sums.hpp): a sum of floats is one of each part of the k
+// tiles, added in the order of k.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +34,14 @@ inline namespace WEFT_BACKEND {
 // loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Sums then are 16
 // times as large until they are complete, so that as many products fit in 32 bits as of int8. kPairs:
 // both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k group has 64 of them.
-// kLinesOfA, kLinesOfB: of doubles and tf32, whether k runs along memory.
+// kKMajorA, kKMajorB: of doubles and tf32, whether k runs along memory.
 template <class PolicyT, bool kMatrix, bool kInt4B = false, bool kPairs = false,
-          bool kLinesOfA = true, bool kLinesOfB = true>
+          bool kKMajorA = true, bool kKMajorB = true>
 struct MmaSm80Mainloop
-    : FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>,
-      SlicedSums<MmaSm80Mainloop<PolicyT, kMatrix, kInt4B, kPairs, kLinesOfA, kLinesOfB>,
+    : FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kKMajorA, kKMajorB>,
+      SlicedSums<MmaSm80Mainloop<PolicyT, kMatrix, kInt4B, kPairs, kKMajorA, kKMajorB>,
                  WarpTile<PolicyT>::kWarpsK> {
-  using Tile = FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kLinesOfA, kLinesOfB>;
+  using Tile = FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kKMajorA, kKMajorB>;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
   static constexpr bool kHasScratch = Tile::kWarpsK > 1;  // SlicedSums
   static constexpr bool kCompletes = kInt4B;
@@ -103,15 +104,15 @@ struct MmaSm80Mainloop
                              Tile::kThreads>::kOk);
 
   // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
-  // piece of each; extra: what an operand's walk keeps for a row besides its address, in rows.
+  // piece of each; extra: what an operand's iterator keeps for a row besides its address, in rows.
   static constexpr int Registers(int extra) {
     constexpr int kRows = CeilDiv(
         (Tile::kBlockM + Tile::kBlockN) * (32 / PolicyT::config.alignment.src), Tile::kThreads);
     if (PolicyT::config.registers > 0) return PolicyT::config.registers;
     if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
     if (kSums > 64 || kRows > 8) return 232;
-    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers; slices of tf32 are
-    // more pieces.
+    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers; k tiles of tf32
+    // are more pieces.
     if (Tile::kElementBytes == 1 && !std::is_same_v<Sum, std::int32_t>)
       return kSums > 32 ? 200 : 168;
     if (Tile::kElementBytes == 4 && kSums <= 32) return 168;
@@ -120,15 +121,15 @@ struct MmaSm80Mainloop
   }
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, of doubles and tf32
-  // across the rows of one k, and of one that is transposed on its way. By: the threads that bring it.
+  // across the rows of one k, and of one that is transposed on its way. By: the threads that load it.
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = MmaSm80Mainloop>
-  using Along = MmaAlong<By, Rows, kBytes>;
+  using KMajor = MmaKMajor<By, Rows, kBytes>;
   template <class Rows, class By = Tile>
   struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
                       Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
   template <class Rows, int kPieceBytes>
-  struct Across : Share<Tile, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
+  struct MnMajor : Share<Tile, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
     using Layout = std::conditional_t<Rows::kIsA, typename Tile::LayoutA, typename Tile::LayoutB>;
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
@@ -156,11 +157,10 @@ struct MmaSm80Mainloop
   template <bool kLines>
   using StageOf =
       std::conditional_t<Tile::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
-  using StageA = StageOf<kLinesOfA>;
-  using StageB = StageOf<kLinesOfB>;
-  using ReaderA =
-      ReaderOf<kLinesOfA, typename Tiled::template LinesA<typename Tile::LayoutA::Lines>,
-               typename Tile::LayoutA>;
+  using StageA = StageOf<kKMajorA>;
+  using StageB = StageOf<kKMajorB>;
+  using ReaderA = ReaderOf<kKMajorA, typename Tiled::template LinesA<typename Tile::LayoutA::Lines>,
+                           typename Tile::LayoutA>;
 
  private:
   using Word = typename Tiled::Word;
@@ -170,7 +170,7 @@ struct MmaSm80Mainloop
   struct BytesB {
     using Words = FragmentsB;  // of a group as they lie in shared memory
     using Reader =
-        ReaderOf<kLinesOfB, typename Tiled::template LinesB<typename Tile::LayoutB::Lines>,
+        ReaderOf<kKMajorB, typename Tiled::template LinesB<typename Tile::LayoutB::Lines>,
                  typename Tile::LayoutB>;
     Reader reader;
 
@@ -191,7 +191,7 @@ struct MmaSm80Mainloop
   struct Int4B {
     using Words = std::uint32_t[Tile::kFragmentsN];
     using Groups = typename Tiled::GroupsOfB;
-    static constexpr int kRows = Tile::kWarpN % 32 == 0 ? 32 : 16;  // brought by one ldmatrix
+    static constexpr int kRows = Tile::kWarpN % 32 == 0 ? 32 : 16;  // loaded by one ldmatrix
     std::uint32_t at;
 
     WEFT_DEVICE Int4B(arch::Thread t, std::uint32_t address)
@@ -240,7 +240,7 @@ struct MmaSm80Mainloop
   // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
   // (arch/fragments.hpp).
   using FragmentsA = Word[kSteps][Tile::kFragmentsM][4];
-  struct HeldA {
+  struct RegisterReaderA {
     static constexpr int kSteps = MmaSm80Mainloop::kSteps, kAtOnce = 1;
     const FragmentsA& a;
     WEFT_DEVICE void Load(arch::Thread, std::uint32_t, int group, int i,
@@ -256,10 +256,10 @@ struct MmaSm80Mainloop
   }
   WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, StageB b,
                                    Accumulators& acc) {
-    Tiled::MultiplyRead(t, HeldA{a}, ReaderB(t, b), acc);
+    Tiled::MultiplyRead(t, RegisterReaderA{a}, ReaderB(t, b), acc);
   }
 
-  // The product's sums of those that have all slices.
+  // The product's sums of those that have all k tiles.
   WEFT_DEVICE static void Complete(Accumulators& acc) requires kInt4B {
     WEFT_UNROLL
     for (auto& fragment : acc) {
@@ -270,14 +270,14 @@ struct MmaSm80Mainloop
 
   // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
   // instructions.
-  class Held {
+  class Fragments {
     // Whether operand B's fragments too are loaded one group ahead. Threads with few accumulators
     // share the multiprocessor with enough others to hide that latency, and lack the registers.
     static constexpr bool kPrefetchB = kSums > 64;
 
    public:
     template <class Stages>
-    WEFT_DEVICE Held(arch::Thread t, const Stages& shared)
+    WEFT_DEVICE Fragments(arch::Thread t, const Stages& shared)
         : reader_a_(t, StageAt<StageA>(t, shared.a[0])),
           reader_b_(t, StageAt<StageB>(t, shared.b[0])) {}
 

@@ -1,15 +1,15 @@
-// Operands: what brings the k slices of a tile of A, or of B, into a stage of shared memory.
+// Operands: what loads the k tiles of a tile of A, or of B, into a stage of shared memory.
 //
-// An operand is made of a shape (which pieces a thread brings, and where in a stage they go) and a
-// walk (where in global memory those pieces are):
+// An operand is made of a shape (which pieces a thread loads, and where in a stage they go) and an
+// iterator (where in global memory those pieces are):
 //
 //     struct Shape : Share<...> {  // share.hpp
 //       static constexpr int kBytes, kCells;  // of a piece; it is stored in kCells parts
 //       static constexpr int Offset(int row, int inner, int outer, int cell);  // bytes in a stage
 //     };
-//     struct Walk {                       // stands at one outer piece of k of the thread's rows
+//     struct Iterator {                       // stands at one outer piece of k of the thread's rows
 //       struct Params;                    // made on the host
-//       template <class Tile> WEFT_DEVICE Walk(arch::Thread t, const Params& p, const Tile& tile);
+//       template <class Tile> WEFT_DEVICE Iterator(arch::Thread t, const Params& p, const Tile& tile);
 //       WEFT_DEVICE const void* Source(int i) const;  // of row i's piece, where Bytes(i) > 0
 //       WEFT_DEVICE int Bytes(int i) const;  // of it that are the operand's; the rest is 0
 //       WEFT_DEVICE void Advance(int steps);  // to the thread's next outer piece, `steps` on
@@ -34,7 +34,7 @@ struct alignas(kBytes) Piece {
   std::uint32_t word[kBytes / 4];
 };
 
-// Brought through registers, for DoubleBuffer: Load starts the reads of the next slice, Store puts
+// Loaded through registers, for DoubleBuffer: Load starts the reads of the next k tile, Store puts
 // it into a stage.
 template <class Type>
 concept StagedOperand = requires(Type op, arch::Thread t, typename Type::Fragment f,
@@ -43,8 +43,9 @@ concept StagedOperand = requires(Type op, arch::Thread t, typename Type::Fragmen
   op.Store(t, f, to);
 };
 
-// Brought by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
-// v < kPieces of the next slice, all of them in ascending order; with kLoadsAhead behind a Begin(t).
+// Loaded by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
+// v < kPieces of the next k tile, all of them in ascending order; with kLoadsAhead behind a
+// Begin(t).
 template <class Type>
 concept AsyncOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.CopyPiece(t, to, 0);
@@ -71,13 +72,13 @@ struct WithDependentLaunch : PolicyT, StorePolicyTraits {
 inline namespace WEFT_BACKEND {
 
 // Pieces as they are in memory.
-template <class Shape, class Walk>
+template <class Shape, class Iterator>
 class GatherOperand : public OperandTraits {
   static constexpr int kBytes = Shape::kBytes;
   static constexpr int kCellBytes = kBytes / Shape::kCells;
 
  public:
-  using Params = typename Walk::Params;
+  using Params = typename Iterator::Params;
   static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
   struct Fragment {
     Piece<kBytes> piece[kPieces];
@@ -85,26 +86,27 @@ class GatherOperand : public OperandTraits {
 
   template <class Tile>
   WEFT_DEVICE GatherOperand(arch::Thread t, const Params& p, const Tile& tile)
-      : walk_(t, p, tile) {}
+      : iterator_(t, p, tile) {}
 
   WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
     static_assert(Shape::kCells == 1);
     const int i = v % Shape::kRows, j = v / Shape::kRows;
     if (Shape::kEven || Shape::Has(t, j)) {
       t.template CpAsync<kBytes>(to + static_cast<std::uint32_t>(Offset(t, i, j, 0)),
-                                 walk_.Source(i), walk_.Bytes(i));
+                                 iterator_.Source(i), iterator_.Bytes(i));
     }
-    if (i == Shape::kRows - 1) walk_.Advance(Shape::StepAfter(j));
+    if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
   }
 
   WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
       const int i = v % Shape::kRows, j = v / Shape::kRows;
-      const int bytes = Shape::kEven || Shape::Has(t, j) ? walk_.Bytes(i) : 0;
-      f.piece[v] = t.LoadGlobalOr0(static_cast<const Piece<kBytes>*>(walk_.Source(i)), bytes > 0);
-      if constexpr (!Walk::kWhole) Mask(f.piece[v], bytes);
-      if (i == Shape::kRows - 1) walk_.Advance(Shape::StepAfter(j));
+      const int bytes = Shape::kEven || Shape::Has(t, j) ? iterator_.Bytes(i) : 0;
+      f.piece[v] =
+          t.LoadGlobalOr0(static_cast<const Piece<kBytes>*>(iterator_.Source(i)), bytes > 0);
+      if constexpr (!Iterator::kWhole) Mask(f.piece[v], bytes);
+      if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
     }
   }
 
@@ -138,7 +140,7 @@ class GatherOperand : public OperandTraits {
     }
   }
 
-  Walk walk_;
+  Iterator iterator_;
 };
 
 }  // namespace WEFT_BACKEND

@@ -1,4 +1,4 @@
-// Pipelines: how the slices of both operands travel through stages of shared memory while a
+// Pipelines: how the k tiles of both operands travel through stages of shared memory while a
 // mainloop multiplies those that have arrived.
 //
 // A mainloop knows one stage of each operand, kBytesA and kBytesB bytes, and says how it multiplies
@@ -34,16 +34,16 @@ struct OperandStages {
   alignas(Mainloop::kStageAlignment) std::uint8_t b[kStages][Mainloop::kBytesB];
 };
 
-// Two stages: a slice travels global memory -> registers -> one stage while the mainloop multiplies
-// the other. One barrier a slice.
+// Two stages: a k tile travels global memory -> registers -> one stage while the mainloop
+// multiplies the other. One barrier a k tile.
 template <class Mma>
 struct DoubleBuffer : PipelineTraits {
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, 2>;
 
-  // acc += A B over `slices` >= 1 slices. Ends without a barrier.
+  // acc += A B over `k_tiles` >= 1 k tiles. Ends without a barrier.
   template <StagedOperand OperandA, StagedOperand OperandB>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {
     typename OperandA::Fragment fragment_a{};  // g++ does not see that Load writes all of it
     typename OperandB::Fragment fragment_b{};
@@ -54,9 +54,9 @@ struct DoubleBuffer : PipelineTraits {
     t.SyncThreads();
 
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
-      const bool more = slice + 1 < slices;
-      const int now = slice & 1;
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      const bool more = k_tile + 1 < k_tiles;
+      const int now = k_tile & 1;
       if (more) {
         a.Load(t, fragment_a);
         b.Load(t, fragment_b);
@@ -82,18 +82,18 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
   (std::make_integer_sequence<int, kSteps>());
 }
 
-// kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 slices ahead.
+// kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 k tiles ahead.
 //
 // The mainloop multiplies a stage in Mma::kSteps steps and holds the operands of one step in
-// registers, Mma::Held, while those of the next are loaded:
-//     held.First(t);                                     // of step 0 of stage 0
-//     held.template Before<kStep>(t, stage);             // stage: the step's own
-//     held.template Step<kStep>(t, stage, acc, copies);  // stage: of the step after it
+// registers, Mma::Fragments, while those of the next are loaded:
+//     fragments.First(t);                                     // of step 0 of stage 0
+//     fragments.template Before<kStep>(t, stage);             // stage: the step's own
+//     fragments.template Step<kStep>(t, stage, acc, copies);  // stage: of the step after it
 // and calls copies(point, points) as it goes for the copies to spread over the steps; kCopyPoints
-// of them a slice, all before its last step unless that is the only one.
+// of them a k tile, all before its last step unless that is the only one.
 //
-// The wait for a slice stands before the last step of the slice before it, so that its first
-// operands are loaded in time too. Copies past the last slice bring zeros that nobody reads.
+// The wait for a k tile stands before the last step of the k tile before it, so that its first
+// operands are loaded in time too. Copies past the last k tile load zeros that nobody reads.
 template <class Mma>
 struct CpAsyncRing : PipelineTraits {
   static constexpr int kStages = Mma::kStages;
@@ -102,7 +102,7 @@ struct CpAsyncRing : PipelineTraits {
   using Stages = OperandStages<Mma, kStages>;
 
   template <AsyncOperand OperandA, AsyncOperand OperandB>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int slices,
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {
     const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
     if constexpr (OperandA::kLoadsAhead) a.Begin(t);
@@ -115,12 +115,12 @@ struct CpAsyncRing : PipelineTraits {
     }
     t.template CpAsyncWait<kStages - 2>();
     t.SyncThreads();
-    typename Mma::Held held(t, shared);
-    held.First(t);
+    typename Mma::Fragments fragments(t, shared);
+    fragments.First(t);
 
     int read = 0, write = kStages - 1;
     WEFT_NO_UNROLL
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
       // To stage `write`, which is free: the last barrier came after its last read.
       const auto copies = [&](int point, int points) {
         const std::uint32_t to_a = a0 + write * Mma::kBytesA, to_b = b0 + write * Mma::kBytesB;
@@ -138,17 +138,17 @@ struct CpAsyncRing : PipelineTraits {
       };
       const auto step = [&](auto index) {
         constexpr int kStep = index();
-        held.template Before<kStep>(t, read);
+        fragments.template Before<kStep>(t, read);
         if constexpr (kStep == Mma::kSteps - 1) {
           if constexpr (kStep == 0) {
             for (int point = 0; point < Mma::kCopyPoints; ++point) copies(point, Mma::kCopyPoints);
           }
           t.CpAsyncCommit();
           t.template CpAsyncWait<kStages - 2>();
-          t.SyncThreads();  // the next slice has arrived for all threads
+          t.SyncThreads();  // the next k tile has arrived for all threads
           read = read + 1 == kStages ? 0 : read + 1;
         }
-        held.template Step<kStep>(t, read, acc, copies);
+        fragments.template Step<kStep>(t, read, acc, copies);
       };
       UnrolledSteps<Mma::kSteps>(step);
       write = write + 1 == kStages ? 0 : write + 1;

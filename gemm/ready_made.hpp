@@ -28,7 +28,7 @@ constexpr int StoreBytes(int most) {
 
 // Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores (of tf32 and doubles
 // two elements), or of 4 bytes (8 of doubles) and of one element (kNarrow) for matrices that these do not fit.
-// warp_k: of k, less where warps share a slice.
+// warp_k: of k, less where warps share a k tile.
 template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false,
           int warp_k = k>
 struct MmaTileOf {
@@ -61,17 +61,18 @@ struct WgmmaTileOf {
   template <class Element, class Output, class LayoutCT>
   static constexpr auto Config() {
     constexpr int kDepth = k / static_cast<int>(sizeof(Element));
-    return WithSplit(WgmmaSm90Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, blocks_per_sm,
-                                     internal::StoreBytes<Output, LayoutCT>(kNarrow ? 0 : 16)),
-                     split);
+    return WithClusterSplitK(
+        WgmmaSm90Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, blocks_per_sm,
+                        internal::StoreBytes<Output, LayoutCT>(kNarrow ? 0 : 16)),
+        split);
   }
 };
-// Two warpgroups that take tiles of m x n in turn.
+// Ping-pong: two warpgroups with tiles of m x n.
 template <int m, int n, int k>
-struct TurnsTileOf {
+struct PingPongTileOf {
   template <class Element, class Output, class LayoutCT>
   static constexpr auto Config() {
-    return InTurns(WgmmaTileOf<m, n, k, m, n>::template Config<Element, Output, LayoutCT>());
+    return WithPingPong(WgmmaTileOf<m, n, k, m, n>::template Config<Element, Output, LayoutCT>());
   }
 };
 // Of fma; kMost: bytes of the widest store, of a thread's sums side by side. One stage that is copied
@@ -93,10 +94,10 @@ struct FmaTileOf {
     }
   }
 };
-// For few rows, or few columns: eight warps share each slice, of half a kilobyte of k.
+// For few rows, or few columns: eight warps share each k tile, of half a kilobyte of k.
 using SlicedRowsTile = MmaTileOf<16, 32, 512, 16, 32, 4, false, 64>;
 using SlicedColumnsTile = MmaTileOf<32, 16, 512, 32, 16, 4, false, 64>;
-// Likewise of fma: k elements to a slice.
+// Likewise of fma: k elements to a k tile.
 template <int k>
 using SlicedRowsFmaTile = FmaTileOf<16, 32, k, 16, 32, 4, 4, 4, k / 8>;
 template <int k>
@@ -148,12 +149,12 @@ inline constexpr unsigned kLarge = 1 << 4;  // lines along k, or tf32
 inline constexpr unsigned kMma = 1 << 5;
 inline constexpr unsigned kWgmma =
     1 << 6;  // lines along k, or 16-bit floats; tf32 and bytes in other orders:
-inline constexpr unsigned kTurned = 1 << 7, kTurnedBytes = 1 << 8;
+inline constexpr unsigned kTransposed = 1 << 7, kTransposedBytes = 1 << 8;
 inline constexpr unsigned kSliced = 1 << 9;     // but of 16-bit floats in other orders
 inline constexpr unsigned kHalfSums = 1 << 10;  // HalfSumGemmFamily
 inline constexpr unsigned kMixed = 1 << 11;     // MixedGemmFamily; also where A is the narrow one:
 inline constexpr unsigned kMixedA = 1 << 12;
-inline constexpr unsigned kWidenedA = 1 << 13, kWidenedB = 1 << 14;  // on Hopper
+inline constexpr unsigned kUpcastA = 1 << 13, kUpcastB = 1 << 14;  // on Hopper
 inline constexpr unsigned kFloat = 1 << 15, kDouble = 1 << 16;
 inline constexpr unsigned kComplexFloat = 1 << 17, kComplexDouble = 1 << 18;
 inline constexpr unsigned kComplexSliced = 1 << 19;  // complex doubles without a residual
@@ -200,7 +201,7 @@ struct GemmParts {
     if (std::is_same_v<ElementT, Half>) parts |= kNarrowHalves | kSm75;
     if (kLines || kTf32) parts |= kLarge;
     if (kLines || !kFloat16<ElementT>) parts |= kSliced;
-    return parts | (kLines || kFloat16<ElementT> ? kWgmma : kTf32 ? kTurned : kTurnedBytes);
+    return parts | (kLines || kFloat16<ElementT> ? kWgmma : kTf32 ? kTransposed : kTransposedBytes);
   }
 };
 template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
@@ -216,16 +217,16 @@ struct MixedFamily {
                 "type; two of the same are HalfGemmFamily");
   static constexpr bool kNarrowA = kFloat16<ElementB>;
   using Element = std::conditional_t<kNarrowA, ElementB, ElementA>;
-  using FromA = std::conditional_t<kNarrowA, Widen<Element, ElementA>, NoLoad>;
-  using FromB = std::conditional_t<kNarrowA, NoLoad, Widen<Element, ElementB>>;
+  using FromA = std::conditional_t<kNarrowA, Upcast<Element, ElementA>, NoLoad>;
+  using FromB = std::conditional_t<kNarrowA, NoLoad, Upcast<Element, ElementB>>;
   template <class PolicyT>
   using Loaded = LoadedGemm<PolicyT, FromA, FromB>;
   static constexpr unsigned Parts() {
     using namespace product_families;  // NOLINT(build/namespaces)
     return kMixed | (kNarrowA ? kMixedA : 0) |
-           (kWidensInRegisters<FromB>   ? kWidenedB
-            : kWidensInRegisters<FromA> ? kWidenedA
-                                        : 0);
+           (kUpcastsInRegisters<FromB>   ? kUpcastB
+            : kUpcastsInRegisters<FromA> ? kUpcastA
+                                         : 0);
   }
   using All =
       typename EachWith<Loaded,

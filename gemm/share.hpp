@@ -1,4 +1,4 @@
-// Who brings what: the pieces of one k slice of an operand's tile, divided among a block's threads.
+// Who loads what: the pieces of one k tile of an operand's tile, divided among a block's threads.
 #pragma once
 
 #include "weft/gemm/arch/arch.hpp"
@@ -12,8 +12,8 @@ using layouts::Ints;
 using layouts::LayoutOf;
 using layouts::Nest;
 
-// A slice in pieces of kLines rows, numbered: kInner neighbours along k, then the rows, then kOuter
-// groups of neighbours along k.
+// A k tile in pieces of kLines rows, numbered: kInner neighbours along k, then the rows, then
+// kOuter groups of neighbours along k.
 template <int kInner_, int kLines_, int kOuter_>
 struct Pieces {
   static constexpr int kInner = kInner_, kLines = kLines_, kOuter = kOuter_;
@@ -67,10 +67,10 @@ constexpr int SharingThreads(int threads, int inner, int rows) {
 
 inline namespace WEFT_BACKEND {
 
-// Thread t of mainloop Mma's brings piece t and every kThreads-th after it: of kRows rows (i), and of
+// Thread t of mainloop Mma's loads piece t and every kThreads-th after it: of kRows rows (i), and of
 // each kSteps pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring
 // rows. A row here is kLines of the operand's. With Mma::kMayIdle threads from this kThreads on, which
-// is what divides evenly, bring nothing.
+// is what divides evenly, load nothing.
 template <class Mma, class Order, class PolicyT>
 struct Share {
   using Rows = Order;
@@ -103,7 +103,7 @@ struct Share {
                Nest<Ints<kElements * kK, kRow, kInner * kElements * kK>,
                     Ints<kK, kLanes * kRow, kStep * kInner * kElements * kK>>>;
 
-  // Outer pieces from number j of a slice to the next, which may be the first of the next slice.
+  // Outer pieces from number j of a k tile to the next, which may be the first of the next k tile.
   static constexpr int StepAfter(int j) {
     return j == kSteps - 1 ? kOuter - (kSteps - 1) * kStep : kStep;
   }

@@ -65,7 +65,7 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
       LayoutOf<Ints<Tile::kLanesM, kVectorM, Tile::kThreadM / kVectorM, Tile::kWarpsM>,
                Ints<kVectorM, 1, kVectorM * Tile::kLanesM, Tile::kWarpM>>;
 
-  // Found by compiling: what does not spill. kStaged: words of a slice that a thread holds on their
+  // Found by compiling: what does not spill. kStaged: words of a k tile that a thread holds on their
   // way to shared memory; kSums: those of its sums.
   static constexpr int Registers(int) {
     constexpr int kStaged = (CeilDiv(kGroups * Tile::kBlockM, Tile::kThreads) +
@@ -143,7 +143,7 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
   }
 
   // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, or across
-  // the rows of one k group; and of one that is transposed on its way. By: the threads that bring it.
+  // the rows of one k group; and of one that is transposed on its way. By: the threads that load it.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int kPieceBytes>
   struct PlaceAlong {
@@ -153,18 +153,18 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
     }
   };
   template <class Rows, int kPieceBytes, class By = Tile>
-  struct Along : PlaceAlong<Rows, kPieceBytes>,
-                 Share<By, Rows, Pieces<1, 1, kGroups * kGroupBytes / kPieceBytes>> {
+  struct KMajor : PlaceAlong<Rows, kPieceBytes>,
+                  Share<By, Rows, Pieces<1, 1, kGroups * kGroupBytes / kPieceBytes>> {
     static_assert(kGroups * kGroupBytes % kPieceBytes == 0,
                   "weft: config.alignment.src is wider than config.threadblock.k elements");
   };
   template <class Rows, class By = Tile>
   struct Transposed : PlaceAlong<Rows, 4>, Share<By, Rows, Pieces<1, 4, kGroups>> {};
   template <class Rows, int kPieceBytes, class By = Tile>
-  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
-    static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? Across::kLines : 1;
+  struct MnMajor : Share<By, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
+    static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? MnMajor::kLines : 1;
     static constexpr int Offset(int row, int, int outer, int cell) {
-      return SimtMainloop::Offset<Rows>(outer, row * Across::kLines + cell);
+      return SimtMainloop::Offset<Rows>(outer, row * MnMajor::kLines + cell);
     }
   };
 

@@ -1,8 +1,8 @@
 // The simt_async mainloop: fma of floats or doubles over a ring of cp.async buffers.
 //
 // A stage holds [k][column] of A and of B. Each sum is one fma for every k, in ascending order, as
-// in simt.hpp; where warps share a slice, of each warp's part (sliced_sums.hpp). One step of k stands in
-// registers while the next is loaded, so that few warps with many sums each keep the fma units busy.
+// in simt.hpp; where warps share a k tile, of each warp's part (sliced_sums.hpp). One step of k stands
+// in registers while the next is loaded, so that few warps with many sums each keep the fma units busy.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ inline namespace WEFT_BACKEND {
 //   n = warp_n * kWarpN + (v * kLanesN + lane_n) * kVector + e,   e < kVector,
 // so that the vector v of neighbouring lanes is adjacent, in shared memory and in a row of C.
 //
-// PolicyT: its kLinesOfA and kLinesOfB say whether k runs along memory in A, in B.
-template <class PolicyT, bool kLinesOfA, bool kLinesOfB>
+// PolicyT: its kKMajorA and kKMajorB say whether A, B is K-major.
+template <class PolicyT, bool kKMajorA, bool kKMajorB>
 struct SimtAsyncMainloop
     : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
-      SlicedSums<SimtAsyncMainloop<PolicyT, kLinesOfA, kLinesOfB>, WarpTile<PolicyT>::kWarpsK> {
+      SlicedSums<SimtAsyncMainloop<PolicyT, kKMajorA, kKMajorB>, WarpTile<PolicyT>::kWarpsK> {
   using Tile = LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>;
   using Element = typename PolicyT::Element;
   using Pipeline = gemm::CpAsyncRing<SimtAsyncMainloop>;
@@ -50,10 +50,10 @@ struct SimtAsyncMainloop
                 "weft: config.alignment.dst is wider than the columns of C that lie side by side "
                 "in a thread, 4 of a float and 2 of a double product");
 
-  // Columns of a row of a stage. Where k runs along memory, elements are copied one by one and so
+  // Columns of a row of a stage. Where operands are K-major, elements are copied one by one and so
   // transposed: rows that are 16 bytes longer send eight k of four lines to distinct banks.
-  static constexpr int kPitchA = Tile::kBlockM + (kLinesOfA ? kVector : 0);
-  static constexpr int kPitchB = Tile::kBlockN + (kLinesOfB ? kVector : 0);
+  static constexpr int kPitchA = Tile::kBlockM + (kKMajorA ? kVector : 0);
+  static constexpr int kPitchB = Tile::kBlockN + (kKMajorB ? kVector : 0);
   static constexpr int kBytesA = Tile::kBlockK * kPitchA * Tile::kElementBytes;
   static constexpr int kBytesB = Tile::kBlockK * kPitchB * Tile::kElementBytes;
   static constexpr int kSteps = Tile::kBlockK / Tile::kWarpsK;  // a warp's
@@ -91,7 +91,7 @@ struct SimtAsyncMainloop
   // As SimtMainloop's, but the elements of a line are copied one by one, eight neighbours along k.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int, class By = Tile>
-  struct Along : Share<By, Rows, Pieces<8, 1, Tile::kBlockK / 8>> {
+  struct KMajor : Share<By, Rows, Pieces<8, 1, Tile::kBlockK / 8>> {
     static_assert(Tile::kBlockK % 8 == 0,
                   "weft: for an operand along whose lines k runs, config.threadblock.k must be a "
                   "multiple of 8");
@@ -101,7 +101,7 @@ struct SimtAsyncMainloop
     }
   };
   template <class Rows, int kPieceBytes, class By = Tile>
-  struct Across : Share<By, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
+  struct MnMajor : Share<By, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
       return outer * (Rows::kIsA ? kPitchA : kPitchB) * Tile::kElementBytes + row * kBytes;
@@ -109,11 +109,13 @@ struct SimtAsyncMainloop
   };
 
   // What CpAsyncRing (pipeline.hpp) drives.
-  class Held {
+  class Fragments {
    public:
     template <class Stages>
-    WEFT_DEVICE Held(arch::Thread t, const Stages& shared) : Held(t, shared.a[0], shared.b[0]) {}
-    WEFT_DEVICE Held(arch::Thread t, const std::uint8_t* stages_a, const std::uint8_t* stages_b)
+    WEFT_DEVICE Fragments(arch::Thread t, const Stages& shared)
+        : Fragments(t, shared.a[0], shared.b[0]) {}
+    WEFT_DEVICE Fragments(arch::Thread t, const std::uint8_t* stages_a,
+                          const std::uint8_t* stages_b)
         : a_(reinterpret_cast<const Element*>(stages_a) +
              typename Tile::template RowOf<kVector>()(t.tid())),
           b_(reinterpret_cast<const Element*>(stages_b) +
@@ -172,13 +174,14 @@ struct SimtAsyncMainloop
   // acc += A B of `stages` >= 1 stages that have all arrived, side by side.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stages_a,
                                    const std::uint8_t* stages_b, int stages, Accumulators& acc) {
-    Held held(t, stages_a, stages_b);
-    held.First(t);
+    Fragments fragments(t, stages_a, stages_b);
+    fragments.First(t);
     WEFT_NO_UNROLL
     for (int stage = 0; stage < stages; ++stage) {
       const int next = stage + 1 < stages ? stage + 1 : stage;  // what it loads last is not used
       UnrolledSteps<kSteps>([&](auto step) {
-        held.template Step<step()>(t, step() + 1 == kSteps ? next : stage, acc, [](int, int) {});
+        fragments.template Step<step()>(t, step() + 1 == kSteps ? next : stage, acc,
+                                        [](int, int) {});
       });
     }
   }

@@ -1,7 +1,7 @@
-// Sums of warps that share the slices of a tile ("sliced k").
+// Sums of warps that share the k tiles of a tile ("sliced k").
 //
 // Where config.warp.k is less than config.threadblock.k, kParts warps have the same warp tile and each
-// multiplies its part of every slice: more warps for a small output. Those of the first part are the
+// multiplies its part of every k tile: more warps for a small output. Those of the first part are the
 // first of the block, then come those of the second.
 #pragma once
 
@@ -34,8 +34,9 @@ class SlicedSums {
                                   [Division::kPartThreads];
   };
 
-  // After the last slice, whose stages the scratch replaces: adds up, from the first part to the last.
-  // Returns whether acc then holds this thread's share of the result: those of the first part's do.
+  // After the last k tile, whose stages the scratch replaces: adds up, from the first part to the
+  // last. Returns whether acc then holds this thread's share of the result: those of the first
+  // part's do.
   template <class Sums>
   WEFT_DEVICE static bool Finish(arch::Thread t, Scratch& scratch, Sums& acc) {
     using Division = Of<Sums>;

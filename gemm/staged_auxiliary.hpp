@@ -128,12 +128,12 @@ struct AuxiliaryOf {
   using Math = typename T::Math;
   static constexpr bool kCopies = kStagesCopy<typename T::Policy, T::Mma::kOrder>;
   static constexpr bool kPlaced =
-      Math::kWritesBeside && Math::kCopiesLieAsOutputs && !T::Epilogue::kNeedsCoordinate;
+      Math::kHasAuxiliaryOutputs && Math::kCopiesLieAsOutputs && !T::Epilogue::kNeedsCoordinate;
   static_assert(!kCopies || kPlaced);
   using type =
       std::conditional_t<kCopies, StagedCopies<T>,
                          std::conditional_t<kPlaced, PlacedAuxiliary<T>,
-                                            std::conditional_t<Math::kWritesBeside,
+                                            std::conditional_t<Math::kHasAuxiliaryOutputs,
                                                                PixelAuxiliary<T>, NoAuxiliary<T>>>>;
 };
 

@@ -33,22 +33,24 @@ inline constexpr int kStagedHalfBytes = 4 * 1024;  // for either, of a warpgroup
 
 inline namespace WEFT_BACKEND {
 
-// The pixels that a warpgroup's rows hold: one each, or with config.stack two, whose channels are the
-// first and the second half of a row's columns. In shared memory all rows' first pixels come first.
+// The pixels that a warpgroup's rows hold: one each, or with config.packed_rows two, whose channels
+// are the first and the second half of a row's columns. In shared memory all rows' first pixels come
+// first.
 // Mma: a WgmmaSm90Mainloop.
 template <class Mma>
 struct StagedPixels {
   using Map = typename Mma::Map;
-  static constexpr int kStack = Mma::kStack, kRows = Mma::kOwnN, kCount = kStack * kRows;
-  static constexpr int kChunks = 4 * Mma::kBlocks / kStack;  // of a pixel
+  static constexpr int kPackedRows = Mma::kPackedRows, kRows = Mma::kOwnN,
+                       kCount = kPackedRows * kRows;
+  static constexpr int kChunks = 4 * Mma::kBlocks / kPackedRows;  // of a pixel
 
   // A row's chunk: its first channel, and the pixel that has it of row 0.
   WEFT_DEVICE static int ChannelOf(int chunk) {
-    if constexpr (kStack > 1) chunk %= kChunks;
+    if constexpr (kPackedRows > 1) chunk %= kChunks;
     return 16 * chunk;
   }
   WEFT_DEVICE static int FirstOf(int chunk) {
-    if constexpr (kStack == 1) {
+    if constexpr (kPackedRows == 1) {
       return 0;
     } else {
       return chunk / kChunks * kRows;
@@ -56,15 +58,15 @@ struct StagedPixels {
   }
   // A pixel's number in the tile, where a row's two are neighbours, as Mma::Map counts.
   WEFT_DEVICE static int NumberOf(arch::Thread t, int pixel) {
-    if constexpr (kStack == 1) {
+    if constexpr (kPackedRows == 1) {
       return Map::FirstPixel(t) + pixel;
     } else {
-      return Map::FirstPixel(t) + pixel % kRows * kStack + pixel / kRows;
+      return Map::FirstPixel(t) + pixel % kRows * kPackedRows + pixel / kRows;
     }
   }
   // The i-th of a thread's sums.
   WEFT_DEVICE static int PixelOf(arch::Thread t, int i) {
-    return Map::Stacked(t) * kRows + Map::Row(t, i);
+    return Map::PackedRow(t) * kRows + Map::Row(t, i);
   }
 };
 

@@ -7,11 +7,11 @@
 // pixel make one of its 16-bit elements. Who reads a chunk puts the channels in order, unless the columns
 // are such that they are (ColumnOrder::kPaired), and stores them, neighbouring threads neighbouring bytes of
 // the destination. A residual of bytes takes the
-// way back: asynchronous copies bring its chunks while the mainloop multiplies, and ldmatrix hands
+// way back: asynchronous copies load its chunks while the mainloop multiplies, and ldmatrix hands
 // them out.
 //
 // The parts: what is kept of the tile's pixels (staged_rows.hpp), how the residual comes (staged_residual.hpp), from
-// accumulators to outputs (staged_pair.hpp), what is written beside them (staged_auxiliary.hpp), and the way of bytes to
+// accumulators to outputs (staged_pair.hpp), auxiliary outputs them (staged_auxiliary.hpp), and the way of bytes to
 // global memory (staged_write.hpp).
 #pragma once
 
@@ -204,7 +204,7 @@ class StagedStore : public EpilogueTraits {
   WEFT_DEVICE static void FindEdges(arch::Thread t, const Shared& shared,
                                     std::uint32_t (&edges)[kWords]) {
     if constexpr (Math::kEdges) {
-      static_assert(Mma::kStack == 1);  // a row has one
+      static_assert(Mma::kPackedRows == 1);  // a row has one
       WEFT_UNROLL
       for (int i = 0; i < kRows; i += 32) {
         const int row = i + t.lane();

@@ -21,7 +21,7 @@ enum class Mainloop {
   kSimtAsync,  // fma for float and double; sm_80 and newer; a ring of cp.async buffers
   kMmaSm75,    // tensor cores, m8n8k16 of int8; any GPU from sm_75; two buffers
   kMmaSm80,  // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats, m16n8k8 of doubles; sm_80; a ring
-  kWgmmaSm90,  // tensor cores, wgmma; sm_90a only; a ring that the copy engine fills
+  kWgmmaSm90,  // tensor cores, wgmma; sm_90a only; a ring that TMA fills
   kOther,  // what an operator that is no product multiplies by; TileDescription::other is its name
 };
 
@@ -31,9 +31,9 @@ constexpr const char* MainloopName(Mainloop mainloop) {
   return kNames[static_cast<int>(mainloop)];
 }
 
-// The slices of k that a block multiplies, `begin` to `end` of `all`. A block of a cluster that shares
+// The k tiles that a block multiplies, `begin` to `end` of `all`. A block of a cluster that shares
 // a tile's may have none.
-struct SliceRange {
+struct KTileRange {
   int begin = 0, end = 0, all = 0;
 };
 

@@ -146,12 +146,12 @@ struct BatchedGrid<TileGrid> : SchedulerTraits {
 // product in log2(products) steps, without a table; at most one row of tiles of each product stays empty.
 template <class Grid>
 struct GroupGrid : SchedulerTraits {
-  static constexpr bool kReads = true;   // `ends`
+  static constexpr bool kReads = true;   // `group_offsets`
   static constexpr bool kSparse = true;  // the last rows of tiles of each product
   struct Params {
     typename Grid::Params grid;
-    FastDivmod block_m;                  // rows of a tile
-    const std::int32_t* ends = nullptr;  // of each product's rows
+    FastDivmod block_m;                           // rows of a tile
+    const std::int32_t* group_offsets = nullptr;  // of each product's rows
     std::int32_t products = 0;
     std::int32_t m = 0;  // rows there are; no end is taken to be further
   };
@@ -184,7 +184,7 @@ struct GroupGrid : SchedulerTraits {
  private:
   // Whatever memory holds, it is rows that there are.
   static constexpr std::int32_t End(const Params& p, std::int32_t product) {
-    const std::int32_t end = p.ends[product];
+    const std::int32_t end = p.group_offsets[product];
     return end < 0 ? 0 : end > p.m ? p.m : end;
   }
 };

@@ -95,7 +95,7 @@ std::string MachineName(const CpuFacts& cpu) {
 
 Prediction internal::SpreadOverGpu(const PlanCounts& counts, const TileFacts& tile,
                                    const GpuFacts& gpu, double* per_sm) {
-  const int split = tile.config.split;
+  const int split = tile.config.cluster_split_k;
   Prediction result = Spread(counts, split, gpu.limits.sm_count, split, per_sm);
   result.blocks_per_sm = BlocksPerSm(tile, gpu.limits);
   if (result.blocks_per_sm < 1 || counts.blocks() == 0) {
@@ -109,7 +109,8 @@ Prediction internal::SpreadOverGpu(const PlanCounts& counts, const TileFacts& ti
 Prediction internal::SpreadOverCpu(const PlanCounts& counts, const TileFacts& tile,
                                    const CpuFacts& cpu, double* per_thread) {
   // A cluster's blocks run on one thread.
-  Prediction result = Spread(counts, tile.config.split, std::max(1, cpu.threads), 1, per_thread);
+  Prediction result =
+      Spread(counts, tile.config.cluster_split_k, std::max(1, cpu.threads), 1, per_thread);
   result.blocks_per_sm = 1;
   result.waves = result.blocks / double(result.processors);
   return result;
@@ -148,7 +149,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
   return internal::Predict(counts, tile, gpu, internal::ModelConstants());
 }
 
-// The executor walks through what each thread does: a thread costs more than its arithmetic.
+// The executor goes through what each thread does: a thread costs more than its arithmetic.
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu) {
   const TileDescription& config = tile.config;
   TileShape t = config.threadblock;
@@ -156,15 +157,15 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFac
   double per_thread = 0.0;
   Prediction result = internal::SpreadOverCpu(counts, tile, cpu, &per_thread);
   const double gathered = (t.m + t.n) * double(t.k) * tile.element_bytes;
-  double slice = 0.0;  // nanoseconds
+  double k_tile = 0.0;  // nanoseconds
   if (IsSimt(config)) {
     const double steps =
         double(tile.threads) * config.warp.k / config.instruction.k;  // turns at a packet
-    slice = 0.06 * t.m * t.n * t.k + 15.0 * steps + 0.5 * gathered + 20.0 * tile.threads;
+    k_tile = 0.06 * t.m * t.n * t.k + 15.0 * steps + 0.5 * gathered + 20.0 * tile.threads;
   } else {
-    slice = 0.16 * t.m * t.n * t.k + 16.0 / config.alignment.src * gathered + 100.0 * tile.threads;
+    k_tile = 0.16 * t.m * t.n * t.k + 16.0 / config.alignment.src * gathered + 100.0 * tile.threads;
   }
-  const double block = counts.slices * slice +
+  const double block = counts.k_tiles * k_tile +
                        (10.0 + (IsSimt(config) ? 0.0 : internal::NarrowStores(tile))) * t.m * t.n +
                        200.0 * tile.threads;
   result.microseconds = per_thread * block * 1e-3;

@@ -57,14 +57,14 @@ struct MmaConstants {
 
 struct WgmmaConstants {
   double launch = 0.312;
-  double crowded = 0.422;       // microseconds more where this kernel leaves the next one no room
-  double copy = 36.1;           // clocks of a thread for a copy of TMA
-  double k_tile = 325.0;        // clocks of a k tile that a warpgroup waits for itself ...
-  double turns_k_tile = 124.0;  // ... and with ping-pong
-  double round_trip = 837.0;    // clocks from the loads of a stage to its use, its own aside
-  double fixed = 1950.0;        // clocks of an epilogue ...
-  double output = 4.58;         // ... and instructions for an output
-  double dependent = 1.41;      // clocks of an instruction of a warp by itself
+  double crowded = 0.422;  // microseconds more where this kernel leaves the next one no room
+  double copy = 36.1;      // clocks of a thread for a copy of TMA
+  double k_tile = 325.0;   // clocks of a k tile that a warpgroup waits for itself ...
+  double ping_pong_k_tile = 124.0;  // ... and with ping-pong
+  double round_trip = 837.0;        // clocks from the loads of a stage to its use, its own aside
+  double fixed = 1950.0;            // clocks of an epilogue ...
+  double output = 4.58;             // ... and instructions for an output
+  double dependent = 1.41;          // clocks of an instruction of a warp by itself
   double activation = 1.63;
   double residual = 11.4;
   double residual_load = 0.161;  // clocks of a warpgroup until the residual of an output has come
@@ -73,11 +73,11 @@ struct WgmmaConstants {
   double meet = 490.0;           // clocks of a cluster's blocks for one exchange ...
   double exchanged = 19.8;       // ... and bytes a clock that each of them gets
   double overlap = 1.52;         // how far the units overlap, for a tile ...
-  double turns_overlap = 61.3;   // ... with ping-pong, the warpgroups ...
-  double shared_overlap = 1.75;  // ... and the blocks of a multiprocessor
-  double gather = 5.65;          // of the instructions that a plan counts for threads that load
-  double gather_apart = 1.46;    // as many, of rows of A that do not lie in memory as they are
-  double l2 = 2.17;              // of bytes_per_us, the bytes that all blocks load
+  double ping_pong_overlap = 61.3;  // ... with ping-pong, the warpgroups ...
+  double shared_overlap = 1.75;     // ... and the blocks of a multiprocessor
+  double gather = 5.65;             // of the instructions that a plan counts for threads that load
+  double gather_apart = 1.46;       // as many, of rows of A that do not lie in memory as they are
+  double l2 = 2.17;                 // of bytes_per_us, the bytes that all blocks load
   double next = 0.0996;
 };
 
@@ -86,7 +86,7 @@ struct WholeKConstants {
   double launch = 2.2;
   double output = 0.122;      // clocks for an output ...
   double group = 190.0;       // ... for the rows of a warpgroup ...
-  double copied_byte = 0.08;  // ... and for a byte of these that threads copy
+  double thread_byte = 0.08;  // ... and for a byte of these that threads copy
 };
 
 struct ModelConstants {

@@ -25,7 +25,7 @@ struct TileTable {
   static constexpr unsigned kIn[kSize] = {Rows::kIn...};
 };
 
-// A row by its number, without a walk over those before it.
+// A row by its number, without an iterator over those before it.
 template <int kIndex, class RowT>
 struct NumberedRow {};
 template <class Numbers, class TableT>

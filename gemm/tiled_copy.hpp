@@ -51,10 +51,10 @@ using SharedToGlobal = CopyAccess<Memory::kShared, Memory::kGlobal, kBytes>;
 
 namespace internal {
 
-// A tile of kAcross lines of kAlong elements as a mainloop that Share divides among threads.
-template <int kAcross, int kThreadsOf>
+// A tile of kMnMajor lines of kKMajor elements as a mainloop that Share divides among threads.
+template <int kMnMajor, int kThreadsOf>
 struct SharedLines : MainloopTraits {
-  static constexpr int kBlockM = kAcross, kThreads = kThreadsOf;
+  static constexpr int kBlockM = kMnMajor, kThreads = kThreadsOf;
 };
 
 struct Everywhere {};
@@ -102,17 +102,17 @@ struct TileCopyOf {
   static constexpr bool kRows = std::is_same_v<Order, layouts::RowMajor>;
   static constexpr int kTileRows = layouts::Get<0>(Tile()), kTileColumns = layouts::Get<1>(Tile());
   static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(ElementT));
-  static constexpr int kAlong = kRows ? kTileColumns : kTileRows;
-  static constexpr int kAcross = kRows ? kTileRows : kTileColumns;
-  static_assert(kElements > 0 && kAlong % kElements == 0,
+  static constexpr int kKMajor = kRows ? kTileColumns : kTileRows;
+  static constexpr int kMnMajor = kRows ? kTileRows : kTileColumns;
+  static_assert(kElements > 0 && kKMajor % kElements == 0,
                 "weft: TileCopy: the tile's lines must be a multiple of one access");
-  static constexpr int kPieces = kAlong / kElements;  // of a line
-  static_assert((kPieces * kAcross) % kThreads == 0 &&
+  static constexpr int kPieces = kKMajor / kElements;  // of a line
+  static_assert((kPieces * kMnMajor) % kThreads == 0 &&
                     (kThreads % kPieces == 0 || kPieces % kThreads == 0),
                 "weft: TileCopy: the threads must divide the tile's accesses, and an access's "
                 "line the threads or they it");
   static constexpr int kInner = kPieces < kThreads ? kPieces : kThreads;
-  using Share = gemm::Share<internal::SharedLines<kAcross, kThreads>, RowsOfA,
+  using Share = gemm::Share<internal::SharedLines<kMnMajor, kThreads>, RowsOfA,
                             Pieces<kInner, 1, kPieces / kInner>>;
   using Layout =
       typename Share::template Elements<kElements, kRows ? 1 : kTileRows, kRows ? kTileRows : 1>;
@@ -193,10 +193,10 @@ class CopyRun {
       if constexpr (kCount == 1) {
         return at.row < extent.row && at.column < extent.column;
       } else {
-        using Along = decltype(layouts::Coalesce(layouts::Get<0>(where.layout())));
-        static_assert(layouts::kRank<Along> == 1,
+        using KMajor = decltype(layouts::Coalesce(layouts::Get<0>(where.layout())));
+        static_assert(layouts::kRank<KMajor> == 1,
                       "weft: Copy: one access reads along one mode of the coordinate tensor");
-        constexpr bool kDown = layouts::IsInt<typename Along::Stride, 1>;
+        constexpr bool kDown = layouts::IsInt<typename KMajor::Stride, 1>;
         const int left = kDown ? extent.row - at.row : extent.column - at.column;
         const bool inside = kDown ? at.column < extent.column : at.row < extent.row;
         return !inside || left < 0 ? 0 : left < kCount ? left : kCount;

@@ -143,7 +143,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
       layouts::MakeLayout(internal::TimesRows<kM>(typename SumMap::ValueColumn()),
                           typename SumMap::ValueRow())));
 
-  // --- Shared memory: layouts of a k slice of A, (m, k) -> element, and of B, (n, k), which lie as in
+  // --- Shared memory: layouts of a k tile of A, (m, k) -> element, and of B, (n, k), which lie as in
   // the library's own stages, without bank conflicts. kK: whole 32 bytes; tensor cores.
   template <int kRows, int kGroups>
   using Stage =
@@ -196,7 +196,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
 
   // --- Reads.
 
-  // What brings A or B from a view of shared memory, or of FragmentA or FragmentB, to an atom.
+  // What loads A or B from a view of shared memory, or of FragmentA or FragmentB, to an atom.
   template <class Operand>
   WEFT_DEVICE static auto ReadA(arch::Thread t, const Operand& a) {
     return Read<LayoutA, Element, kM, kRegistersA, kFragmentsM>(t, a);

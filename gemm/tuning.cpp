@@ -115,9 +115,10 @@ std::string PolicyName(const TileDescription& c) {
       c.mainloop == Mainloop::kSimt || c.mainloop == Mainloop::kOther
           ? absl::StrCat("t", c.thread.m, "x", c.thread.n)
       : c.mainloop == Mainloop::kWgmmaSm90
-          ? absl::StrCat("b", c.blocks_per_sm, c.split > 1 ? absl::StrCat("_c", c.split) : "",
-                         c.stack > 1 ? absl::StrCat("_t", c.stack) : "",
-                         c.turns > 1 ? absl::StrCat("_p", c.turns) : "")
+          ? absl::StrCat("b", c.blocks_per_sm,
+                         c.cluster_split_k > 1 ? absl::StrCat("_c", c.cluster_split_k) : "",
+                         c.packed_rows > 1 ? absl::StrCat("_t", c.packed_rows) : "",
+                         c.ping_pong ? "_p2" : "")
           : absl::StrCat("s", c.stages);
   return absl::StrFormat("%s_%dx%dx%d_w%dx%dx%d_%s_a%d_d%d", c.name(), c.threadblock.m,
                          c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, c.warp.k, own,

@@ -51,7 +51,7 @@ struct WarpTile : MainloopTraits {
   static_assert(config.kMainloop == Mainloop::kSimt || config.kMainloop == Mainloop::kSimtAsync ||
                     config.kMainloop == Mainloop::kMmaSm80 || config.warp.k == config.threadblock.k,
                 "weft: config.warp must equal config.threadblock in k; only the mainloops simt, "
-                "simt_async and mma_sm80 let warps share a slice");
+                "simt_async and mma_sm80 let warps share a k tile");
   static_assert(internal::StoreWidth(config.alignment.dst),
                 "weft: config.alignment.dst is 1, 2, 4, 8 or 16 bytes");
 

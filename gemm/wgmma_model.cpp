@@ -5,10 +5,10 @@
 namespace weft::gemm::internal {
 namespace {
 
-// Clocks of a k tile of which warps turn boxes (turned_matrices.hpp): 0 if there are none. Tf32's from four tiles of
-// one product on an H100. Of bytes shared memory binds: lines of 128 bytes that products read, that are copied, and
-// that are turned, each twice; a fifth more from four tiles of three products on an H100 and an H200.
-double TurnClocks(const TileFacts& tile) {
+// Clocks of a k tile of which warps transpose boxes (transposed_matrices.hpp): 0 if there are none. Tf32's from four
+// tiles of one product on an H100. Of bytes shared memory binds: lines of 128 bytes that products read, that are
+// copied, and that are transposed, each twice; a fifth more from four tiles of three products on an H100 and an H200.
+double TransposeClocks(const TileFacts& tile) {
   if (!tile.wgmma.transposes) return 0.0;
   const TileShape& t = tile.config.threadblock;
   const double rows = (tile.a.k_major ? 0.0 : t.m) + (tile.b.k_major ? 0.0 : t.n);
@@ -17,18 +17,18 @@ double TurnClocks(const TileFacts& tile) {
     const double products = t.n / 64.0 * t.m + double(t.m) / tile.config.warp.m * t.n;
     return kMore * (products + t.m + t.n + 2.0 * rows);
   }
-  constexpr double kOfSlice = 900.0, kOfBox = 190.0, kWarps = 2.0, kBoxRows = 32.0;
-  return kOfSlice + kOfBox * rows / kBoxRows / kWarps;
+  constexpr double kOfKTile = 900.0, kOfBox = 190.0, kWarps = 2.0, kBoxRows = 32.0;
+  return kOfKTile + kOfBox * rows / kBoxRows / kWarps;
 }
 
-// Clocks of a tile's columns that lie across k and are widened (held_columns.hpp), 0 if none are: a multiprocessor
-// takes this long for a step of 64, of each warpgroup that multiplies by them. From three tiles of two products on an
-// H100; a warpgroup alone (16 rows) waits for other things.
-double WidenClocks(const TileFacts& tile, double steps) {
+// Clocks of a tile's columns that lie across k and are upcast (register_fragments.hpp), 0 if none are: a
+// multiprocessor takes this long for a step of 64, of each warpgroup that multiplies by them. From three tiles of
+// two products on an H100; a warpgroup alone (16 rows) waits for other things.
+double UpcastClocks(const TileFacts& tile, double steps) {
   constexpr double kOfStep = 130.0;
   const TileDescription& c = tile.config;
   const double sharers = double(c.threadblock.m) / c.warp.m;  // of the same columns
-  const double groups = c.turns * sharers * c.threadblock.n / c.warp.n;
+  const double groups = (c.ping_pong ? 2 : 1) * sharers * c.threadblock.n / c.warp.n;
   if (!tile.b.loads || tile.b.k_major || groups == 1.0) return 0.0;
   return steps * sharers * c.threadblock.n / 64.0 * kOfStep;
 }
@@ -50,7 +50,7 @@ double WholeKMicroseconds(const TileFacts& tile, const PlanCounts& counts, doubl
   const double products = counts.wgmma.last_steps * t.m * t.n / 128.0;
   const double others =
       c.output * t.m * t.n + c.group * t.m / tile.config.warp.m +
-      (counts.wgmma.whole_k_copied ? c.copied_byte * counts.wgmma.stage_bytes : 0.0);
+      (counts.wgmma.whole_k_copied ? c.thread_byte * counts.wgmma.stage_bytes : 0.0);
   const double compute = per_sm * std::max(products, others) / gpu.clock_mhz;
   return c.launch + Together(compute, MemoryMicroseconds(counts, gpu, memory), 0.0, result);
 }
@@ -63,22 +63,22 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const WgmmaCounts& e = counts.wgmma;
   const double tiles = counts.blocks(), together = config.blocks_per_sm, sms = gpu.limits.sm_count;
   // Clusters of 4 and 8 find less room than there are multiprocessors.
-  const int split = config.split;
+  const int split = config.cluster_split_k;
   const double places = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
   const double room = places * sms / 132.0 * together;
-  const double turns = std::ceil(tiles / room);  // of the busiest block
-  const double per_sm = split > 1 ? turns * together : std::ceil(tiles / sms);
+  const double waves = std::ceil(tiles / room);  // of the busiest block
+  const double per_sm = split > 1 ? waves * together : std::ceil(tiles / sms);
   const double rounds = std::ceil(per_sm / together);
   const double blocks = split * std::min(tiles, room);
 
-  const double all = std::max(1, counts.slices), slices = std::ceil(all / split);
-  const double share = slices / all;
+  const double all = std::max(1, counts.k_tiles), k_tiles = std::ceil(all / split);
+  const double share = k_tiles / all;
   const double steps = share * ((all - 1.0) * e.steps + e.last_steps);
   const double copies = share * ((all - 1.0) * e.copies + e.last_copies);
   const double outputs = double(t.m) * t.n;
   TileClocks of;
   of.products = steps * outputs / 128.0;  // 4096 a clock, 32 to a step
-  const double columns = e.column_clocks / (e.b_stays ? std::max(1.0, turns) : 1.0);
+  const double columns = e.column_clocks / (e.b_stays ? std::max(1.0, waves) : 1.0);
   const double loads = copies * e.copy_clocks + steps * columns;
   if (tile.wgmma.gathers) {
     const double rows = copies * e.copy_clocks * (counts.gathers ? c.gather_apart : 1.0);
@@ -90,7 +90,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   }
   // Filters that stay are no part of a stage; each block loads them once.
   const double bytes_of_step =
-      double(e.stage_bytes) / std::max(1, e.steps) + (e.b_stays ? 32.0 * t.n / turns : 0.0);
+      double(e.stage_bytes) / std::max(1, e.steps) + (e.b_stays ? 32.0 * t.n / waves : 0.0);
   const bool residual = tile.store.residual_bits > 0;
   const double bytes = outputs * tile.store.element_bits / 8.0;
   const double instructions =
@@ -107,22 +107,22 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   // Clocks of a block. Of its first tile the first k tile comes and the epilogue goes by themselves,
   // else the ring goes on behind them. The residual comes while products are made.
   const double groups = outputs / (double(config.warp.m) * config.warp.n);
-  const double alone_in_slice = config.turns > 1 ? c.turns_k_tile : c.k_tile;
+  const double alone_in_k_tile = config.ping_pong ? c.ping_pong_k_tile : c.k_tile;
   const double multiply = std::max(
-      {of.products, of.products / groups + slices * alone_in_slice, WidenClocks(tile, steps)});
+      {of.products, of.products / groups + k_tiles * alone_in_k_tile, UpcastClocks(tile, steps)});
   const double others = residual ? c.residual_load * outputs / groups : 0.0;
   const double waited = std::max(multiply, others);
-  const double ring = (of.products + of.feed + slices * c.round_trip) / e.stages;
-  const double first = of.feed / slices, turned = slices * TurnClocks(tile);
+  const double ring = (of.products + of.feed + k_tiles * c.round_trip) / e.stages;
+  const double first = of.feed / k_tiles, transposed = k_tiles * TransposeClocks(tile);
   const double alone =
-      first + Overlapped({Overlapped(c.overlap, {waited, of.feed - first, ring}), turned}) +
+      first + Overlapped({Overlapped(c.overlap, {waited, of.feed - first, ring}), transposed}) +
       epilogue;
   // Ping-pong: sets of warpgroups multiply and store at the same time.
   const double cycle =
-      config.turns == 1
-          ? waited + epilogue
-          : Overlapped(c.turns_overlap, {multiply, (waited + epilogue) / config.turns});
-  const double next = Overlapped({Overlapped(c.overlap, {cycle, of.feed, ring}), turned});
+      !config.ping_pong ? waited + epilogue
+                        : Overlapped(c.ping_pong_overlap,
+                                     {multiply, (waited + epilogue) / (config.ping_pong ? 2 : 1)});
+  const double next = Overlapped({Overlapped(c.overlap, {cycle, of.feed, ring}), transposed});
   // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
   // for all, meet the kernel before on most: the others then get two.
   const bool uneven = split == 1 && together > 1 && 2.0 * blocks > sms && blocks < 0.95 * sms;
@@ -133,7 +133,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
                       {clocks, sharers * of.products, sharers * of.stores, sharers * of.issue});
   };
   const double exchange =
-      split == 1 ? 0.0 : turns * (c.meet + 4.0 * outputs / c.exchanged * (split - 1) / split);
+      split == 1 ? 0.0 : waves * (c.meet + 4.0 * outputs / c.exchanged * (split - 1) / split);
 
   const double compute = (shared(alone) + (rounds - 1.0) * shared(next) + exchange) / gpu.clock_mhz;
   const double loaded = tiles * split * steps * bytes_of_step;

@@ -19,9 +19,9 @@
 #include "weft/gemm/channel_order.hpp"
 #include "weft/gemm/config.hpp"
 #include "weft/gemm/gather_ring.hpp"
-#include "weft/gemm/held_columns.hpp"
 #include "weft/gemm/kernel/traits.hpp"
 #include "weft/gemm/mbar_ring.hpp"
+#include "weft/gemm/register_fragments.hpp"
 #include "weft/gemm/resident_ring.hpp"
 #include "weft/gemm/staged_chunk.hpp"
 
@@ -34,8 +34,8 @@ struct WgmmaPlan {
   std::uint64_t a = 0, b = 0;        // descriptors of what lies at address 0
   std::uint32_t group_rows[4] = {};  // where the rows of each warpgroup of a tile begin
   std::uint32_t b_block = 0;         // from 64 columns to the next
-  std::int32_t steps = 0;            // of a slice
-  std::int32_t last_steps = 0;       // of the last slice
+  std::int32_t steps = 0;            // of a k tile
+  std::int32_t last_steps = 0;       // of the last k tile
   // Where a step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
   // 16 on, how far the second 16 bytes of k lie from the first.
   std::uint32_t step_a[kMostSteps] = {}, step_b[kMostSteps] = {};
@@ -50,22 +50,23 @@ struct WgmmaPlan {
 // it states kType, the elements, an arch::WgmmaType (of kS8U8 the rows are the unsigned ones).
 struct WgmmaSpec {
   // 16-bit elements: rows (columns), not k, run along memory.
-  static constexpr bool kRowsAcross = false, kColumnsAcross = false;
+  static constexpr bool kRowsMnMajor = false, kColumnsMnMajor = false;
   // kPermuted where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes): the swizzle of 128
   // bytes also exchanges the channels of a line.
   static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
   static constexpr bool kResident = false;  // the pipeline is a ResidentRing
   static constexpr bool kGathers = false;   // the pipeline is a GatherRing
-  // A tile's columns may be channels of several output rows (config.stack): column c then is channel
-  // c % (64 / stack) of row c / (64 / stack).
-  static constexpr bool kStacks = false;
+  // A tile's columns may be channels of several output rows (config.packed_rows): column c then is
+  // channel c % (64 / packed_rows) of row c / (64 / packed_rows).
+  static constexpr bool kMayPackRows = false;
   // Not void: the stage has the columns in a narrower type. The tensor cores then take them from
-  // registers, where each warp makes what is multiplied (held_columns.hpp).
-  using HeldColumns = void;
-  // MainloopTraits: warps, 1 to 3 of them, change what has come before it is multiplied (MbarRing::Fill).
-  static constexpr bool kFills = MainloopTraits::kFills;
-  static constexpr int kFillWarps = MainloopTraits::kFillWarps;
-  static constexpr int kFillRegisters = MainloopTraits::kFillRegisters;
+  // registers, where each warp makes what is multiplied (register_fragments.hpp).
+  using RegisterFragments = void;
+  // MainloopTraits: warps, 1 to 3 of them, change what has come before it is multiplied
+  // (MbarRing::Transform).
+  static constexpr bool kTransforms = MainloopTraits::kTransforms;
+  static constexpr int kTransformWarps = MainloopTraits::kTransformWarps;
+  static constexpr int kTransformRegisters = MainloopTraits::kTransformRegisters;
 };
 
 inline namespace WEFT_BACKEND {
@@ -83,9 +84,9 @@ class WgmmaSm90Mainloop : public MainloopTraits {
  private:
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
-  static constexpr bool kHeldColumns = !std::is_void_v<typename Spec::HeldColumns>;
-  static_assert(!kHeldColumns || !(kResident || Spec::kColumnsAcross));
-  static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsAcross || Spec::kColumnsAcross),
+  static constexpr bool kRegisterFragments = !std::is_void_v<typename Spec::RegisterFragments>;
+  static_assert(!kRegisterFragments || !(kResident || Spec::kColumnsMnMajor));
+  static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsMnMajor || Spec::kColumnsMnMajor),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr int kElementBytes = arch::WgmmaElementBytes(kType);
   static constexpr auto kConfig = PolicyT::config;
@@ -102,41 +103,49 @@ class WgmmaSm90Mainloop : public MainloopTraits {
                 "weft: config.threadblock.k of wgmma_sm90 is a multiple of 32 bytes, at most 2048");
   static_assert(
       kWarp.k == kTile.k,
-      "weft: config.warp.k of wgmma_sm90 is config.threadblock.k: warpgroups share a slice");
+      "weft: config.warp.k of wgmma_sm90 is config.threadblock.k: warpgroups share a k tile");
   static_assert(kConfig.blocks_per_sm == 1 || kConfig.blocks_per_sm == 2,
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
  public:
-  static constexpr bool kFills = Spec::kFills;
-  static constexpr int kFillWarps = Spec::kFillWarps, kFillRegisters = Spec::kFillRegisters;
-  static constexpr int kSplit = kConfig.split;  // blocks of a cluster that share a tile's slices
-  static_assert((kSplit == 1 || kSplit == 2 || kSplit == 4 || kSplit == 8) &&
-                    kWarp.m % (8 * kSplit) == 0,
-                "weft: config.split of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
-                "8 times as many, of which each block of a cluster stores its part");
-  static_assert(kSplit == 1 || !kResident,
-                "weft: config.split of wgmma_sm90 over NCxHWx<4> is 1: a tile has one slice");
-  static constexpr int kStack = kConfig.stack;  // rows of the output in a row of the product
+  static constexpr bool kTransforms = Spec::kTransforms;
+  static constexpr int kTransformWarps = Spec::kTransformWarps,
+                       kTransformRegisters = Spec::kTransformRegisters;
+  static constexpr int kClusterSplit =
+      kConfig.cluster_split_k;  // blocks of a cluster that share a tile's k tiles
   static_assert(
-      kStack == 1 || Spec::kStacks,
-      "weft: config.stack of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC "
+      (kClusterSplit == 1 || kClusterSplit == 2 || kClusterSplit == 4 || kClusterSplit == 8) &&
+          kWarp.m % (8 * kClusterSplit) == 0,
+      "weft: config.cluster_split_k of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
+      "8 times as many, of which each block of a cluster stores its part");
+  static_assert(
+      kClusterSplit == 1 || !kResident,
+      "weft: config.cluster_split_k of wgmma_sm90 over NCxHWx<4> is 1: a tile has one k tile");
+  static constexpr int kPackedRows =
+      kConfig.packed_rows;  // rows of the output in a row of the product
+  static_assert(
+      kPackedRows == 1 || Spec::kMayPackRows,
+      "weft: config.packed_rows of wgmma_sm90 is 1, but in convolutions over NCxHWx<32> and NHWC "
       "by filters of int8");
   static_assert(
-      kStack == 1 || (kStack == 2 && kTile.n == 64),
-      "weft: config.stack of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
+      kPackedRows == 1 || (kPackedRows == 2 && kTile.n == 64),
+      "weft: config.packed_rows of wgmma_sm90 is 1 or 2, and with 2 config.threadblock.n is 64, "
       "which are 32 channels of two output rows");
   static constexpr int kN = kWarp.m, kBlocks = kWarp.n / 64;
-  static constexpr int kOwnN = kN / kSplit;     // rows of a warpgroup that are a block's to store
-  static constexpr int kTurns = kConfig.turns;  // sets of warpgroups that take tiles in turn
-  static_assert((kTurns == 1 || kTurns == 2) && (kTurns == 1 || kSplit == 1),
-                "weft: config.turns of wgmma_sm90 is 1 or 2, and with 2 config.split is 1");
+  static constexpr int kOwnN =
+      kN / kClusterSplit;  // rows of a warpgroup that are a block's to store
+  static constexpr int kConsumerGroups =
+      kConfig.ping_pong ? 2 : 1;  // groups of consumer warpgroups: 2 are ping-pong
+  static_assert((kConsumerGroups == 1 || kConsumerGroups == 2) &&
+                    (kConsumerGroups == 1 || kClusterSplit == 1),
+                "weft: config.ping_pong of wgmma_sm90 is false, or config.cluster_split_k is 1");
   static constexpr int kGroupsN = kTile.n / kWarp.n;
   static constexpr int kTileGroups = kTile.m / kWarp.m * kGroupsN;  // that share a tile
-  static constexpr int kGroups = kTurns * kTileGroups;
+  static constexpr int kGroups = kConsumerGroups * kTileGroups;
   static_assert(kGroups <= 4, "weft: a block of wgmma_sm90 has at most 4 warpgroups that multiply");
   static constexpr ColumnOrder kOrder = Spec::kOrder;
-  static_assert(!Spec::kRowsAcross || kTile.m == kWarp.m || kWarp.m % 64 == 0,
-                "weft: where the rows of A run along memory, config.warp.m of wgmma_sm90 is a "
+  static_assert(!Spec::kRowsMnMajor || kTile.m == kWarp.m || kWarp.m % 64 == 0,
+                "weft: where A is MN-major, config.warp.m of wgmma_sm90 is a "
                 "multiple of 64, or all of config.threadblock.m");
   static constexpr int kThreads = 128 * kGroups;  // that multiply
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
@@ -156,8 +165,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     return even > 248 ? 248 : even;
   }();
   static constexpr int kProducerRegisters =
-      (kSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32) +
-      (kFills ? kFillRegisters : 0);
+      (kClusterSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32) +
+      (kTransforms ? kTransformRegisters : 0);
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
@@ -166,35 +175,36 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
   // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
-  static constexpr int kHeldRegisters = kHeldColumns ? 16 * kBlocks : 0;
-  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) + kHeldRegisters <= kRegisters &&
+  static constexpr int kFragmentRegisters = kRegisterFragments ? 16 * kBlocks : 0;
+  static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) + kFragmentRegisters <= kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
                 "1");
 
   // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, the ring's
-  // barriers 1, and what fills rows 1. The epilogue stages a tile of bytes and the places of its rows; a cluster's block
-  // receives sums (SplitSums).
+  // barriers 1, and the transform warps' list 1. The epilogue stages a tile of bytes and the places of its rows; a
+  // cluster's block receives sums (ClusterSplitKSums).
   static constexpr int kPlaceBytes = 8 +
-                                     (PolicyT::Epilogue::kSourceZeroPoint && !kFills ? 8
-                                      : PolicyT::Epilogue::kFilterZeroPoint          ? 4
-                                                                                     : 0) +
+                                     (PolicyT::Epilogue::kSourceZeroPoint && !kTransforms ? 8
+                                      : PolicyT::Epilogue::kFilterZeroPoint               ? 4
+                                                                                          : 0) +
                                      (PolicyT::Epilogue::kHasSums ? 4 : 0);
   static constexpr bool kBytes = sizeof(typename PolicyT::Epilogue::Output) == 1;
   static constexpr bool kHalves = kStagesHalves<PolicyT, kOrder>;
   static constexpr int kStagedBytes =
-      (kBytes ? kTurns * (kTile.m / kSplit * kTile.n) : 0) +
-      (kBytes || kHalves ? kPlaceBytes * kStack * kGroups * kOwnN : 0) +
+      (kBytes ? kConsumerGroups * (kTile.m / kClusterSplit * kTile.n) : 0) +
+      (kBytes || kHalves ? kPlaceBytes * kPackedRows * kGroups * kOwnN : 0) +
       (kHalves || kStagesCopy<PolicyT, kOrder> ? kGroups * kStagedHalfBytes : 0);
-  static constexpr int kReceivedBytes =
-      kSplit == 1 ? 0
-                  : kTile.m / kSplit * (kSplit - 1) * kTile.n * static_cast<int>(sizeof(Sum)) +
-                        kThreads / 2;
-  static constexpr int kStageBytes = (228 / kConfig.blocks_per_sm - 2) * 1024 -
-                                     CeilDiv(kStagedBytes, 1024) * 1024 -
-                                     CeilDiv(kReceivedBytes, 1024) * 1024 - (kFills ? 1024 : 0) -
-                                     (kGathers ? CeilDiv(32 * kTile.m, 1024) * 1024 : 0);
+  static constexpr int kReceivedBytes = kClusterSplit == 1
+                                            ? 0
+                                            : kTile.m / kClusterSplit * (kClusterSplit - 1) *
+                                                      kTile.n * static_cast<int>(sizeof(Sum)) +
+                                                  kThreads / 2;
+  static constexpr int kStageBytes =
+      (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
+      CeilDiv(kReceivedBytes, 1024) * 1024 - (kTransforms ? 1024 : 0) -
+      (kGathers ? CeilDiv(32 * kTile.m, 1024) * 1024 : 0);
 
   struct Map {
     using Sum = WgmmaSm90Mainloop::Sum;
@@ -203,32 +213,32 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     static constexpr int kSharingLanes = 3;  // the bits of a lane's number that Channel ignores
     WEFT_DEVICE static int Group(arch::Thread t) { return t.warp() / 4; }
     WEFT_DEVICE static int GroupOfTile(arch::Thread t) { return Group(t) % kTileGroups; }
-    // Pixels are numbered as the output's rows are: kStack of them to a row of the product.
+    // Pixels are numbered as the output's rows are: kPackedRows of them to a row of the product.
     WEFT_DEVICE static int FirstPixel(arch::Thread t) {
       const int first = GroupOfTile(t) / kGroupsN * kN;
-      if constexpr (kSplit == 1) {
-        return kStack * first;
+      if constexpr (kClusterSplit == 1) {
+        return kPackedRows * first;
       } else {
-        return kStack * (first + t.cluster_rank() * kOwnN);
+        return kPackedRows * (first + t.cluster_rank() * kOwnN);
       }
     }
     // Of a warpgroup's rows, the one of pixel i; and which of the row's pixels a thread holds.
     WEFT_DEVICE static int Row(arch::Thread t, int i) {
       return i / 2 * 8 + t.lane() % 4 * 2 + i % 2;
     }
-    WEFT_DEVICE static int Stacked(arch::Thread t) {
-      if constexpr (kStack == 1) {
+    WEFT_DEVICE static int PackedRow(arch::Thread t) {
+      if constexpr (kPackedRows == 1) {
         return 0;
       } else {
-        return t.warp() % 4 * kStack / 4;
+        return t.warp() % 4 * kPackedRows / 4;
       }
     }
     WEFT_DEVICE static int FirstChannel(arch::Thread t) { return Group(t) % kGroupsN * kWarp.n; }
     WEFT_DEVICE static int Pixel(arch::Thread t, int i) {
-      return FirstPixel(t) + kStack * Row(t, i) + Stacked(t);
+      return FirstPixel(t) + kPackedRows * Row(t, i) + PackedRow(t);
     }
     WEFT_DEVICE static int Channel(arch::Thread t, int g) {
-      const int warp = t.warp() % (4 / kStack);  // of those that hold the same pixels
+      const int warp = t.warp() % (4 / kPackedRows);  // of those that hold the same pixels
       const int first = FirstChannel(t) + g / 2 * 64 + warp * 16, eight = g % 2, i = t.lane() / 4;
       if constexpr (kOrder == ColumnOrder::kPaired) {
         return first + 2 * i + eight;
@@ -249,16 +259,16 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     b_ = Low(plan.b) + static_cast<std::uint32_t>(group % kGroupsN * kBlocks) * plan.b_block;
   }
 
-  WEFT_DEVICE static SliceRange SlicesOf(arch::Thread t, int slices) {
-    if constexpr (kSplit == 1) {
-      return {0, slices, slices};
+  WEFT_DEVICE static KTileRange KTilesOf(arch::Thread t, int k_tiles) {
+    if constexpr (kClusterSplit == 1) {
+      return {0, k_tiles, k_tiles};
     } else {
       const int rank = t.cluster_rank();
-      return {rank * slices / kSplit, (rank + 1) * slices / kSplit, slices};
+      return {rank * k_tiles / kClusterSplit, (rank + 1) * k_tiles / kClusterSplit, k_tiles};
     }
   }
 
-  // The sums of no slice.
+  // The sums of no k tile.
   WEFT_DEVICE static void Clear(Accumulators& acc) {
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) {
@@ -267,23 +277,23 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     }
   }
 
-  // Starts acc += (the slice at the shared addresses a and b), acc = ... for the first. started(): called
-  // when all products of slices before have been made and some of this one's are in flight.
+  // Starts acc += (the k tile at the shared addresses a and b), acc = ... for the first. started(): called
+  // when all products of k tiles before have been made and some of this one's are in flight.
   //
   // In groups of four steps, and of one for what is left, each committed where its last product is: if a
   // group ends elsewhere, behind a loop say, ptxas ends it by a product of its own and closes one with every
-  // round of the loop, and the wait for the slice before becomes one for this slice (docs/log/wgmma.md).
+  // round of the loop, and the wait for the k tile before becomes one for this k tile (docs/log/wgmma.md).
   template <class Started>
-  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int slice,
-                            const SliceRange& slices, Accumulators& acc,
+  WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int k_tile,
+                            const KTileRange& k_tiles, Accumulators& acc,
                             const Started& started) const {
     const std::uint32_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
-    const int steps = slice + 1 < slices.all ? plan_.steps : plan_.last_steps;
-    const bool accumulate = slice > slices.begin;
+    const int steps = k_tile + 1 < k_tiles.all ? plan_.steps : plan_.last_steps;
+    const bool accumulate = k_tile > k_tiles.begin;
     Keep(t, acc);
-    if constexpr (kHeldColumns) {
-      const std::uint32_t own = Spec::HeldColumns::Own(t);
-      MultiplyHeld(t, steps, rows, (columns << 4) + own, accumulate, acc, started);
+    if constexpr (kRegisterFragments) {
+      const std::uint32_t own = Spec::RegisterFragments::Own(t);
+      MultiplyFragments(t, steps, rows, (columns << 4) + own, accumulate, acc, started);
       return;
     }
     int i = 0;
@@ -332,77 +342,77 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     }
   }
 
-  // Held columns. What the tensor cores read from registers has to stay there until its group has
+  // Fragments. What the tensor cores read from registers has to stay there until its group has
   // been waited for. So groups take turns with two sets of registers: one is filled while the group of
-  // the other is in flight. A slice begins with set 0 and ends with set 1, that the next may do so.
+  // the other is in flight. A k tile begins with set 0 and ends with set 1, that the next may do so.
   //
   // A group is waited for right behind the start of the next, not where its registers are wanted again:
   // ptxas 13.0 otherwise takes the filling for part of the pipeline and serialises all products (C7513).
-  static constexpr int kHeldSteps = 2;  // of a group, at most
-  using Fragments = std::uint32_t[kHeldSteps][kBlocks][4];
-  struct Held {
+  static constexpr int kFragmentSteps = 2;  // of a group, at most
+  using Fragments = std::uint32_t[kFragmentSteps][kBlocks][4];
+  struct FragmentSets {
     Fragments set[2];
   };
-  struct NothingHeld {};
+  struct NoFragments {};
 
   // columns: where this lane's own begin.
   template <class Started>
-  WEFT_DEVICE void MultiplyHeld(arch::Thread t, int steps, std::uint32_t rows,
-                                std::uint32_t columns, bool accumulate, Accumulators& acc,
-                                const Started& started) const {
-    constexpr int kPair = 2 * kHeldSteps;
+  WEFT_DEVICE void MultiplyFragments(arch::Thread t, int steps, std::uint32_t rows,
+                                     std::uint32_t columns, bool accumulate, Accumulators& acc,
+                                     const Started& started) const {
+    constexpr int kPair = 2 * kFragmentSteps;
     const auto nothing = [] {};
     int i = 0;
     if (steps >= kPair) {
-      HeldPair<kHeldSteps>(t, 0, rows, columns, accumulate, acc, started);
+      FragmentPair<kFragmentSteps>(t, 0, rows, columns, accumulate, acc, started);
       i = kPair;
     } else if (steps >= 2) {
-      HeldPair<1>(t, 0, rows, columns, accumulate, acc, started);
+      FragmentPair<1>(t, 0, rows, columns, accumulate, acc, started);
       i = 2;
     } else {
-      HeldLast(t, 0, rows, columns, accumulate, acc, started);
+      LastFragments(t, 0, rows, columns, accumulate, acc, started);
       return;
     }
     WEFT_NO_UNROLL
     for (; i + kPair <= steps; i += kPair) {
-      HeldPair<kHeldSteps>(t, i, rows, columns, true, acc, nothing);
+      FragmentPair<kFragmentSteps>(t, i, rows, columns, true, acc, nothing);
     }
     if (i + 2 <= steps) {
-      HeldPair<1>(t, i, rows, columns, true, acc, nothing);
+      FragmentPair<1>(t, i, rows, columns, true, acc, nothing);
       i += 2;
     }
-    if (i < steps) HeldLast(t, i, rows, columns, true, acc, nothing);
+    if (i < steps) LastFragments(t, i, rows, columns, true, acc, nothing);
   }
   template <int kCount, class Started>
-  WEFT_DEVICE void HeldPair(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
-                            bool accumulate, Accumulators& acc, const Started& started) const {
-    HeldSteps<kCount, 0>(t, i, rows, columns, accumulate, acc, started);
-    HeldSteps<kCount, 1>(t, i + kCount, rows, columns, true, acc, [] {});
+  WEFT_DEVICE void FragmentPair(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                                bool accumulate, Accumulators& acc, const Started& started) const {
+    FragmentSteps<kCount, 0>(t, i, rows, columns, accumulate, acc, started);
+    FragmentSteps<kCount, 1>(t, i + kCount, rows, columns, true, acc, [] {});
   }
   // A step by itself, where the group before has set 1, too.
   template <class Started>
-  WEFT_DEVICE void HeldLast(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
-                            bool accumulate, Accumulators& acc, const Started& started) const {
+  WEFT_DEVICE void LastFragments(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                                 bool accumulate, Accumulators& acc, const Started& started) const {
     t.template WgmmaWait<0>();
-    HeldSteps<1, 1>(t, i, rows, columns, accumulate, acc, started);
+    FragmentSteps<1, 1>(t, i, rows, columns, accumulate, acc, started);
   }
   // A group by a set of registers that no product in flight reads; waited(): called when all groups before
   // it are done.
   template <int kCount, int kSet, class Waited>
-  WEFT_DEVICE void HeldSteps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
-                             bool accumulate, Accumulators& acc, const Waited& waited) const {
-    Fragments& held = held_.set[kSet];
+  WEFT_DEVICE void FragmentSteps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
+                                 bool accumulate, Accumulators& acc, const Waited& waited) const {
+    Fragments& fragment = fragments_.set[kSet];
     WEFT_UNROLL
     for (int j = 0; j < kCount; ++j) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        Spec::HeldColumns::Fill(t, columns, plan_, i + j, x, held[j][x]);
+        Spec::RegisterFragments::LoadFragments(t, columns, plan_, i + j, x, fragment[j][x]);
       }
     }
     WEFT_UNROLL
     for (int j = 0; j < kCount; ++j) {
       WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(held[j][x]);  // made by here
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(fragment[j][x]);  // made by here
     }
     t.WgmmaFence();
     WEFT_UNROLL
@@ -410,15 +420,16 @@ class WgmmaSm90Mainloop : public MainloopTraits {
       const std::uint64_t of_rows = Descriptor(plan_.a, rows + plan_.step_a[i + j]);
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x) {
-        Product(t, acc[x], held[j][x], of_rows, accumulate || j > 0);
+        Product(t, acc[x], fragment[j][x], of_rows, accumulate || j > 0);
       }
     }
     t.WgmmaCommit();
     t.template WgmmaWait<1>();
     WEFT_UNROLL
-    for (int j = 0; j < kHeldSteps; ++j) {
+    for (int j = 0; j < kFragmentSteps; ++j) {
       WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(held_.set[1 - kSet][j][x]);  // until here
+      for (int x = 0; x < kBlocks; ++x)
+        t.KeepInPlace(fragments_.set[1 - kSet][j][x]);  // until here
     }
     waited();
   }
@@ -441,13 +452,13 @@ class WgmmaSm90Mainloop : public MainloopTraits {
       t.template WgmmaS8<kN>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kS8U8) {
       t.template WgmmaS8U8<kN>(acc, columns, rows, accumulate);
-    } else if constexpr (kHeldColumns && kType == arch::WgmmaType::kF16) {
-      t.template WgmmaF16<kN, Spec::kRowsAcross>(acc, columns, rows, accumulate);
-    } else if constexpr (kHeldColumns && kType == arch::WgmmaType::kBf16) {
-      t.template WgmmaBf16<kN, Spec::kRowsAcross>(acc, columns, rows, accumulate);
+    } else if constexpr (kRegisterFragments && kType == arch::WgmmaType::kF16) {
+      t.template WgmmaF16<kN, Spec::kRowsMnMajor>(acc, columns, rows, accumulate);
+    } else if constexpr (kRegisterFragments && kType == arch::WgmmaType::kBf16) {
+      t.template WgmmaBf16<kN, Spec::kRowsMnMajor>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kF16) {
-      t.template WgmmaF16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
-                                                                       accumulate);
+      t.template WgmmaF16<kN, Spec::kColumnsMnMajor, Spec::kRowsMnMajor>(acc, columns, rows,
+                                                                         accumulate);
     } else if constexpr (kType == arch::WgmmaType::kE4m3) {
       t.template WgmmaE4m3<kN>(acc, columns, rows, accumulate);
     } else if constexpr (kType == arch::WgmmaType::kE5m2) {
@@ -456,15 +467,15 @@ class WgmmaSm90Mainloop : public MainloopTraits {
       t.template WgmmaTf32<kN>(acc, columns, rows, accumulate);
     } else {
       static_assert(kType == arch::WgmmaType::kBf16);
-      t.template WgmmaBf16<kN, Spec::kColumnsAcross, Spec::kRowsAcross>(acc, columns, rows,
-                                                                        accumulate);
+      t.template WgmmaBf16<kN, Spec::kColumnsMnMajor, Spec::kRowsMnMajor>(acc, columns, rows,
+                                                                          accumulate);
     }
   }
 
   const WgmmaPlan& plan_;
   std::uint32_t a_, b_;  // lower halves of the warpgroup's
   // Products in flight read it when Multiply has returned.
-  mutable std::conditional_t<kHeldColumns, Held, NothingHeld> held_ = {};
+  mutable std::conditional_t<kRegisterFragments, FragmentSets, NoFragments> fragments_ = {};
 };
 
 }  // namespace WEFT_BACKEND

@@ -184,13 +184,13 @@ class Bench {
     std::vector<Set> sets(std::max<std::int64_t>(2, (kRotationBytes + bytes - 1) / bytes));
     using LoadA = gemm::LoadOf<P, true>;
     using LoadB = gemm::LoadOf<P, false>;
-    constexpr bool kLinesOfA = gemm::kLinesOfA<P>, kLinesOfB = gemm::kLinesOfB<P>;
-    using MatrixA = RandomMatrix<Element, LoadA, kLinesOfA>;
-    using MatrixB = RandomMatrix<gemm::ElementOfB<Element>, LoadB, kLinesOfB>;
+    constexpr bool kKMajorA = gemm::kKMajorA<P>, kKMajorB = gemm::kKMajorB<P>;
+    using MatrixA = RandomMatrix<Element, LoadA, kKMajorA>;
+    using MatrixB = RandomMatrix<gemm::ElementOfB<Element>, LoadB, kKMajorB>;
     // Of all the batch; what is turned has no other product in it.
-    const MatrixA a(batch * (kLinesOfA ? m : k), kLinesOfA ? k : m, 1);
-    const MatrixB b(batch * (kLinesOfB ? n : k), kLinesOfB ? k : n, 2);
-    if (batch > 1 && (MatrixA::kTurned || MatrixB::kTurned)) {
+    const MatrixA a(batch * (kKMajorA ? m : k), kKMajorA ? k : m, 1);
+    const MatrixB b(batch * (kKMajorB ? n : k), kKMajorB ? k : n, 2);
+    if (batch > 1 && (MatrixA::kTransposed || MatrixB::kTransposed)) {
       return absl::UnimplementedError("no batches of 8-bit floats in other orders");
     }
     for (Set& set : sets) {

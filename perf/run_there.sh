@@ -96,7 +96,7 @@ check() {
 
 sanitizer() {
   local failed=0 small tool gpu=$there/tests
-  need weft_perf gpu_conv_{epilogue,wgmma_split,depthwise,wgmma,wgmma_first}_test \
+  need weft_perf gpu_conv_{epilogue,wgmma_split_k,depthwise,wgmma,wgmma_first}_test \
     gpu_conv_table_{simt,mma_sm75,mma_sm80,mma_sm80_nhwc,wgmma_sm90}_test \
     gpu_gemm_{wgmma_gemm,gemm,gemm_types}_test || return
   # Every tile of the family, with and without im2col, more than one slice, ragged edges.
@@ -107,7 +107,7 @@ sanitizer() {
   check memcheck $gpu/gpu_conv_table_simt_test --gtest_brief=1 --gtest_filter='*Nc4ToNc4:*AnyK:*Sliced*:*S4' || failed=1
   check memcheck $gpu/gpu_conv_epilogue_test --gtest_brief=1 || failed=1
   # Sums between blocks: racecheck takes minutes for them.
-  check memcheck $gpu/gpu_conv_wgmma_split_test --gtest_brief=1 || failed=1
+  check memcheck $gpu/gpu_conv_wgmma_split_k_test --gtest_brief=1 || failed=1
   check memcheck $gpu/gpu_conv_depthwise_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check racecheck $gpu/gpu_conv_table_simt_test --gtest_brief=1 --gtest_filter='*Nc4ToNc4:*Sliced' || failed=1
   for tool in memcheck racecheck; do
@@ -115,7 +115,7 @@ sanitizer() {
       failed=1
     check $tool $gpu/gpu_conv_table_mma_sm75_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*Nc64SourceS4' || failed=1
     check $tool $gpu/gpu_conv_table_mma_sm80_nhwc_test --gtest_brief=1 --gtest_filter='*NhwcToNhwc:*ByFour*' || failed=1
-    check $tool $gpu/gpu_conv_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*Turns' ||
+    check $tool $gpu/gpu_conv_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*PingPong' ||
       failed=1
     check $tool $gpu/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Patches' || failed=1
     check $tool $gpu/gpu_conv_wgmma_first_test --gtest_brief=1 || failed=1

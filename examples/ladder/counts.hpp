@@ -11,7 +11,7 @@ namespace ladder {
 
 struct Counts {
   std::string error;       // what the executor reported; else empty
-  double asked_bytes = 0;  // of global memory, by the threads and the copy engine of the grid
+  double asked_bytes = 0;  // of global memory, by the threads and TMA of the grid
   double moved_bytes = 0;  // what has to move for it: whole sectors of 32 bytes
   double wavefronts = 0;   // passes over the banks for each one needed at least; 0: none counted
 };

@@ -21,7 +21,7 @@ struct Product {
   Sums c;   // m x n, row-major
 };
 
-// Of step 10: what the copy engine is told about a matrix, of which it brings 128 bytes of `rows`
+// Of step 10: what TMA is told about a matrix, of which it loads 128 bytes of `rows`
 // rows at a time, the width of its swizzle.
 inline arch::TensorMapSpec Boxes(const Bytes& of, int rows) {
   return {.base = of.data,

@@ -1,4 +1,4 @@
-// Step 2: a block brings a slice of 32 rows and 32 columns to shared memory, where each byte serves
+// Step 2: a block loads a k tile of 32 rows and 32 columns to shared memory, where each byte serves
 // 32 sums.
 #pragma once
 #include "examples/ladder/product.hpp"
@@ -22,11 +22,11 @@ struct BlockTiles {
     const Bytes columns = p.b.Transposed();
     std::int32_t sum = 0;  // of row warp() and column lane() of the tile
     for (int k = 0; k < p.a.cols; k += kTileK) {
-      // A warp brings one row and one column; the lanes' bytes lie side by side.
+      // A warp loads one row and one column; the lanes' bytes lie side by side.
       const int w = t.warp(), l = t.lane();
       t.StoreShared(&s.a[w][l], LoadBytes<std::int8_t>(t, p.a, first_row + w, k + l));
       t.StoreShared(&s.b[w][l], LoadBytes<std::int8_t>(t, columns, first_column + w, k + l));
-      t.SyncThreads();  // the slice is there
+      t.SyncThreads();  // the k tile is there
       WEFT_NO_UNROLL    // the compiler would merge the loads, which is step 4
           for (int i = 0; i < kTileK; ++i) {
         sum += t.LoadShared(&s.a[w][i]) * t.LoadShared(&s.b[l][i]);

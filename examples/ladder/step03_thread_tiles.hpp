@@ -22,8 +22,8 @@ struct ThreadTiles {
     const int row = t.tid() / 16 * 8, column = t.tid() % 16 * 8;  // of the thread's sums
     std::int32_t sums[8][8] = {};
     for (int k = 0; k < p.a.cols; k += kTileK) {
-      Bring(t, p.a, first_row, k, s.a);
-      Bring(t, p.b.Transposed(), first_column, k, s.b);
+      LoadTile(t, p.a, first_row, k, s.a);
+      LoadTile(t, p.b.Transposed(), first_column, k, s.b);
       t.SyncThreads();
       WEFT_NO_UNROLL  // the compiler would merge the loads, which is step 4
           for (int w = 0; w < kWords; ++w) {
@@ -47,10 +47,10 @@ struct ThreadTiles {
   }
 
  private:
-  // Eight lanes bring the 32 bytes of a row.
+  // Eight lanes load the 32 bytes of a row.
   template <int kRows>
-  WEFT_DEVICE static void Bring(arch::Thread t, const Bytes& rows, int first, int k,
-                                std::uint32_t (&to)[kRows][kWords]) {
+  WEFT_DEVICE static void LoadTile(arch::Thread t, const Bytes& rows, int first, int k,
+                                   std::uint32_t (&to)[kRows][kWords]) {
     WEFT_UNROLL
     for (int i = 0; i < kRows * kWords / kThreads; ++i) {
       const int row = (t.tid() + i * kThreads) / kWords, word = t.tid() % kWords;

@@ -13,17 +13,17 @@ struct VectorLoads {
   static constexpr arch::Requires kRequires{.min = 75};
   using Params = Product;
   // [word of k][row]; the four rows too many keep the two halves of a warp's stores apart.
-  struct Slice {
+  struct KTile {
     alignas(16) std::uint32_t a[kTileK / 4][kTileM + 4], b[kTileK / 4][kTileN + 4];
   };
-  using SharedStorage = Slice;
+  using SharedStorage = KTile;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
     const int first_row = t.block_y() * kTileM;
     const int first_column = t.block_x() * kTileN;
     std::int32_t sums[8][8] = {};
     for (int k = 0; k < p.a.cols; k += kTileK) {
-      // A thread brings half of a row.
+      // A thread loads half of a row.
       const int row = t.tid() / 2, half = t.tid() % 2;
       Put(t, LoadBytes<Words>(t, p.a, first_row + row, k + 16 * half), row, half, s.a);
       Put(t, LoadBytes<Words>(t, p.b.Transposed(), first_column + row, k + 16 * half), row, half,
@@ -45,7 +45,7 @@ struct VectorLoads {
     for (int w = 0; w < 4; ++w) t.StoreShared(&to[half * 4 + w][row], words.v[w]);
   }
 
-  WEFT_DEVICE static void Multiply(arch::Thread t, const Slice& s, std::int32_t (&sums)[8][8]) {
+  WEFT_DEVICE static void Multiply(arch::Thread t, const KTile& s, std::int32_t (&sums)[8][8]) {
     WEFT_UNROLL
     for (int w = 0; w < kTileK / 4; ++w) {
       std::uint32_t a[8], b[8];

@@ -1,5 +1,5 @@
-// Step 5: two slices in shared memory. While one is multiplied, the next is on its way in
-// registers; one barrier a slice.
+// Step 5: two k tiles in shared memory. While one is multiplied, the next is on its way in
+// registers; one barrier a k tile.
 #pragma once
 #include "examples/ladder/step04_vector_loads.hpp"
 
@@ -14,7 +14,7 @@ struct DoubleBuffering {
   static constexpr arch::Requires kRequires{.min = 75};
   using Params = Product;
   struct SharedStorage {
-    Tile::Slice slice[2];
+    Tile::KTile k_tile[2];
   };
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
@@ -26,19 +26,19 @@ struct DoubleBuffering {
       a = LoadBytes<Words>(t, p.a, first_row + row, k + 16 * half);
       b = LoadBytes<Words>(t, p.b.Transposed(), first_column + row, k + 16 * half);
     };
-    const auto put = [&](Tile::Slice& to) {
+    const auto put = [&](Tile::KTile& to) {
       Tile::Put(t, a, row, half, to.a);
       Tile::Put(t, b, row, half, to.b);
     };
     std::int32_t sums[8][8] = {};
     load(0);
-    put(s.slice[0]);
+    put(s.k_tile[0]);
     t.SyncThreads();
     int now = 0;
     for (int k = 0; k < p.a.cols; k += kTileK) {
-      load(k + kTileK);  // zeros behind the last slice
-      Tile::Multiply(t, s.slice[now], sums);
-      put(s.slice[now ^ 1]);  // everybody has read it: they are past the last barrier
+      load(k + kTileK);  // zeros behind the last k tile
+      Tile::Multiply(t, s.k_tile[now], sums);
+      put(s.k_tile[now ^ 1]);  // everybody has read it: they are past the last barrier
       t.SyncThreads();
       now ^= 1;
     }

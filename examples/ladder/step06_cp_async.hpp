@@ -1,4 +1,4 @@
-// Step 6: cp.async copies from global to shared memory past the registers, two slices ahead
+// Step 6: cp.async copies from global to shared memory past the registers, two k tiles ahead
 // (ring.hpp).
 #pragma once
 #include "examples/ladder/ring.hpp"
@@ -13,7 +13,7 @@ struct AsyncKernel {
   static constexpr arch::Requires kRequires{.min = 80};
   // Rows as they lie in memory, for cp.async moves whole 16 bytes: a thread multiplies 16 bytes of
   // k at a time. The gap puts neighbouring rows into different banks.
-  static constexpr int kPitch = kSliceK + 16;
+  static constexpr int kPitch = kStageK + 16;
   using Params = Product;
   using SharedStorage = Ring<3, kPitch>;
 
@@ -22,15 +22,15 @@ struct AsyncKernel {
     const int first_column = t.block_x() * kTileN;
     const ThreadSums of(t);
     std::int32_t sums[8][1][8] = {};  // [column][][row]
-    const auto multiply = [&](const std::int8_t* a_slice, const std::int8_t* b_slice) {
+    const auto multiply = [&](const std::int8_t* a_k_tile, const std::int8_t* b_k_tile) {
       WEFT_NO_UNROLL  // or registers run out
-          for (int k = 0; k < kSliceK; k += 16) {
+          for (int k = 0; k < kStageK; k += 16) {
         Words a[8];
         WEFT_UNROLL
-        for (int r = 0; r < 8; ++r) a[r] = Load(t, a_slice + of.row(r) * kPitch + k);
+        for (int r = 0; r < 8; ++r) a[r] = Load(t, a_k_tile + of.row(r) * kPitch + k);
         WEFT_UNROLL
         for (int c = 0; c < 8; ++c) {
-          const Words b = Load(t, b_slice + of.column(c) * kPitch + k);
+          const Words b = Load(t, b_k_tile + of.column(c) * kPitch + k);
           WEFT_UNROLL
           for (int w = 0; w < 4; ++w) {
             const std::uint32_t one[1] = {b.v[w]},
@@ -41,7 +41,7 @@ struct AsyncKernel {
         }
       }
     };
-    ForEachSlice<kThreads>(
+    ForEachKTile<kThreads>(
         t, p, first_row, first_column, s, [](int row, int byte) { return row * kPitch + byte; },
         multiply);
     WEFT_UNROLL

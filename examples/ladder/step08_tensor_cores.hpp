@@ -1,5 +1,5 @@
 // Step 8: a warp multiplies 16 x 32 by 32 x 8 bytes with one instruction, mma.m16n8k32; ldmatrix
-// brings the operands into registers as it wants them.
+// loads the operands into registers as it wants them.
 #pragma once
 #include "examples/ladder/step07_warp_tiles.hpp"
 #include "weft/layouts/swizzle.hpp"
@@ -7,24 +7,24 @@
 namespace ladder {
 inline namespace WEFT_BACKEND {
 
-// SwizzleT, of the bytes of a slice, is step 9's matter.
+// SwizzleT, of the bytes of a k tile, is step 9's matter.
 template <class SwizzleT>
 struct MmaKernel {
   static constexpr int kTileM = 128, kTileN = 128, kThreads = 256, kMinBlocksPerSm = 2;
   static constexpr arch::Requires kRequires{.min = 80};
   using Params = Product;
-  using SharedStorage = Ring<4, kSliceK>;  // no gaps
-  WEFT_DEVICE static int Place(int row, int byte) { return SwizzleT()(row * kSliceK + byte); }
+  using SharedStorage = Ring<4, kStageK>;  // no gaps
+  WEFT_DEVICE static int Place(int row, int byte) { return SwizzleT()(row * kStageK + byte); }
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
     const int first_row = t.block_y() * kTileM;
     const int first_column = t.block_x() * kTileN;
     const WarpTile of(t);
     std::int32_t sums[4][4][4] = {};  // [16 rows][8 columns][what a lane has of them]
-    const auto multiply = [&](const std::int8_t* a_slice, const std::int8_t* b_slice) {
-      const std::uint32_t a_start = t.SharedAddress(a_slice), b_start = t.SharedAddress(b_slice);
+    const auto multiply = [&](const std::int8_t* a_k_tile, const std::int8_t* b_k_tile) {
+      const std::uint32_t a_start = t.SharedAddress(a_k_tile), b_start = t.SharedAddress(b_k_tile);
       WEFT_UNROLL
-      for (int k = 0; k < kSliceK; k += 32) {
+      for (int k = 0; k < kStageK; k += 32) {
         // A lane names 16 bytes: a row of one of four matrices of 8 x 16.
         const int l = t.lane();
         std::uint32_t a[4][4], b[2][4];
@@ -48,7 +48,7 @@ struct MmaKernel {
         }
       }
     };
-    ForEachSlice<kThreads>(
+    ForEachKTile<kThreads>(
         t, p, first_row, first_column, s, [](int row, int byte) { return Place(row, byte); },
         multiply);
     WEFT_UNROLL

@@ -1,4 +1,4 @@
-// Step 10: the copy engine brings boxes, swizzled, without a thread's help; a warpgroup of four
+// Step 10: TMA loads boxes, swizzled, without a thread's help; a warpgroup of four
 // warps multiplies 64 x 256 sums with one instruction, both operands in shared memory.
 #pragma once
 #include "examples/ladder/product.hpp"
@@ -20,7 +20,7 @@ struct Wgmma {
   };
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& s, arch::Thread t) const {
-    const int slices = static_cast<int>((p.a.cols + kTileK - 1) / kTileK);
+    const int k_tiles = static_cast<int>((p.a.cols + kTileK - 1) / kTileK);
     const auto full = [&](int i) { return t.SharedAddress(&s.full[i % kStages]); };
     const auto empty = [&](int i) { return t.SharedAddress(&s.empty[i % kStages]); };
     if (t.tid() == 0) {
@@ -29,7 +29,7 @@ struct Wgmma {
     }
     t.SyncThreads();
     if (t.tid() >= kConsumers) {
-      for (int i = 0; i < slices && t.tid() == kConsumers; ++i) {
+      for (int i = 0; i < k_tiles && t.tid() == kConsumers; ++i) {
         t.MbarWait(empty(i), i / kStages % 2 ^ 1);  // the warps have read what was there
         t.MbarArriveTx(full(i), (kTileM + kTileN) * kTileK);
         t.TmaLoad(t.SharedAddress(s.a[i % kStages]), p.a_map, full(i),
@@ -46,7 +46,7 @@ struct Wgmma {
       if (t.ElectOne()) t.MbarArrive(empty(i));
     };
     std::int32_t sums[kTileN / 2];
-    for (int i = 0; i < slices; ++i) {
+    for (int i = 0; i < k_tiles; ++i) {
       t.MbarWait(full(i), i / kStages % 2);
       const auto a_start = t.SharedAddress(s.a[i % kStages]) + group * 64 * kTileK;
       const auto a = arch::WgmmaDescriptor(a_start, kLayout);
@@ -56,7 +56,7 @@ struct Wgmma {
       WEFT_UNROLL
       for (int k = 0; k < 4; ++k) t.WgmmaS8<kTileN>(sums, a + 2 * k, b + 2 * k, i > 0 || k > 0);
       t.WgmmaCommit();
-      t.WgmmaWait<1>();  // the last slice's products
+      t.WgmmaWait<1>();  // the last k tile's products
       if (i > 0) release(i - 1);
     }
     t.WgmmaWait<0>();

@@ -16,8 +16,8 @@ struct ProductKernel {  // grid: m / 64, n / 64
   // Four warps, two by two; a thread has 4 adjacent columns of C, one access where n allows it.
   using Mma = weft::gemm::TiledMma<weft::gemm::MmaSm80Atom<std::int8_t>, Tile,
                                    weft::layouts::Ints<2, 2>, 4>;
-  using Bring = weft::gemm::TileCopy<weft::gemm::CpAsync<16>, std::int8_t, Tile,
-                                     weft::layouts::RowMajor, Mma::kThreads>;
+  using LoadTile = weft::gemm::TileCopy<weft::gemm::CpAsync<16>, std::int8_t, Tile,
+                                        weft::layouts::RowMajor, Mma::kThreads>;
   using Store = weft::gemm::TiledCopy<weft::gemm::RegistersToGlobal<4>, Mma::LayoutC>;
 
   using Params = ProductParams;
@@ -32,7 +32,7 @@ struct ProductKernel {  // grid: m / 64, n / 64
     const auto view = [](auto* data, int rows, int columns, int pitch) {
       return MakeTensorView(data, MakeLayout(MakeTuple(rows, columns), MakeTuple(pitch, Int<1>())));
     };
-    const auto along_k = [&](auto matrix, int i) {  // (64, 64, slice of k)
+    const auto along_k = [&](auto matrix, int i) {  // (64, 64, k tile)
       return LocalTile(matrix, Tile(), MakeTuple(i, Underscore()));
     };
     const int i = t.block_x(), j = t.block_y();
@@ -43,15 +43,15 @@ struct ProductKernel {  // grid: m / 64, n / 64
     const auto shared_a = MakeTensorView(&s.a[0], Mma::SharedA<64>());
     const auto shared_b = MakeTensorView(&s.b[0], Mma::SharedB<64>());
     auto sums = Mma::MakeFragmentC();
-    for (int slice = 0; slice * 64 < p.k; ++slice) {
-      const auto at = [&](auto tiles) { return tiles(Underscore(), Underscore(), slice); };
-      weft::gemm::Copy(t, Bring(), at(a), shared_a, at(where_a));
-      weft::gemm::Copy(t, Bring(), at(b), shared_b, at(where_b));
+    for (int k_tile = 0; k_tile * 64 < p.k; ++k_tile) {
+      const auto at = [&](auto tiles) { return tiles(Underscore(), Underscore(), k_tile); };
+      weft::gemm::Copy(t, LoadTile(), at(a), shared_a, at(where_a));
+      weft::gemm::Copy(t, LoadTile(), at(b), shared_b, at(where_b));
       t.CpAsyncCommit();
       t.CpAsyncWait<0>();
       t.SyncThreads();
       Mma::Multiply(t, shared_a, shared_b, sums);
-      t.SyncThreads();  // before the slices are written again
+      t.SyncThreads();  // before the k tiles are written again
     }
     const auto c = LocalTile(view(p.c, p.m, p.n, p.n), Tile(), MakeTuple(i, j));
     const auto where_c = LocalTile(CoordinateTensor(p.m, p.n), Tile(), MakeTuple(i, j));

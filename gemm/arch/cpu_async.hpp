@@ -29,7 +29,7 @@ struct Mbarrier {
   char token[2];              // by parity of the phase
 };
 
-// A copy in flight: of the copy engine, or some cp.async on their way to an arrival.
+// A copy in flight: of TMA, or some cp.async on their way to an arrival.
 struct Copy {
   CopyWork work{};
   bool is_cp_async = false;
@@ -59,7 +59,7 @@ struct Product {
   WgmmaWork work;
   Sums* sums = nullptr;
   // Where a is in registers: the lanes', and what they held when the product was issued, [8][16].
-  const uint32_t* held[kWarpLanes] = {};
+  const uint32_t* a_registers[kWarpLanes] = {};
   std::vector<uint32_t> a;
 };
 
@@ -132,7 +132,7 @@ struct Async {
   int registers[kMaxWarps];         // of a thread, by warp
   int registers_wanted[kMaxWarps];  // 0: the warp does not wait for registers
   int register_budget = 0;          // the sum over the warps
-  Engine copy_engine;
+  Engine tma;
 
   void Reset(Block& block, const CpuOptions& options);
   void ReleaseTo(void* token);  // all engines

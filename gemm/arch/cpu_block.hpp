@@ -33,7 +33,7 @@ struct Collective {
 struct Warp {
   int index = 0;
   int rank = 0;             // precedence under kPriority; the bit of this warp in Block::ready
-  bool descending = false;  // which way the schedule walks through the lanes
+  bool descending = false;  // which way the schedule goes through the lanes
   uint32_t population = 0;  // lanes that exist
   uint32_t alive = 0;       // those that have not returned from the kernel
   uint32_t runnable = 0;    // those that do not wait for anything

@@ -73,8 +73,8 @@ struct ClusterThread : LaneAccess {
     work.target = peer.offset;
     work.generic = peer.generic;
     work.async = peer.async;
-    work.poison = &CopyEngine::Poison;
-    work.perform = &CopyEngine::Perform;
+    work.poison = &Tma::Poison;
+    work.perform = &Tma::Perform;
     const uint64_t word = WordAt(peer_bar.generic + peer_bar.offset);
     cpu::IssueCopy(self, {peer_bar.block, peer_bar.offset, word}, work, at);
   }

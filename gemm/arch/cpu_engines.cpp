@@ -11,7 +11,7 @@
 namespace weft::arch::cpu {
 namespace {
 
-constexpr char kCopyEngine[] = "copy engine";
+constexpr char kTma[] = "TMA";
 
 struct EngineCall {
   void (*call)(void*);
@@ -43,7 +43,7 @@ void Land(Block& block, size_t index) {
           "cluster: the block of rank %d has returned before this copy reached its shared memory",
           copy->block->rank);
   }
-  async.copy_engine.Run(kCopyEngine, 0, [&] {
+  async.tma.Run(kTma, 0, [&] {
     Acquire(&copy->token);
     if (copy->is_cp_async) {
       copy->finish(copy->queue);
@@ -73,7 +73,7 @@ void InFlight(Lane* lane, std::unique_ptr<Copy> copy) {
   copy->dependency = lane->dependency_met;
   Release(&copy->token);
   if (!copy->is_cp_async && async.deferred && async.poison) {
-    async.copy_engine.Run(kCopyEngine, 0, [&] {
+    async.tma.Run(kTma, 0, [&] {
       Acquire(&copy->token);
       copy->work.poison(copy->work);
     });
@@ -144,11 +144,11 @@ void Engine::RunOnOwnStack(const char* name, int number, void (*call)(void*), vo
 void Engine::ReleaseTo(void* token) {
   if (tsan_fiber_ == nullptr) return;
   RunOnOwnStack(
-      kCopyEngine, 0, [](void* t) { Release(t); }, token);
+      kTma, 0, [](void* t) { Release(t); }, token);
 }
 
 void Async::ReleaseTo(void* token) {
-  copy_engine.ReleaseTo(token);
+  tma.ReleaseTo(token);
   for (TensorCore& core : tensor) core.engine.ReleaseTo(token);
 }
 
@@ -226,7 +226,7 @@ void IssueCopy(Lane* lane, const MbarPlace& place, const CopyWork& work, Locatio
   Mbarrier& barrier = FindMbarrier(lane, place, at);
   if (!barrier.fenced) {
     FailF(lane, at,
-          "mbarrier at shared offset %u: the copy engine may not know it yet; FenceMbarInit is "
+          "mbarrier at shared offset %u: TMA may not know it yet; FenceMbarInit is "
           "missing after MbarInit at %s:%u",
           barrier.offset, barrier.init_at.file_name(),
           static_cast<unsigned>(barrier.init_at.line()));

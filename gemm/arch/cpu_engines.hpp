@@ -1,6 +1,6 @@
 // The engines of sm_90 seen from a kernel's thread: what cpu_hopper.hpp asks of the runtime.
 //
-// Copy engine and tensor cores are pseudo-lanes of the block: they work when the schedule lets
+// TMA and tensor cores are pseudo-lanes of the block: they work when the schedule lets
 // them, after the instruction that asked for it and, unless copies are eager, as late as the
 // program allows. They see an image of shared memory of their own, `Lane::async_base`.
 //
@@ -35,7 +35,7 @@ void MbarArrive(Lane* lane, const MbarPlace& place, int tx_bytes, Location at);
 void MbarWait(Lane* lane, const MbarPlace& place, int parity, Location at);
 void MbarPassed(Lane* lane, const MbarPlace& place, Location at);
 
-// --- Copy engine ---------------------------------------------------------------------------------
+// --- TMA ---------------------------------------------------------------------------------
 
 struct CopyWork {
   TensorMapSpec spec;  // used if `source` is null
@@ -76,7 +76,7 @@ struct WgmmaWork {
   int n;
   uint64_t a;  // descriptors
   uint64_t b;
-  const uint32_t* held;  // or this lane's four registers of a, and a is 0
+  const uint32_t* a_registers;  // or this lane's four registers of a, and a is 0
   bool a_mn_major;
   bool b_mn_major;
   bool accumulate;  // onto the sums there are; else onto zeros

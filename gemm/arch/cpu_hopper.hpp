@@ -1,4 +1,4 @@
-// What is new in sm_90, on the CPU: mbarriers, copy engine, warpgroup products, proxies, clusters.
+// What is new in sm_90, on the CPU: mbarriers, TMA, warpgroup products, proxies, clusters.
 // README.md says what each operation means there and which mistakes it catches; the comments of
 // cuda_hopper.hpp, whose signatures these are, say what it is for.
 #pragma once
@@ -50,7 +50,7 @@ struct HopperThread : ClusterThread {
     cpu::IssueCpAsyncArrive(self, Mbar(bar, at), finish, at);
   }
 
-  // --- Copy engine -----------------------------------------------------------------------------
+  // --- TMA -----------------------------------------------------------------------------
 
   void BulkLoad(uint32_t dst, const void* src, uint32_t bytes, uint32_t bar,
                 Location at = Location::current()) const {
@@ -262,8 +262,8 @@ struct HopperThread : ClusterThread {
     work->bytes = static_cast<uint32_t>(bytes);
     work->generic = self->shared_base;
     work->async = self->async_base;
-    work->poison = &CopyEngine::Poison;
-    work->perform = &CopyEngine::Perform;
+    work->poison = &Tma::Poison;
+    work->perform = &Tma::Perform;
   }
 
   TensorMapSpec SpecOf(const TensorMap& map, TensorMapSpec::Kind kind, int rank,
@@ -299,7 +299,7 @@ struct HopperThread : ClusterThread {
              Location at) const {
     const cpu::MbarPlace barrier = Mbar(bar, at);
     CheckDependency(src, bytes, /*is_store=*/false, at);
-    self->bulk_bytes += CopyEngine::Touch(work);
+    self->bulk_bytes += Tma::Touch(work);
     cpu::IssueCopy(self, barrier, work, at);
   }
 
@@ -329,7 +329,7 @@ struct HopperThread : ClusterThread {
 
   template <int kN>
   void Product(void* d, WgmmaType type, uint64_t a, uint64_t b, bool a_mn_major, bool b_mn_major,
-               bool accumulate, Location at, const uint32_t* held = nullptr) const {
+               bool accumulate, Location at, const uint32_t* a_registers = nullptr) const {
     static_assert(IsWgmmaN(kN), "wgmma: N is 8, 16, 24, 32 or a multiple of 16 up to 256");
     RequireEngines(at);
     cpu::Wgmma(self, d,
@@ -337,7 +337,7 @@ struct HopperThread : ClusterThread {
                 .n = kN,
                 .a = a,
                 .b = b,
-                .held = held,
+                .a_registers = a_registers,
                 .a_mn_major = a_mn_major,
                 .b_mn_major = b_mn_major,
                 .accumulate = accumulate,

@@ -104,7 +104,7 @@ struct Lane {
   AccessLog* access_log = nullptr;  // null unless this block's accesses are counted
   int64_t loaded_bytes = 0;         // of global memory, so far
   int64_t stored_bytes = 0;
-  int64_t bulk_bytes = 0;  // asked of the copy engine
+  int64_t bulk_bytes = 0;  // asked of TMA
 
   CopyQueue copies;
 

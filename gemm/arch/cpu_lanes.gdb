@@ -1,7 +1,7 @@
 # gdb command `lane`: the backtrace of any lane of the block in which the program has stopped.
 #
 #   (gdb) source gemm/arch/cpu_lanes.gdb
-#   (gdb) break pipeline.hpp:53 if t.self->tid == 37 && slice == 2
+#   (gdb) break pipeline.hpp:53 if t.self->tid == 37 && k_tile == 2
 #   (gdb) lane t.self 64       stopped in a frame that has `t`: where is thread 64 of this block?
 #
 # Works on x86-64, for a lane that is suspended (waits, or has been interrupted).

@@ -215,17 +215,17 @@ bool StoreMatrices(Block&, Warp& warp, const Collective& collective) {
   const int matrices = collective.key % kTransposed;
   const bool transposed = collective.key >= kTransposed;
   for (int i = 0; i < matrices; ++i) {
-    uint32_t held[8][4];
+    uint32_t a_registers[8][4];
     for (int lane = 0; lane < kWarpLanes; ++lane) {
       const FragmentPlace place = kLdMatrixFragment.place[lane][0];
-      held[place.row][place.word] = static_cast<const uint32_t*>(warp.operand[0][lane])[i];
+      a_registers[place.row][place.word] = static_cast<const uint32_t*>(warp.operand[0][lane])[i];
     }
     for (int row = 0; row < 8; ++row) {
       auto* out = static_cast<uint32_t*>(warp.result[8 * i + row]);
       for (int word = 0; word < 4; ++word) {
-        out[word] = !transposed
-                        ? held[row][word]
-                        : ElementOf(held, 2 * word, row) | ElementOf(held, 2 * word + 1, row) << 16;
+        out[word] = !transposed ? a_registers[row][word]
+                                : ElementOf(a_registers, 2 * word, row) |
+                                      ElementOf(a_registers, 2 * word + 1, row) << 16;
       }
     }
   }

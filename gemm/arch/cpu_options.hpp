@@ -59,7 +59,7 @@ struct CpuStats {
   int64_t collectives = 0;  // warp-wide operations, barriers included
   int64_t mma = 0;          // warp-wide matrix products
   int64_t wgmma = 0;        // a warp's quarters of warpgroup products
-  int64_t bulk_copies = 0;  // by the copy engine
+  int64_t bulk_copies = 0;  // by TMA
 
   // A phase is a group of lanes that the hardware serves in one pass over the 32 banks if no two
   // of them want different words of one bank; a wavefront is a pass. Wavefronts per phase: 1.00
@@ -73,7 +73,7 @@ struct CpuStats {
   int64_t shared_phases = 0;
   int64_t shared_wavefronts = 0;
 
-  // Global memory: what lanes load (cp.async included) and store, and the bytes that the copy engine
+  // Global memory: what lanes load (cp.async included) and store, and the bytes that TMA
   // reads.
   GlobalTraffic global_loads, global_stores;
   int64_t bulk_bytes = 0;

@@ -1,4 +1,4 @@
-// What the copy engine does to memory on the CPU. Inline, to be compiled with the kernel's flags.
+// What TMA does to memory on the CPU. Inline, to be compiled with the kernel's flags.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct CopyEngine {
+struct Tma {
   using Work = cpu::CopyWork;
 
   // Reads the ends of every row, so that a source out of bounds is reported where it is issued. The
@@ -135,21 +135,21 @@ struct CopyEngine {
     const TensorMapSpec& spec = work.spec;
     const int first = spec.FirstSpatialDim();
     const int image = spec.rank - 1;
-    int64_t walk[5];
-    for (int i = 0; i < 5; ++i) walk[i] = work.coordinate[i];
+    int64_t position[5];
+    for (int i = 0; i < 5; ++i) position[i] = work.coordinate[i];
     for (int64_t row = 0; row < spec.pixels; ++row) {
       int64_t at[5];
-      for (int i = 0; i < 5; ++i) at[i] = walk[i];
+      for (int i = 0; i < 5; ++i) at[i] = position[i];
       for (int i = 0; i < spec.SpatialDims(); ++i) at[first + i] += work.offset[i];
       VisitAt(spec, row, at, visit);
       int i = 0;
       for (; i < spec.SpatialDims(); ++i) {
         const int dim = first + i;
-        walk[dim] += spec.step[dim];
-        if (walk[dim] <= int64_t{spec.dim[dim]} - 1 + spec.upper[i]) break;
-        walk[dim] = spec.lower[i];
+        position[dim] += spec.step[dim];
+        if (position[dim] <= int64_t{spec.dim[dim]} - 1 + spec.upper[i]) break;
+        position[dim] = spec.lower[i];
       }
-      if (i == spec.SpatialDims()) ++walk[image];
+      if (i == spec.SpatialDims()) ++position[image];
     }
   }
 };
@@ -159,7 +159,7 @@ struct TensorCoreOperands {
   static void Gather(const cpu::WgmmaWork& work, const char* async, int first_row, uint32_t* a,
                      uint32_t* b) {
     constexpr int kRowsOfA = 16;
-    if (work.held == nullptr) {
+    if (work.a_registers == nullptr) {
       GatherOne(work.a, work.a_mn_major, async, first_row, kRowsOfA, a);
     }
     GatherOne(work.b, work.b_mn_major, async, 0, work.n, b);

@@ -74,7 +74,7 @@ void CheckOperands(Lane* lane, const WgmmaWork& work, Location at) {
             WgmmaLayoutOf(descriptor).stride, static_cast<int>(WgmmaLayoutOf(descriptor).swizzle));
     }
   };
-  if (work.held == nullptr) check("a", work.a, work.a_mn_major, 64);
+  if (work.a_registers == nullptr) check("a", work.a, work.a_mn_major, 64);
   check("b", work.b, work.b_mn_major, work.n);
 }
 
@@ -84,8 +84,8 @@ void CheckAgreement(Block& block, const Warp& warp, const WgmmaWork& work, Locat
   constexpr uint64_t kMix = 0x9E3779B97F4A7C15ull;
   uint64_t hash = work.a * kMix ^ std::rotl(work.b, 23);
   hash = (hash ^ static_cast<uint64_t>(work.n) << 8 ^ static_cast<uint64_t>(work.type) ^
-          static_cast<uint64_t>(work.accumulate) << 20 ^ uint64_t{work.held != nullptr} << 21 ^
-          uint64_t{at.line()} << 32) *
+          static_cast<uint64_t>(work.accumulate) << 20 ^
+          uint64_t{work.a_registers != nullptr} << 21 ^ uint64_t{at.line()} << 32) *
          kMix;
   WarpgroupLog& log = block.async->warpgroups[warp.index / 4];
   TensorCore* group = &block.async->tensor[warp.index / 4 * 4];
@@ -162,22 +162,24 @@ void Retire(TensorCore& core) {
 }
 
 // Notes what the lanes hold of a.
-void NoteHeld(const Warp& warp, Product* product) {
+void NoteRegisters(const Warp& warp, Product* product) {
   product->a.resize(static_cast<size_t>(kRows) * kWords);
   for (int lane = 0; lane < kWarpLanes; ++lane) {
-    product->held[lane] = static_cast<const WgmmaWork*>(warp.operand[0][lane])->held;
+    product->a_registers[lane] = static_cast<const WgmmaWork*>(warp.operand[0][lane])->a_registers;
     for (int r = 0; r < 4; ++r) {
       const FragmentPlace place = kMmaM16N8K32S8A.place[lane][r];
-      product->a[static_cast<size_t>(place.word * kRows + place.row)] = product->held[lane][r];
+      product->a[static_cast<size_t>(place.word * kRows + place.row)] =
+          product->a_registers[lane][r];
     }
   }
 }
 // The tensor core may read the registers as late as when it makes the product.
-void CheckHeld(Warp& warp, const Product& product) {
+void CheckRegisters(Warp& warp, const Product& product) {
   for (int lane = 0; lane < kWarpLanes; ++lane) {
     for (int r = 0; r < 4; ++r) {
       const FragmentPlace place = kMmaM16N8K32S8A.place[lane][r];
-      if (product.held[lane][r] == product.a[static_cast<size_t>(place.word * kRows + place.row)]) {
+      if (product.a_registers[lane][r] ==
+          product.a[static_cast<size_t>(place.word * kRows + place.row)]) {
         continue;
       }
       FailF(&warp.lanes[lane], product.sums->at,
@@ -190,7 +192,8 @@ void CheckHeld(Warp& warp, const Product& product) {
 // The oldest product of the warp.
 void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
   Retire(core);
-  if (core.products.front().work.held != nullptr) CheckHeld(warp, core.products.front());
+  if (core.products.front().work.a_registers != nullptr)
+    CheckRegisters(warp, core.products.front());
   // It stays in the queue: a lane that fails leaves its stack as it is, with what that owns.
   Product& product = core.products.front();
   core.work = product.work;
@@ -202,7 +205,7 @@ void MakeProduct(Block& block, Warp& warp, TensorCore& core) {
                      core.b.data());
     Release(&core.done_token);
   });
-  const uint32_t* a = product.work.held != nullptr ? product.a.data() : core.a.data();
+  const uint32_t* a = product.work.a_registers != nullptr ? product.a.data() : core.a.data();
   Multiply(product.work, a, core.b.data(), product.sums);
   ++block.stats.wgmma;
   --product.sums->in_flight;
@@ -249,7 +252,7 @@ bool IssueProduct(Block& block, Warp& warp, const Collective& collective) {
   }
   CheckOperands(&warp.lanes[0], work, collective.at);
   CheckAgreement(block, warp, work, collective.at);
-  if (work.held != nullptr && !core.fenced) {
+  if (work.a_registers != nullptr && !core.fenced) {
     FailF(&warp.lanes[0], collective.at,
           "wgmma: WgmmaFence is missing between the last use of the registers of operand a and a "
           "product of them");
@@ -259,7 +262,7 @@ bool IssueProduct(Block& block, Warp& warp, const Collective& collective) {
   sums.group = core.committed;
   ++sums.in_flight;
   core.products.push_back({work, &sums, {}, {}});
-  if (work.held != nullptr) NoteHeld(warp, &core.products.back());
+  if (work.a_registers != nullptr) NoteRegisters(warp, &core.products.back());
   ++core.uncommitted;
   if (!block.async->deferred) MakeProduct(block, warp, core);
   return true;

@@ -1,4 +1,4 @@
-// What is new in sm_90, as PTX: mbarriers, copy engine, warpgroup products, proxies,
+// What is new in sm_90, as PTX: mbarriers, TMA, warpgroup products, proxies,
 // dependent launch; clusters are in cuda_cluster.hpp. Base of Thread.
 //
 // Operations of sm_90a (wgmma, setmaxnreg) need a kernel whose kRequires is {.min = 90, .exact =
@@ -38,7 +38,7 @@ struct HopperThread : ClusterThread {
     asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(bar)
                  : "memory");
   }
-  // Arrives and announces `bytes` (up to 2^20 - 1 in a phase) that copies will bring.
+  // Arrives and announces `bytes` (up to 2^20 - 1 in a phase) that copies will load.
   WEFT_DEVICE static void MbarArriveTx(uint32_t bar, int bytes) {
     asm volatile(
         "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
@@ -78,7 +78,7 @@ struct HopperThread : ClusterThread {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
   }
 
-  // --- Copy engine: by one thread; the bytes have come when the mbarrier's phase has ended
+  // --- TMA: by one thread; the bytes have come when the mbarrier's phase has ended
   // --------
 
   // `bytes` and both addresses are multiples of 16.
@@ -141,7 +141,7 @@ struct HopperThread : ClusterThread {
     }
   }
 
-  // The im2col walk from `coord`, read at `offset` (per spatial dimension, W first).
+  // The im2col traversal from `coord`, read at `offset` (per spatial dimension, W first).
   template <int kRank>
   WEFT_DEVICE static void TmaLoadIm2col(uint32_t dst, const TensorMap& map, uint32_t bar,
                                         const int32_t (&coord)[kRank],
@@ -170,7 +170,7 @@ struct HopperThread : ClusterThread {
     }
   }
 
-  // Asks the L2 for what TmaLoad and TmaLoadIm2col would bring. Reads nothing: an earlier kernel may
+  // Asks the L2 for what TmaLoad and TmaLoadIm2col would load. Reads nothing: an earlier kernel may
   // still be writing there.
   template <int kRank>
   WEFT_DEVICE static void TmaPrefetch(const TensorMap& map, const int32_t (&coord)[kRank]) {
@@ -201,7 +201,7 @@ struct HopperThread : ClusterThread {
   }
 
   // By a thread that is about to use a map in global memory, written before the kernel began, where it has
-  // not fenced the same one already: the copy engine then sees what memory holds, not what it once read
+  // not fenced the same one already: TMA then sees what memory holds, not what it once read
   // at the address.
   WEFT_DEVICE static void FenceTensorMap(const TensorMap& map) {
     asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
@@ -211,7 +211,7 @@ struct HopperThread : ClusterThread {
 
   // What was written to shared memory by ordinary stores before it (the thread's own, or others'
   // that it has synchronised with) is seen by products and copies issued after it. Bytes that
-  // reached shared memory by the copy engine need none.
+  // reached shared memory by TMA need none.
   WEFT_DEVICE static void FenceProxyAsync() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
@@ -273,27 +273,27 @@ struct HopperThread : ClusterThread {
   template <int kN>
   WEFT_DEVICE static void WgmmaS8(int32_t (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                   bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kS8, kN>::Issue(d, a, b, accumulate);
+    WgmmaRsInstruction<WgmmaType::kS8, kN>::Issue(d, a, b, accumulate);
   }
   template <int kN>
   WEFT_DEVICE static void WgmmaS8U8(int32_t (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                     bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kS8U8, kN>::Issue(d, a, b, accumulate);
+    WgmmaRsInstruction<WgmmaType::kS8U8, kN>::Issue(d, a, b, accumulate);
   }
   template <int kN>
   WEFT_DEVICE static void WgmmaTf32(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                     bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kTf32, kN>::Issue(d, a, b, accumulate);
+    WgmmaRsInstruction<WgmmaType::kTf32, kN>::Issue(d, a, b, accumulate);
   }
   template <int kN, bool kBMnMajor = false>
   WEFT_DEVICE static void WgmmaF16(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                    bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kF16, kN>::template Issue<kBMnMajor>(d, a, b, accumulate);
+    WgmmaRsInstruction<WgmmaType::kF16, kN>::template Issue<kBMnMajor>(d, a, b, accumulate);
   }
   template <int kN, bool kBMnMajor = false>
   WEFT_DEVICE static void WgmmaBf16(float (&d)[kN / 2], const uint32_t (&a)[4], uint64_t b,
                                     bool accumulate = true) {
-    WgmmaHeldInstruction<WgmmaType::kBf16, kN>::template Issue<kBMnMajor>(d, a, b, accumulate);
+    WgmmaRsInstruction<WgmmaType::kBf16, kN>::template Issue<kBMnMajor>(d, a, b, accumulate);
   }
 
   // Before the first product onto sums that the program has touched.

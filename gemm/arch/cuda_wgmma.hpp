@@ -17,7 +17,7 @@ template <WgmmaType kType, int kN>
 struct WgmmaInstruction;
 // The same with a in registers.
 template <WgmmaType kType, int kN>
-struct WgmmaHeldInstruction;
+struct WgmmaRsInstruction;
 
 // clang-format off
 
@@ -97,7 +97,7 @@ struct WgmmaHeldInstruction;
 
 // Of products whose a is in registers: X(N, the numbers of those four, b's descriptor, the flag, and
 // whether b is MN-major).
-#define WEFT_WGMMA_EACH_HELD_N(X) \
+#define WEFT_WGMMA_EACH_RS_N(X) \
   X(8, 4, 5, 6, 7, 8, 9, 10) \
   X(16, 8, 9, 10, 11, 12, 13, 14) \
   X(24, 12, 13, 14, 15, 16, 17, 18) \
@@ -182,60 +182,60 @@ WEFT_WGMMA_EACH_N(WEFT_WGMMA_BF16)
 #undef WEFT_WGMMA_BF16
 #undef WEFT_WGMMA_HALF
 
-#define WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, TYPES, TAIL)      \
+#define WEFT_WGMMA_RS_TEXT(N, A0, A1, A2, A3, B, P, TYPES, TAIL)        \
   "{\n.reg .pred p;\nsetp.ne.b32 p, %" #P                               \
   ", 0;\n"                                                              \
   "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" WEFT_WGMMA_LIST_##N \
       "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", p" TAIL ";\n}"
-#define WEFT_WGMMA_HELD(TYPE, TYPES, TAIL, SUM, C, N, A0, A1, A2, A3, B, P)                \
+#define WEFT_WGMMA_RS(TYPE, TYPES, TAIL, SUM, C, N, A0, A1, A2, A3, B, P)                  \
   template <>                                                                              \
-  struct WgmmaHeldInstruction<WgmmaType::TYPE, N> {                                        \
+  struct WgmmaRsInstruction<WgmmaType::TYPE, N> {                                          \
     WEFT_DEVICE static void Issue(SUM (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,     \
                                   int accumulate) {                                        \
-      asm volatile(WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, TYPES, TAIL)              \
+      asm volatile(WEFT_WGMMA_RS_TEXT(N, A0, A1, A2, A3, B, P, TYPES, TAIL)                \
                    : WEFT_WGMMA_SUMS_##N(C)                                                \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate)); \
     }                                                                                      \
   };
-#define WEFT_WGMMA_HELD_S8(N, A0, A1, A2, A3, B, P, TB) \
-  WEFT_WGMMA_HELD(kS8, "k32.s32.s8.s8", "", int32_t, "+r", N, A0, A1, A2, A3, B, P)
-#define WEFT_WGMMA_HELD_S8U8(N, A0, A1, A2, A3, B, P, TB) \
-  WEFT_WGMMA_HELD(kS8U8, "k32.s32.s8.u8", "", int32_t, "+r", N, A0, A1, A2, A3, B, P)
-#define WEFT_WGMMA_HELD_TF32(N, A0, A1, A2, A3, B, P, TB) \
-  WEFT_WGMMA_HELD(kTf32, "k8.f32.tf32.tf32", ", 1, 1", float, "+f", N, A0, A1, A2, A3, B, P)
-#define WEFT_WGMMA_HELD_HALF(TYPE, TYPES, N, A0, A1, A2, A3, B, P, TB)                    \
+#define WEFT_WGMMA_RS_S8(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_RS(kS8, "k32.s32.s8.s8", "", int32_t, "+r", N, A0, A1, A2, A3, B, P)
+#define WEFT_WGMMA_RS_S8U8(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_RS(kS8U8, "k32.s32.s8.u8", "", int32_t, "+r", N, A0, A1, A2, A3, B, P)
+#define WEFT_WGMMA_RS_TF32(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_RS(kTf32, "k8.f32.tf32.tf32", ", 1, 1", float, "+f", N, A0, A1, A2, A3, B, P)
+#define WEFT_WGMMA_RS_HALF(TYPE, TYPES, N, A0, A1, A2, A3, B, P, TB)                      \
   template <>                                                                             \
-  struct WgmmaHeldInstruction<WgmmaType::TYPE, N> {                                       \
+  struct WgmmaRsInstruction<WgmmaType::TYPE, N> {                                         \
     template <bool kBMnMajor>                                                             \
     WEFT_DEVICE static void Issue(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,  \
                                   int accumulate) {                                       \
-      asm volatile(WEFT_WGMMA_HELD_TEXT(N, A0, A1, A2, A3, B, P, TYPES, ", 1, 1, %" #TB)  \
+      asm volatile(WEFT_WGMMA_RS_TEXT(N, A0, A1, A2, A3, B, P, TYPES, ", 1, 1, %" #TB)    \
                    : WEFT_WGMMA_SUMS_##N("+f")                                            \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), \
                      "n"(kBMnMajor));                                                     \
     }                                                                                     \
   };
-#define WEFT_WGMMA_HELD_F16(N, A0, A1, A2, A3, B, P, TB) \
-  WEFT_WGMMA_HELD_HALF(kF16, "k16.f32.f16.f16", N, A0, A1, A2, A3, B, P, TB)
-#define WEFT_WGMMA_HELD_BF16(N, A0, A1, A2, A3, B, P, TB) \
-  WEFT_WGMMA_HELD_HALF(kBf16, "k16.f32.bf16.bf16", N, A0, A1, A2, A3, B, P, TB)
-WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_S8)
-WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_S8U8)
-WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_TF32)
-WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_F16)
-WEFT_WGMMA_EACH_HELD_N(WEFT_WGMMA_HELD_BF16)
-#undef WEFT_WGMMA_HELD_S8
-#undef WEFT_WGMMA_HELD_S8U8
-#undef WEFT_WGMMA_HELD_TF32
-#undef WEFT_WGMMA_HELD_F16
-#undef WEFT_WGMMA_HELD_BF16
-#undef WEFT_WGMMA_HELD_HALF
-#undef WEFT_WGMMA_HELD
-#undef WEFT_WGMMA_HELD_TEXT
+#define WEFT_WGMMA_RS_F16(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_RS_HALF(kF16, "k16.f32.f16.f16", N, A0, A1, A2, A3, B, P, TB)
+#define WEFT_WGMMA_RS_BF16(N, A0, A1, A2, A3, B, P, TB) \
+  WEFT_WGMMA_RS_HALF(kBf16, "k16.f32.bf16.bf16", N, A0, A1, A2, A3, B, P, TB)
+WEFT_WGMMA_EACH_RS_N(WEFT_WGMMA_RS_S8)
+WEFT_WGMMA_EACH_RS_N(WEFT_WGMMA_RS_S8U8)
+WEFT_WGMMA_EACH_RS_N(WEFT_WGMMA_RS_TF32)
+WEFT_WGMMA_EACH_RS_N(WEFT_WGMMA_RS_F16)
+WEFT_WGMMA_EACH_RS_N(WEFT_WGMMA_RS_BF16)
+#undef WEFT_WGMMA_RS_S8
+#undef WEFT_WGMMA_RS_S8U8
+#undef WEFT_WGMMA_RS_TF32
+#undef WEFT_WGMMA_RS_F16
+#undef WEFT_WGMMA_RS_BF16
+#undef WEFT_WGMMA_RS_HALF
+#undef WEFT_WGMMA_RS
+#undef WEFT_WGMMA_RS_TEXT
 
 #undef WEFT_WGMMA_TEXT
 #undef WEFT_WGMMA_EACH_N
-#undef WEFT_WGMMA_EACH_HELD_N
+#undef WEFT_WGMMA_EACH_RS_N
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::arch

@@ -1,4 +1,4 @@
-// Tensor maps: how the copy engine (TMA) of sm_90 walks through a tensor in global memory.
+// Tensor maps: how TMA goes through a tensor in global memory.
 //
 // A TensorMapSpec says it in plain numbers. Two functions make a TensorMap of it, the 128 bytes a
 // kernel gets in its Params: EncodeTensorMap for the GPU (what the driver makes of the numbers) and
@@ -9,10 +9,10 @@
 //               follow, the lowest fastest. `step[i]` takes every step[i]-th element only, so that
 //               dimension i leaves ceil(box[i] / step[i]) of them.
 //   im2col      `pixels` pixels, row = `channels` channels of one. Dimensions: channels, then the
-//               spatial ones (W, H, ...), then images. The walk begins at the given coordinates,
+//               spatial ones (W, H, ...), then images. The traversal begins at the given coordinates,
 //               goes on by step[i] along W, from the limit dim - 1 + upper back to lower and one
 //               step along H, and so on into the next image. What is read is the pixel at the
-//               walk's position plus the offsets that the instruction gives.
+//               traversal's position plus the offsets that the instruction gives.
 //   interleave  for NC32HW32 (NCxHWx<32> of bytes): dimensions are W, H, slices of 32 channels,
 //               images. Dimension 0 counts pixels of 32 bytes and a row is one pixel.
 // Elements outside the tensor are zeros. In shared memory the 16-byte chunk number c of each
@@ -49,12 +49,12 @@ struct TensorMapSpec {
   SwizzleSpan swizzle = SwizzleSpan::kNone;
   std::uint16_t box[5] = {};                // tiled: 1 to 256
   std::uint16_t step[5] = {1, 1, 1, 1, 1};  // 1 to 8
-  std::int16_t lower[3] = {};  // im2col, per spatial dimension: where the walk begins and
+  std::int16_t lower[3] = {};  // im2col, per spatial dimension: where the traversal begins and
   std::int16_t upper[3] = {};  //   (relative to the last element) ends
   std::uint16_t channels = 0;  // im2col: of a pixel, 1 to 256; 32 with interleave
   std::uint16_t pixels = 0;    // im2col: of a copy, 1 to 1024
 
-  // The number of spatial dimensions of an im2col walk and the first of them.
+  // The number of spatial dimensions of an im2col traversal and the first of them.
   constexpr int SpatialDims() const { return rank - 2; }
   constexpr int FirstSpatialDim() const { return interleave32 ? 0 : 1; }
 

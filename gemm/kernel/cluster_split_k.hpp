@@ -1,12 +1,12 @@
-// The kernel of wgmma_sm90 whose tiles are each multiplied by a cluster of Mainloop::kSplit blocks: every block
-// multiplies a part of the k tiles, then the blocks exchange accumulators and each stores a part of the tile's rows
-// (gemm/split_sums.hpp).
+// The kernel of wgmma_sm90 whose tiles are each multiplied by a cluster of Mainloop::kClusterSplit blocks: every
+// block multiplies a part of the k tiles, then the blocks exchange accumulators and each stores a part of the
+// tile's rows (gemm/cluster_split_k_sums.hpp).
 #pragma once
 
 #include <type_traits>
 
+#include "weft/gemm/cluster_split_k_sums.hpp"
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
-#include "weft/gemm/split_sums.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -15,19 +15,19 @@ inline namespace WEFT_BACKEND {
 template <class Scheduler, class Mainloop>
 struct ClusterTiles {
   int first, step, end;
-  SliceRange slices;
+  KTileRange k_tiles;
 
   template <class Params>
   WEFT_DEVICE ClusterTiles(arch::Thread t, const Params& p)
-      : first(t.block_x() / Mainloop::kSplit),
-        step(t.grid_x() / Mainloop::kSplit),
+      : first(t.block_x() / Mainloop::kClusterSplit),
+        step(t.grid_x() / Mainloop::kClusterSplit),
         end(p.tiles),
-        slices(Mainloop::SlicesOf(t, p.slices)) {}
+        k_tiles(Mainloop::KTilesOf(t, p.k_tiles)) {}
 
   template <class Params>
   WEFT_DEVICE auto At(const Params& p, int i) const {
     const auto tile = Scheduler::At(p.schedule, i);
-    return WorkTile<std::remove_cvref_t<decltype(tile)>, Params>{tile, p, slices};
+    return WorkTile<std::remove_cvref_t<decltype(tile)>, Params>{tile, p, k_tiles};
   }
 };
 
@@ -35,17 +35,19 @@ template <class Parts>
 struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
   using Roles = WarpSpecializedRoles<Parts>;
   using typename Roles::Epilogue, typename Roles::Mainloop, typename Roles::Params;
-  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::Turn;
+  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::State;
   using Tiles = ClusterTiles<Scheduler, Mainloop>;
-  using Split = SplitSums<Mainloop>;
+  using Split = ClusterSplitKSums<Mainloop>;
   struct SharedStorage : WarpSpecializedStorage<typename Pipeline::Stages, Epilogue> {
     typename Split::Shared split;
   };
-  static_assert(!Scheduler::kListed,
-                "weft: config.split of a product of Listed is 1: its products are tiles enough");
+  static_assert(
+      !Scheduler::kListed,
+      "weft: config.cluster_split_k of a product of Listed is 1: its products are tiles enough");
   // Blocks without a tile would lose count of the rounds of the exchange.
-  static_assert(!Scheduler::kSparse,
-                "weft: config.split of a product of Grouped is 1: its groups are tiles enough");
+  static_assert(
+      !Scheduler::kSparse,
+      "weft: config.cluster_split_k of a product of Grouped is 1: its groups are tiles enough");
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     Roles::PrefetchTensorMaps(p, t);
@@ -54,31 +56,31 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
     t.ClusterArriveRelaxed();
     t.LetLaterGridsStart();
     const Tiles tiles(t, p);
-    Turn turn;
+    State state;
     const int producer = Roles::ProducerWarp(t);
     if (producer >= 0) {
-      Produce(p, shared, t, producer, tiles, turn);
+      Produce(p, shared, t, producer, tiles, state);
     } else {
-      Consume(p, shared, t, tiles, turn);
+      Consume(p, shared, t, tiles, state);
     }
   }
 
  private:
   WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  int producer, const Tiles& tiles, Turn& turn) {
+                                  int producer, const Tiles& tiles, State& state) {
     Roles::GiveRegisters(t);
-    Roles::Transform(p, shared, t, producer, tiles, turn);
-    Roles::Load(p, shared, t, producer, tiles, turn);
+    Roles::Transform(p, shared, t, producer, tiles, state);
+    Roles::Load(p, shared, t, producer, tiles, state);
     // Every thread that has arrived at the cluster's barrier also waits there.
     t.SyncWarp();
     t.ClusterWait();
-    Pipeline::End(t, shared.stages, p.ring, turn);
+    Pipeline::End(t, shared.stages, p.ring, state);
   }
 
   // All consumer warpgroups multiply the block's k tiles of a work tile, add up what the cluster has of the rows that
   // are the block's own, and store those.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  const Tiles& tiles, Turn& turn) {
+                                  const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
@@ -92,7 +94,7 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
       store.Begin(t, shared);
       store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.slices, acc, turn,
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.k_tiles, acc, state,
                         Roles::Transforms(p), [] {});
       typename Mainloop::OwnSums sums;
       const bool is_last = i + tiles.step >= tiles.end;

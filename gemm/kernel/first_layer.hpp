@@ -13,32 +13,32 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
   using Roles = WarpSpecializedRoles<Parts>;
   using typename Roles::Epilogue, typename Roles::Mainloop, typename Roles::Params;
   using typename Roles::OperandA, typename Roles::OperandB;
-  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::Turn;
+  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::State;
   using SharedStorage = WarpSpecializedStorage<typename Pipeline::Stages, Epilogue>;
   using Tiles = PersistentTiles<Scheduler>;
-  static_assert(!Scheduler::kListed && !Scheduler::kSparse && !Mainloop::kFills);
+  static_assert(!Scheduler::kListed && !Scheduler::kSparse && !Mainloop::kTransforms);
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     // Where TMA can load the source at all.
-    if (p.ring.engine_tiles > 0 && t.tid() == Mainloop::kThreads + 32) {
+    if (p.ring.tma_tiles > 0 && t.tid() == Mainloop::kThreads + 32) {
       t.PrefetchTensorMap(p.a.map);
     }
     Pipeline::Begin(t, shared.stages, p.ring);
     t.LetLaterGridsStart();
     const Tiles tiles(t, p);
-    Turn turn;
+    State state;
     const int producer = Roles::ProducerWarp(t);
     if (producer >= 0) {
-      Produce(p, shared, t, producer, tiles, turn);
+      Produce(p, shared, t, producer, tiles, state);
     } else {
-      Consume(p, shared, t, tiles, turn);
+      Consume(p, shared, t, tiles, state);
     }
   }
 
  private:
   // All threads of the producer warpgroup load the source of every work tile.
   WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  int producer, const Tiles& tiles, Turn& turn) {
+                                  int producer, const Tiles& tiles, State& state) {
     Roles::GiveRegisters(t);
     if constexpr (Scheduler::kReads) t.WaitForEarlierGrids();
     int early = p.early;
@@ -46,20 +46,20 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       Pipeline::Produce(t, shared.stages, p.ring, producer, OperandA(p.a, work.tile),
-                        OperandB(p.b, work.tile), work.slices, early, turn);
+                        OperandB(p.b, work.tile), work.k_tiles, early, state);
       early = -1;
     }
-    Pipeline::End(t, shared.stages, p.ring, turn);
+    Pipeline::End(t, shared.stages, p.ring, state);
   }
 
   // Consumer warpgroups see to it that the filter of a work tile is there, multiply the tile and store it.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  const Tiles& tiles, Turn& turn) {
+                                  const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
     if constexpr (!Scheduler::kReads) {
       // The first tile's before earlier kernels have ended, if they do not write it.
       if (p.early > 0 && tiles.first < tiles.end) {
-        StoreFilter(p, shared, t, tiles.At(p, tiles.first), turn);
+        StoreFilter(p, shared, t, tiles.At(p, tiles.first), state);
       }
     }
     t.WaitForEarlierGrids();
@@ -68,14 +68,14 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
-      StoreFilter(p, shared, t, work, turn);
+      StoreFilter(p, shared, t, work, state);
       const typename Roles::template Store<decltype(work)> store(work);
       store.Begin(t, shared);
       // The first tile's operands are still on their way; later ones' products give the time.
       const bool is_first = i == tiles.first;
       if (is_first) store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.slices, acc, turn, false, [&] {
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.k_tiles, acc, state, false, [&] {
         if (!is_first) store.Prepare(t, shared, kept);
       });
       store.Run(t, shared, kept, acc);
@@ -85,8 +85,8 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
   // Does nothing where the filter of the tile before is the same.
   template <class Work>
   WEFT_DEVICE static void StoreFilter(const Params& p, SharedStorage& shared, arch::Thread t,
-                                      const Work& work, Turn& turn) {
-    Pipeline::Bring(t, shared.stages, p.ring, OperandB(p.b, work.tile), turn);
+                                      const Work& work, State& state) {
+    Pipeline::Load(t, shared.stages, p.ring, OperandB(p.b, work.tile), state);
   }
 };
 

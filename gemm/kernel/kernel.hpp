@@ -24,9 +24,9 @@ struct KernelChoice {
       return std::type_identity<MultistageKernel<Parts>>();
     } else if constexpr (Mainloop::kResident) {
       return std::type_identity<FirstLayerKernel<Parts>>();
-    } else if constexpr (Mainloop::kSplit > 1) {
+    } else if constexpr (Mainloop::kClusterSplit > 1) {
       return std::type_identity<ClusterSplitKKernel<Parts>>();
-    } else if constexpr (Mainloop::kTurns > 1) {
+    } else if constexpr (Mainloop::kConsumerGroups > 1) {
       return std::type_identity<PingPongKernel<Parts>>();
     } else {
       return std::type_identity<WarpSpecializedKernel<Parts>>();

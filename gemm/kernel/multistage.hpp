@@ -32,7 +32,7 @@ struct MultistageStorage<Mainloop, true> {
 //       OperandA::Params a;
 //       OperandB::Params b;
 //       OutputParams<...> output;
-//       std::int32_t slices;  // k tiles
+//       std::int32_t k_tiles;  // k tiles
 //     };
 //     using Scheduler, OperandA, OperandB, Mainloop, Pipeline, Epilogue;
 //     static constexpr int kRegisters;  // of a thread; a kernel that would spill with so many is a failed build
@@ -76,7 +76,7 @@ struct MultistageKernel : LaunchBounds<Parts, Parts::Mainloop::kThreads> {
       typename Tile::template Part<typename OperandB::Params> of_b = product.b;
       OperandA a(t, of_a, tile);
       OperandB b(t, of_b, tile);
-      Pipeline::Run(t, shared.stages, a, b, product.slices, acc);
+      Pipeline::Run(t, shared.stages, a, b, product.k_tiles, acc);
     }
     if constexpr (Mainloop::kHasScratch) {
       if (!Mainloop::Finish(t, shared.scratch, acc)) return;

@@ -12,16 +12,17 @@ namespace weft::gemm {
 // Of what multiplies the stages of a tile (simt.hpp, mma_sm80.hpp, wgmma_sm90.hpp, ...).
 struct MainloopTraits {
   // Blocks of a cluster that share the k of a tile, each of which stores a part of it.
-  static constexpr int kSplit = 1;
-  // Rows of the output that one row of the product holds (config.stack).
-  static constexpr int kStack = 1;
+  static constexpr int kClusterSplit = 1;
+  // Rows of the output that one row of the product holds (config.packed_rows).
+  static constexpr int kPackedRows = 1;
   // Sets of warpgroups, each of which multiplies a tile of its own while another one stores.
-  static constexpr int kTurns = 1;
-  // Warps change each stage after it was loaded and before it is multiplied: kFillWarps of them, with
-  // kFillRegisters more than the threads that load have. Parts::Filler is what they do.
-  static constexpr bool kFills = false;
-  static constexpr int kFillWarps = 1;
-  static constexpr int kFillRegisters = 8;
+  static constexpr int kConsumerGroups = 1;
+  // Warps change each stage after it was loaded and before it is multiplied: kTransformWarps of
+  // them, with kTransformRegisters more than the threads that load have. Parts::StageTransform is
+  // what they do.
+  static constexpr bool kTransforms = false;
+  static constexpr int kTransformWarps = 1;
+  static constexpr int kTransformRegisters = 8;
   // Operand B stays in shared memory from tile to tile, stored by the threads that multiply.
   static constexpr bool kResident = false;
   // Threads load both operands by cp.async, since rows begin where TMA cannot read.
@@ -74,7 +75,7 @@ struct StorePolicyTraits {
   static constexpr bool kPredicatedStores = false;
 };
 
-// Of what loads an operand's k tiles into a stage (operand.hpp, copied_matrix.hpp, ...).
+// Of what loads an operand's k tiles into a stage (operand.hpp, tma_matrix.hpp, ...).
 struct OperandTraits {
   // Its Params have a tensor map, `map`, that TMA reads it by.
   static constexpr bool kHasTensorMap = false;
@@ -107,7 +108,7 @@ struct RowsTraits {
 };
 
 // Nothing changes a stage on its way.
-struct NoFiller {
+struct NoStageTransform {
   template <class Params>
   static constexpr bool HasWork(const Params&) {
     return false;
@@ -118,8 +119,8 @@ struct NoFiller {
 struct PartsTraits {
   // Registers of a thread on GPUs before sm_90. 0: as many as kRegisters.
   static constexpr int kRegistersBefore90 = 0;
-  // What the warps of Mainloop::kFills do.
-  using Filler = NoFiller;
+  // What the warps of Mainloop::kTransforms do.
+  using StageTransform = NoStageTransform;
 };
 
 }  // namespace weft::gemm

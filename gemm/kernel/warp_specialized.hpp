@@ -11,7 +11,7 @@ template <class Parts>
 struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
   using Roles = WarpSpecializedRoles<Parts>;
   using typename Roles::Epilogue, typename Roles::Mainloop, typename Roles::Params;
-  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::Turn;
+  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::State;
   using SharedStorage = WarpSpecializedStorage<typename Pipeline::Stages, Epilogue>;
   using Tiles = PersistentTiles<Scheduler>;
 
@@ -20,27 +20,27 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     Pipeline::Begin(t, shared.stages, p.ring);
     t.LetLaterGridsStart();
     const Tiles tiles(t, p);
-    Turn turn;
+    State state;
     const int producer = Roles::ProducerWarp(t);
     if (producer >= 0) {
-      Produce(p, shared, t, producer, tiles, turn);
+      Produce(p, shared, t, producer, tiles, state);
     } else {
-      Consume(p, shared, t, tiles, turn);
+      Consume(p, shared, t, tiles, state);
     }
   }
 
  private:
   WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  int producer, const Tiles& tiles, Turn& turn) {
+                                  int producer, const Tiles& tiles, State& state) {
     Roles::GiveRegisters(t);
-    Roles::Transform(p, shared, t, producer, tiles, turn);
-    Roles::Load(p, shared, t, producer, tiles, turn);
-    Pipeline::End(t, shared.stages, p.ring, turn);
+    Roles::Transform(p, shared, t, producer, tiles, state);
+    Roles::Load(p, shared, t, producer, tiles, state);
+    Pipeline::End(t, shared.stages, p.ring, state);
   }
 
   // All consumer warpgroups multiply a work tile together, then store it, while producers load the next one.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  const Tiles& tiles, Turn& turn) {
+                                  const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
@@ -56,7 +56,7 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
       const bool is_first = i == tiles.first;
       if (is_first) store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.slices, acc, turn,
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.k_tiles, acc, state,
                         Roles::Transforms(p), [&] {
                           if (!is_first) store.Prepare(t, shared, kept);
                         });

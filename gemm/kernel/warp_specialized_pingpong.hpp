@@ -1,6 +1,6 @@
 // The kernel of wgmma_sm90 with two sets of consumer warpgroups that take the tiles of a persistent grid in turn: one
 // set multiplies a tile while the other one stores the tile before. The ring of stages is shared, so that each set
-// steps over the k tiles of the other one's tiles, and a barrier keeps the order (MbarRing::AwaitTurn).
+// steps over the k tiles of the other one's tiles, and a barrier keeps the order (MbarRing::WaitForOrder).
 #pragma once
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
@@ -12,52 +12,52 @@ template <class Parts>
 struct PingPongKernel : WarpSpecializedRoles<Parts> {
   using Roles = WarpSpecializedRoles<Parts>;
   using typename Roles::Epilogue, typename Roles::Mainloop, typename Roles::Params;
-  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::Turn;
+  using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::State;
   using SharedStorage = WarpSpecializedStorage<typename Pipeline::Stages, Epilogue>;
   using Tiles = PersistentTiles<Scheduler>;
-  static_assert(
-      !Scheduler::kListed,
-      "weft: config.turns of a product of Listed is 1: its tiles have slices of their own");
+  static_assert(!Scheduler::kListed,
+                "weft: config.ping_pong of a product of Listed is false: its tiles have k tiles of "
+                "their own");
   static_assert(
       !Scheduler::kSparse,
-      "weft: config.turns of a product of Grouped is 1: tiles that it lacks take no turn");
+      "weft: config.ping_pong of a product of Grouped is false: tiles that it lacks take no turn");
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     Roles::PrefetchTensorMaps(p, t);
     Pipeline::Begin(t, shared.stages, p.ring);
     t.LetLaterGridsStart();
     const Tiles tiles(t, p);
-    Turn turn;
+    State state;
     const int producer = Roles::ProducerWarp(t);
     if (producer >= 0) {
-      Produce(p, shared, t, producer, tiles, turn);
+      Produce(p, shared, t, producer, tiles, state);
     } else {
-      Consume(p, shared, t, tiles, turn);
+      Consume(p, shared, t, tiles, state);
     }
   }
 
  private:
   WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  int producer, const Tiles& tiles, Turn& turn) {
+                                  int producer, const Tiles& tiles, State& state) {
     Roles::GiveRegisters(t);
-    Roles::Transform(p, shared, t, producer, tiles, turn);
-    Roles::Load(p, shared, t, producer, tiles, turn);
-    Pipeline::End(t, shared.stages, p.ring, turn);
+    Roles::Transform(p, shared, t, producer, tiles, state);
+    Roles::Load(p, shared, t, producer, tiles, state);
+    Pipeline::End(t, shared.stages, p.ring, state);
   }
 
   // The warpgroups of a set multiply every other work tile of the block, then store it.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  const Tiles& tiles, Turn& turn) {
+                                  const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
-    const int set = Pipeline::SetOf(t), first = tiles.first + set * tiles.step;
+    const int set = Pipeline::ConsumerGroupOf(t), first = tiles.first + set * tiles.step;
     if (set > 0) {
-      Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Roles::Transforms(p), turn);
+      Pipeline::SkipTile(t, shared.stages, p.ring, p.k_tiles, Roles::Transforms(p), state);
     }
     WEFT_NO_UNROLL
-    for (int i = first; i < tiles.end; i += Mainloop::kTurns * tiles.step) {
+    for (int i = first; i < tiles.end; i += Mainloop::kConsumerGroups * tiles.step) {
       const auto work = tiles.At(p, i);
       const typename Roles::template Store<decltype(work)> store(work);
       store.Begin(t, shared);
@@ -65,12 +65,12 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
       const bool is_first = i == first;
       if (is_first) store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;
-      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.slices, acc, turn,
+      Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.k_tiles, acc, state,
                         Roles::Transforms(p), [&] {
                           if (!is_first) store.Prepare(t, shared, kept);
                         });
       store.Run(t, shared, kept, acc);
-      Pipeline::SkipTurn(t, shared.stages, p.ring, p.slices, Roles::Transforms(p), turn);
+      Pipeline::SkipTile(t, shared.stages, p.ring, p.k_tiles, Roles::Transforms(p), state);
     }
   }
 };

@@ -31,7 +31,7 @@ template <class Tile, class Product>
 struct WorkTile {
   Tile tile;
   const Product& product;
-  SliceRange slices;
+  KTileRange k_tiles;
 };
 
 // The work tiles of a block of a persistent grid: each grid-th tile, with all its k tiles.
@@ -51,7 +51,7 @@ struct PersistentTiles {
     const auto tile = Scheduler::At(p.schedule, i);
     const auto& product = tile.ProductOf(p);
     return WorkTile<std::remove_cvref_t<decltype(tile)>, std::remove_cvref_t<decltype(product)>>{
-        tile, product, {0, product.slices, product.slices}};
+        tile, product, {0, product.k_tiles, product.k_tiles}};
   }
 };
 
@@ -68,7 +68,7 @@ struct WarpSpecializedRoles
   using Pipeline = typename Parts::Pipeline;
   using Epilogue = typename Parts::Epilogue;
   using Accumulators = typename Mainloop::Accumulators;
-  using Turn = typename Pipeline::Turn;
+  using State = typename Pipeline::State;
   // Every kernel of these may start while earlier ones of its stream still run (arch::LaunchAttributes).
   static constexpr bool kDependent = true;
   // Producers leave registers to those who multiply.
@@ -102,8 +102,8 @@ struct WarpSpecializedRoles
 
   // Whether transform warps change the stages of this launch.
   WEFT_DEVICE static bool Transforms(const Params& p) {
-    if constexpr (Mainloop::kFills) {
-      return Parts::Filler::HasWork(p);
+    if constexpr (Mainloop::kTransforms) {
+      return Parts::StageTransform::HasWork(p);
     } else {
       return false;
     }
@@ -112,16 +112,16 @@ struct WarpSpecializedRoles
   // By all producers; the warps among them that transform change every k tile of every work tile when it has landed.
   template <class Shared, class Tiles>
   WEFT_DEVICE static void Transform(const Params& p, Shared& shared, arch::Thread t, int producer,
-                                    const Tiles& tiles, Turn& turn) {
-    if constexpr (Mainloop::kFills) {
-      if (producer < Pipeline::kFirstFillWarp || !Transforms(p)) return;
-      typename Parts::Filler transform(t, p, shared.stages.fill);
+                                    const Tiles& tiles, State& state) {
+    if constexpr (Mainloop::kTransforms) {
+      if (producer < Pipeline::kFirstTransformWarp || !Transforms(p)) return;
+      typename Parts::StageTransform transform(t, p, shared.stages.transform);
       WEFT_NO_UNROLL
       for (int i = tiles.first; i < tiles.end; i += tiles.step) {
         const auto work = tiles.At(p, i);
         if (!work.tile.exists) continue;
-        transform.Aim(t, work.tile, work.slices.begin);
-        Pipeline::Fill(t, shared.stages, p.ring, work.slices, turn, transform);
+        transform.Aim(t, work.tile, work.k_tiles.begin);
+        Pipeline::Transform(t, shared.stages, p.ring, work.k_tiles, state, transform);
       }
     }
   }
@@ -130,14 +130,14 @@ struct WarpSpecializedRoles
   // work tile.
   template <class Shared, class Tiles>
   WEFT_DEVICE static void Load(const Params& p, Shared& shared, arch::Thread t, int producer,
-                               const Tiles& tiles, Turn& turn) {
+                               const Tiles& tiles, State& state) {
     if (!Pipeline::Copies(t, producer, p.ring)) return;
     if constexpr (Scheduler::kReads) t.WaitForEarlierGrids();
     if constexpr (kMapOfA) {
       if (producer > 0) {
         const auto work = tiles.At(p, tiles.first);
         OperandA a(p.a, work.tile);
-        Pipeline::Prefetch(t, p.ring, producer, a, work.slices);
+        Pipeline::Prefetch(t, p.ring, producer, a, work.k_tiles);
       }
     }
     int early = p.early;
@@ -151,7 +151,7 @@ struct WarpSpecializedRoles
       }
       OperandA a(work.product.a, work.tile);
       OperandB b(work.product.b, work.tile);
-      Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, work.slices, early, turn);
+      Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, work.k_tiles, early, state);
       early = -1;
     }
   }
@@ -181,9 +181,9 @@ struct WarpSpecializedRoles
 
     WEFT_DEVICE explicit Store(const Work& w)
         : work(w),
-          m(AddRows(w.tile.m * (Mainloop::kStack * Mainloop::kBlockM),
+          m(AddRows(w.tile.m * (Mainloop::kPackedRows * Mainloop::kBlockM),
                     w.product.output.rows.FirstRow(w.tile))),
-          n(w.tile.n * (Mainloop::kBlockN / Mainloop::kStack)) {}
+          n(w.tile.n * (Mainloop::kBlockN / Mainloop::kPackedRows)) {}
 
     template <class Shared>
     WEFT_DEVICE void Begin(arch::Thread t, Shared& shared) const {

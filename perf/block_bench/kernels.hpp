@@ -11,9 +11,9 @@
 namespace weft::perf {
 
 enum class CubeWay {
-  kWhole,   // all of A and B is brought and then multiplied
+  kWhole,   // all of A and B is loaded and then multiplied
   kWgmma,   // the same by wgmma: int8 and half, for sm_90a alone
-  kGlobal,  // MultiplyGlobal, in slices: floats, of which few whole ones fit a multiprocessor
+  kGlobal,  // MultiplyGlobal, in k tiles: floats, of which few whole ones fit a multiprocessor
 };
 
 // A row-major, B column-major: k runs along memory in both.
@@ -40,12 +40,12 @@ inline namespace WEFT_BACKEND {
 template <class Element, int kSize, CubeWay kWay>
 struct CubeKernel {  // grid: products
   using Product = gemm::Block<CubeProduct<Element, kSize, kWay>>;
-  static constexpr bool kSlices = kWay == CubeWay::kGlobal;
+  static constexpr bool kKTiles = kWay == CubeWay::kGlobal;
   using Params = CubeParams<Element>;
   using SharedStorage =
-      std::conditional_t<kSlices, typename Product::SharedStages, typename Product::SharedStorage>;
+      std::conditional_t<kKTiles, typename Product::SharedStages, typename Product::SharedStorage>;
   static constexpr int kThreads = Product::kThreads;
-  static constexpr int kMinBlocksPerSm = kSlices ? 2 : 1;
+  static constexpr int kMinBlocksPerSm = kKTiles ? 2 : 1;
   static constexpr arch::Requires kRequires = Product::kRequires;
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     const auto matrix = [&](auto* all, auto order) {
@@ -55,7 +55,7 @@ struct CubeKernel {  // grid: products
     const auto from_a = matrix(p.a, layouts::RowMajor{});
     const auto from_b = matrix(p.b, layouts::ColumnMajor{});
     typename Product::Accumulators sums;
-    if constexpr (kSlices) {
+    if constexpr (kKTiles) {
       Product::MultiplyGlobal(t, shared, from_a, from_b, sums);
     } else {
       const auto a = Product::ViewA(shared.a);

@@ -15,7 +15,7 @@ using Product = gemm::TiledGemm<Element, epilogues::Chain<epilogues::ToSums<Sum>
 
 struct S8Wgmma : Product<std::int8_t, std::int32_t, gemm::WgmmaTileOf<128, 128, 128, 128, 64>> {};
 struct HalfWgmma : Product<Half, float, gemm::WgmmaTileOf<128, 128, 128, 128, 64>> {};
-struct TurnsWgmma : Product<Half, float, gemm::TurnsTileOf<128, 128, 128>> {};
+struct TurnsWgmma : Product<Half, float, gemm::PingPongTileOf<128, 128, 128>> {};
 struct S8Mma : Product<std::int8_t, std::int32_t, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>> {};
 struct HalfMma : Product<Half, float, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>> {};
 struct FloatAsync : Product<float, float, gemm::FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>> {};

@@ -24,7 +24,7 @@ struct CondTile {
 // Images of ResNet-50 have 3136, 784, 196 and 49 pixels. perf/operators.cmake compiles these.
 using CondTiles = std::tuple<conv::Wgmma208x128, conv::Wgmma192x64, conv::Wgmma112x64,
                              conv::Wgmma64x128, conv::Wgmma64x64, conv::Wgmma96x128Deep,
-                             conv::Wgmma256x64Turns, conv::Wgmma128x64Turns>;
+                             conv::Wgmma256x64PingPong, conv::Wgmma128x64PingPong>;
 template <class Tile>
 using Mixed = CondTile<prologues::PerSample, Tile>;
 template <class Tile>

@@ -22,9 +22,9 @@ using DeconvBothZeros = conv::S8Deconv32<
     NCxHWx<32>, Tile>;
 
 // Those that have GPU code are tried; of zero points the second list.
-using DeconvTiles =
-    std::tuple<conv::Wgmma128x256, conv::Wgmma208x128, conv::Wgmma192x128, conv::Wgmma192x64,
-               conv::Wgmma96x128, conv::Wgmma64x64, conv::Wgmma96x128Deep, conv::Wgmma128x64Turns>;
+using DeconvTiles = std::tuple<conv::Wgmma128x256, conv::Wgmma208x128, conv::Wgmma192x128,
+                               conv::Wgmma192x64, conv::Wgmma96x128, conv::Wgmma64x64,
+                               conv::Wgmma96x128Deep, conv::Wgmma128x64PingPong>;
 using DeconvZeroTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma64x64>;
 
 }  // namespace weft::perf

@@ -147,7 +147,7 @@ using MmaTiles = std::tuple<conv::Mma128x64, conv::Mma64x64Deep>;
 struct Mma16x32 {
   static constexpr auto config = conv::MmaSm80Config({16, 32, 256}, {16, 32, 256}, 6);
 };
-// The same with several warps to each slice.
+// The same with several warps to each k tile.
 template <int m, int n, int k, int warp_n, int warp_k, int stages>
 struct Sliced {
   static constexpr auto config = conv::MmaSm80Config({m, n, k}, {16, warp_n, warp_k}, stages);
@@ -164,13 +164,14 @@ using Int4Tiles =
 template <int m, int n, int k, int warp_m, int split>
 struct WgmmaOfInt4 {
   static constexpr auto config =
-      gemm::WithSplit(conv::WgmmaSm90Config({m, n, k}, {warp_m, 64, k}), split);
+      gemm::WithClusterSplitK(conv::WgmmaSm90Config({m, n, k}, {warp_m, 64, k}), split);
 };
 using Int4WgmmaTiles =
     std::tuple<WgmmaOfInt4<32, 64, 128, 32, 1>, WgmmaOfInt4<32, 64, 256, 32, 4>,
                WgmmaOfInt4<64, 64, 128, 64, 4>, WgmmaOfInt4<64, 64, 128, 64, 8>,
                WgmmaOfInt4<64, 128, 128, 64, 1>, WgmmaOfInt4<128, 128, 128, 128, 1>>;
 // Of int8 alone.
-using FewPixelTiles = std::tuple<conv::Wgmma32x64, conv::Wgmma32x64Split4, conv::Wgmma64x64Split4>;
+using FewPixelTiles =
+    std::tuple<conv::Wgmma32x64, conv::Wgmma32x64SplitK4, conv::Wgmma64x64SplitK4>;
 
 }  // namespace weft::perf

@@ -49,6 +49,6 @@ using Second = conv::S8Conv32<PointwiseStages, NCxHWx<32>, Tile>;
 using SecondTiles =
     std::tuple<conv::Wgmma192x64, conv::Wgmma112x64, conv::Wgmma96x128, conv::Wgmma64x128,
                conv::Wgmma128x128, conv::Wgmma64x64, conv::Wgmma32x64, conv::Mma128x32,
-               conv::Wgmma96x128Deep, conv::Wgmma256x64Turns>;
+               conv::Wgmma96x128Deep, conv::Wgmma256x64PingPong>;
 
 }  // namespace weft::perf

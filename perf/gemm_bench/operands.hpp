@@ -53,9 +53,9 @@ template <class Element, class Load, bool kLines>
 struct RandomMatrix {
   using Memory = gemm::OperandElement<Element, Load>;
   using Value = typename PeerElementOf<Element>::type;
-  static constexpr bool kTurned = kPeerWantsLines<Element> && !kLines;
+  static constexpr bool kTransposed = kPeerWantsLines<Element> && !kLines;
   static constexpr bool kOwnMemory =
-      gemm::kLoads<Load> || !std::is_same_v<Value, gemm::StoredElement<Element>> || kTurned;
+      gemm::kLoads<Load> || !std::is_same_v<Value, gemm::StoredElement<Element>> || kTransposed;
   std::vector<Value> values;
   std::vector<Memory> memory;
 
@@ -69,7 +69,7 @@ struct RandomMatrix {
       values.resize(count);
       ForEachIndex(count, [&](std::int64_t i) {
         memory[i] = Type<Element>::Random(seed, i);
-        const std::int64_t to = kTurned ? i % line * lines + i / line : i;
+        const std::int64_t to = kTransposed ? i % line * lines + i / line : i;
         values[to] = Value::FromFloat(memory[i].ToFloat());
       });
     } else {

@@ -35,8 +35,8 @@ std::string LayerName(const gemm::GemmProblem& problem) {
 template <class... Policies, class IsWanted>
 std::vector<Tile> TilesOf(const gemm::GemmProblem& problem, const IsWanted& is_wanted) {
   using P = std::tuple_element_t<0, std::tuple<Policies...>>;
-  const std::string layout = absl::StrCat(gemm::kLinesOfA<P> ? "row" : "column", "-major A, ",
-                                          gemm::kLinesOfB<P> ? "column" : "row", "-major B");
+  const std::string layout = absl::StrCat(gemm::kKMajorA<P> ? "row" : "column", "-major A, ",
+                                          gemm::kKMajorB<P> ? "column" : "row", "-major B");
   const bool has_code[] = {gemm::HasGpuCode<Policies>()...};
   std::vector<Tile> tiles;
   for (int i = 0; i < static_cast<int>(sizeof...(Policies)); ++i) {

@@ -66,8 +66,8 @@ std::string TileName() {
     const std::string of =
         c.alignment.src == 8 ? (c.alignment.dst == 8 ? "gather_" : "gather16_") : "wgmma_";
     return absl::StrCat(of, c.alignment.src == 16 ? tile(c.threadblock) : sides(c.threadblock), "_",
-                        sides(c.warp), "_b", c.blocks_per_sm, above(c.split, "_c", 1),
-                        above(c.stack, "_t", 1), above(c.turns, "_p", 1),
+                        sides(c.warp), "_b", c.blocks_per_sm, above(c.cluster_split_k, "_c", 1),
+                        above(c.packed_rows, "_t", 1), above((c.ping_pong ? 2 : 1), "_p", 1),
                         c.alignment.src == 16 && c.alignment.dst == 8 ? "_d8" : "");
   } else {
     return conv::PolicyName(c);

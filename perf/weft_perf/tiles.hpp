@@ -65,25 +65,26 @@ struct Nc32 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
 };
 
 // The same through wgmma_sm90: threadblock (m, n, k), a warpgroup's share (m, n), blocks of a
-// multiprocessor, blocks of a cluster that share a tile's slices, output rows of a tile, and sets of
-// warpgroups that take tiles in turn.
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1,
-          int kStack = 1, int kTurns = 1>
+// multiprocessor, blocks of a cluster that share a tile's k tiles, output rows of a tile, and sets
+// of ping-pong warpgroups.
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kClusterSplit = 1,
+          int kPackedRows = 1, int kConsumerGroups = 1>
 struct Nc32Wgmma : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config = [] {
     conv::WgmmaSm90Config c({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks);
-    c.split = kSplit, c.stack = kStack, c.turns = kTurns;
+    c.cluster_split_k = kClusterSplit, c.packed_rows = kPackedRows,
+    c.ping_pong = kConsumerGroups > 1;
     return c;
   }();
 };
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kSplit = 1,
-          int kStack = 1, int kTurns = 1>
+template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kClusterSplit = 1,
+          int kPackedRows = 1, int kConsumerGroups = 1>
 struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config =
-      Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kSplit, kStack, kTurns>::config;
+  static constexpr auto config = Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kClusterSplit,
+                                           kPackedRows, kConsumerGroups>::config;
 };
 
-// Warps share each slice: for images of few pixels.
+// Warps share each k tile: for images of few pixels.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
 struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config =

@@ -1,5 +1,5 @@
-// A slice of 512 KB.
-// EXPECT: static assertion failed: weft: two slices of config.threadblock of a wgmma_sm90 GEMM do not fit in shared
+// A k tile of 512 KB.
+// EXPECT: static assertion failed: weft: two k tiles of config.threadblock of a wgmma_sm90 GEMM do not fit in shared
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

@@ -1,4 +1,4 @@
-// Outputs of 4 bits where they are stored by the copy engine.
+// Outputs of 4 bits where they are stored by TMA.
 // EXPECT: static assertion failed: weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of PairedInt4
 // MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"

@@ -1,4 +1,4 @@
-// Sources of 4 bits where the copy engine leaves bytes as they are.
+// Sources of 4 bits where TMA leaves bytes as they are.
 // EXPECT: static assertion failed: weft: the wgmma_sm90 mainloop and depthwise convolutions have no sources of PairedInt4
 // MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"

@@ -1,4 +1,4 @@
-// Too many threads for the slice.
+// Too many threads for the k tile.
 // EXPECT: static assertion failed: weft: config.threadblock has too many threads for its k extent
 #include "tests/compile_fail/policy_base.hpp"
 

@@ -1,4 +1,4 @@
-// Eight warps, whose threads are more than a slice of the source has pieces for.
+// Eight warps, whose threads are more than a k tile of the source has pieces for.
 // EXPECT: static assertion failed: weft: the block's threads that share a row of the source must divide
 // its pieces of config.threadblock.k; make that larger, or take fewer warps
 #include "tests/compile_fail/policy_mma_sm75_base.hpp"

@@ -2,10 +2,10 @@
 // EXPECT: static assertion failed: weft: Copy: the elements of one access must be neighbours in memory
 #include "tests/compile_fail/tiled_base.hpp"
 
-using Bring =
+using LoadTile =
     weft::gemm::TileCopy<weft::gemm::CpAsync<16>, std::int8_t, Ints<64, 64>, RowMajor, 128>;
 
 void Use(weft::arch::Thread t, const std::int8_t* a, std::int8_t* shared) {
-  weft::gemm::Copy(t, Bring(), MakeTensorView(a, MakeLayout(Ints<64, 64>())),
+  weft::gemm::Copy(t, LoadTile(), MakeTensorView(a, MakeLayout(Ints<64, 64>())),
                    MakeTensorView(shared, TiledBase<>::SharedA<64>()));
 }

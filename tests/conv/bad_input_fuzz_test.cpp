@@ -62,7 +62,7 @@ using Cases = testing::Types<
     Case<WgmmaFirstPolicy<NHWC, BiasRelu<>, WgmmaTile<16, 64, 32, 8, 64>>, 8, 16, 1, 1, 1>,
     Case<WithEpilogue<ResidualBiasRelu<>>, 16, 24, 1, 6, 1>,
     Case<WgmmaNhwcPolicy<NHWC, BiasRelu<>, SmallTile64>, 16, 16>,
-    Case<WgmmaPolicy<NCxHWx<32>, BiasRelu<>, Stacked<SmallTile64>>, 16, 24>,
+    Case<WgmmaPolicy<NCxHWx<32>, BiasRelu<>, PackedRows<SmallTile64>>, 16, 24>,
     Case<Int4Source<Int4Filter<S8Conv4<BiasRelu<>, NCxHWx<4>, Tile32x32>>>, 8, 12>,
     Run<S8Depthwise4<ResidualBiasRelu<>>, 8, 16, 8>,
     Case<Nc4Prologue<prologues::Grouped, NCxHWx<4>>, 8, 16, 2>,

@@ -162,7 +162,7 @@ TEST(SourceCorrectionFuzz, ProblemsAndZeroPoints) {
   EXPECT_GT(refused, 1000);
 }
 
-// Values of each channel, and what is written beside the output.
+// Values of each channel, and auxiliary outputs.
 TEST(BesideFuzz, Arguments) {
   using epilogues::ChannelRange, epilogues::Copy, epilogues::ImageSums, epilogues::PRelu;
   using Epilogue = Chain<Scale, epilogues::Bias<>, PRelu, Copy<float>, ChannelRange, ImageSums,

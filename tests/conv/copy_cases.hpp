@@ -49,7 +49,7 @@ void RunCopy(const Activation& activation, const Whole& whole, RunOptions option
   std::mt19937 engine(7);
   for (int i = 0; i < 6; ++i) {
     Problem problem = RandomProblem(engine);
-    if (gemm::TileDescription(P::config).stack > 1) {
+    if (gemm::TileDescription(P::config).packed_rows > 1) {
       problem = SquareProblem(1 + i % 3, 40, 4 + i, 5 * i + 1, 3, 1, 1);
     }
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
@@ -150,7 +150,7 @@ TEST(ConvolutionCopy, WgmmaSm90) {
                                                                                        kRelu);
   using Planar = Chain<Scale, Bias<>, Copy<float, NCHW>, Relu, ToFloat>;
   RunCopy<S8Conv32<Planar, NHWC, Wgmma32x64>, EndingIn<float, Scale, Bias<>>>(kNone, kRelu);
-  RunCopy<S8Conv32<Same, NCxHWx<32>, Wgmma64x64Stacked>, EndingIn<Half, Scale, Bias<>, Relu>>(
+  RunCopy<S8Conv32<Same, NCxHWx<32>, Wgmma64x64PackedRows>, EndingIn<Half, Scale, Bias<>, Relu>>(
       kRelu, kRelu);
 }
 
@@ -178,7 +178,7 @@ TEST(ConvolutionCopy, RangeOfEachChannel) {
   RunCopy<S8Conv4<Before, NCxHWx<32>, Tile32x32>, Single>(kNone, kRelu);
   RunCopy<S8Conv32<Before, NCxHWx<32>, Mma64x32>, Single>(kNone, kRelu);
   RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma32x64>, Single>(kNone, kRelu);
-  RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma160x64Stacked>, Single>(kNone, kRelu);
+  RunCopy<S8Conv32<Before, NCxHWx<32>, Wgmma160x64PackedRows>, Single>(kNone, kRelu);
   using Behind = Chain<Scale, Bias<>, Relu, Copy<float, NHWC>, ChannelRange, ToFloat>;
   RunCopy<S8Conv32<Behind, NCHW, Wgmma32x64>, EndingIn<float, Scale, Bias<>, Relu>>(kRelu, kRelu);
 }
@@ -191,7 +191,7 @@ TEST(ConvolutionCopy, RangeAlone) {
   using Sum = Chain<Residual<>, Scale, Bias<>, ChannelRange, ClampTo<std::int8_t>>;
   RunRange<S8Conv32<Sum, NCxHWx<32>, Wgmma64x128>, EndingIn<float, Residual<>, Scale, Bias<>>>(
       kNone, kNone, {.gamma = 0.7f});
-  RunRange<S8Conv32<Before, NCxHWx<32>, Turns<Wgmma64x64>>, Single>(kNone, kRelu);
+  RunRange<S8Conv32<Before, NCxHWx<32>, PingPong<Wgmma64x64>>, Single>(kNone, kRelu);
   RunRange<CopyOfGroups<Before>, Single>(kNone, kRelu);
   RunRange<S8Depthwise32<Before>, Single>(kNone, kRelu);
 }

@@ -43,10 +43,9 @@ TEST(Create, RefusesSourceFunctorsOfWgmmaWhichDispatchPassesOver) {
   using Wgmma = table::Centred<S8Conv32<Relu, NCxHWx<32>, Wgmma64x64>>;
   using Mma = table::Centred<S8Conv32<Relu, NCxHWx<32>, Mma64x32>>;
   const Problem problem = SquareProblem(1, 32, 5, 32, 3, 1, 1);
-  EXPECT_EQ(
-      Convolution<Wgmma>::Create(problem).status().message(),
-      "conv: the policy has a SourceFunctor, but the copy engine that wgmma_sm90 reads through "
-      "brings the source as it is; take a config of mma_sm80 (kMma...) or simt");
+  EXPECT_EQ(Convolution<Wgmma>::Create(problem).status().message(),
+            "conv: the policy has a SourceFunctor, but TMA, which wgmma_sm90 reads through, "
+            "loads the source as it is; take a config of mma_sm80 (kMma...) or simt");
   const auto op = Dispatch<Family<Wgmma, Mma>>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
   EXPECT_THAT(op->Describe(), testing::HasSubstr("mma_sm80"));

@@ -24,8 +24,8 @@ struct ResidualOfDst : Base {
 };
 
 // Tiles of two rows of a phase.
-struct StackedPhases : WgmmaPrologue<prologues::PerPhase, NCxHWx<32>, SmallTile64> {
-  static constexpr auto config = WithStack(SmallTile64::config, 2);
+struct PackedRowsPhases : WgmmaPrologue<prologues::PerPhase, NCxHWx<32>, SmallTile64> {
+  static constexpr auto config = WithPackedRows(SmallTile64::config, 2);
 };
 
 namespace {
@@ -100,7 +100,7 @@ using OfRealValues =
     epilogues::Chain<epilogues::Residual<>, epilogues::Scale, epilogues::Bias<>, epilogues::Relu,
                      epilogues::OutputScale, epilogues::ClampTo<std::int8_t>>;
 using Simple = Nc4Prologue<PerPhase, NCxHWx<32>, SmallTile<4>, OfRealValues>;
-using Strips = WgmmaFirstPrologue<PerPhase, NCxHWx<4>, WgmmaTile<64, 64, 64, 64, 64, 1, 4>>;
+using Windows = WgmmaFirstPrologue<PerPhase, NCxHWx<4>, WgmmaTile<64, 64, 64, 64, 64, 1, 4>>;
 
 using DeconvolutionPolicies =
     testing::Types<Simple, Nc4Prologue<PerPhase, NCHW>,
@@ -109,7 +109,7 @@ using DeconvolutionPolicies =
                                   MmaSm75Tile<64, 32, 32, 32, 32, 4>, 32, 4>,
                    NhwcPrologue<PerPhase, NHWC, 64, 64, 4, 4>,
                    ResidualOfDst<WgmmaPrologue<PerPhase, NCxHWx<32>, SmallTile64>>,
-                   WgmmaNhwcPrologue<PerPhase, NHWC, SmallTile64>, Strips>;
+                   WgmmaNhwcPrologue<PerPhase, NHWC, SmallTile64>, Windows>;
 TYPED_TEST_SUITE(DeconvolutionTest, DeconvolutionPolicies);
 
 // What networks have, in small: each kernel kind with phases of different taps.
@@ -129,10 +129,10 @@ TYPED_TEST(DeconvolutionTest, Common) {
 }
 
 TYPED_TEST(DeconvolutionTest, Random) {
-  constexpr bool kStrips = std::is_same_v<TypeParam, Strips>;  // no dilation along a row
+  constexpr bool kWindows = std::is_same_v<TypeParam, Windows>;  // no dilation along a row
   std::mt19937 engine(7);
   for (int i = 0; i < 15; ++i) {
-    const DeconvolutionProblem p = RandomDeconvolution(engine, 3, kStrips ? 1 : 3);
+    const DeconvolutionProblem p = RandomDeconvolution(engine, 3, kWindows ? 1 : 3);
     ExpectDeconvolved<TypeParam>(FitPhases<TypeParam>(p),
                                  {.seed = static_cast<std::uint32_t>(engine())});
     if (this->HasFailure()) return;
@@ -149,9 +149,9 @@ TEST(Deconvolution, LargeStridesAndDilations) {
   }
 }
 
-TEST(Deconvolution, Stacked) {  // phases of three rows of taps, and the only one
-  ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 7, 20, 6, 2, 2));
-  ExpectDeconvolved<StackedPhases>(SquareDeconvolution(2, 33, 6, 32, 3, 1, 1));
+TEST(Deconvolution, PackedRows) {  // phases of three rows of taps, and the only one
+  ExpectDeconvolved<PackedRowsPhases>(SquareDeconvolution(2, 33, 7, 20, 6, 2, 2));
+  ExpectDeconvolved<PackedRowsPhases>(SquareDeconvolution(2, 33, 6, 32, 3, 1, 1));
 }
 
 TEST(Deconvolution, OfAFamily) {

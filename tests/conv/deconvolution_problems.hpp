@@ -44,7 +44,7 @@ inline DeconvolutionProblem RandomDeconvolution(std::mt19937& engine, std::int64
     p.dilation_h = pick(1, most_dilation), p.dilation_w = pick(1, most_dilation);
     p.output_pad_h = pick(0, std::max(p.stride_h, p.dilation_h) - 1);
     p.output_pad_w = pick(0, std::max(p.stride_w, p.dilation_w) - 1);
-    if (engine() % 4 == 0) p.c += 40;  // several slices of k
+    if (engine() % 4 == 0) p.c += 40;  // several k tiles
     if (CheckDeconvolution(p).ok()) return p;
   }
 }

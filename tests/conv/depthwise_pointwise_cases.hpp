@@ -35,7 +35,7 @@ TYPED_TEST(Fused, Shapes) {
   }
 }
 
-// Slices and output channels that take the warps several rounds, and images that share a block.
+// K tiles and output channels that take the warps several rounds, and images that share a block.
 TYPED_TEST(Fused, ManyChannels) {
   ExpectFused<TypeParam>(SquareProblem(1, 230, 3, 200, 3, 1, 1));
   ExpectFused<TypeParam>(SquareProblem(5, 64, 2, 97, 3, 1, 2));

@@ -92,7 +92,7 @@ TEST(Dispatch, EveryPolicyEqualsTheReference) {
   for (int i = 0; i < Nc4::kPolicies; ++i) {
     ExpectExact<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>>(*Nc4::CreateAt(p, i), reference::ReluActivation());
   }
-  const Problem few = SquareProblem(2, 37, 11, 20, 3, 1, 1);  // of config.stack
+  const Problem few = SquareProblem(2, 37, 11, 20, 3, 1, 1);  // of config.packed_rows
   for (int i = 0; i < Nc32::kPolicies; i += 3) {
     const absl::StatusOr<Nc32> op = Nc32::CreateAt(p, i);
     ExpectExact<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>>(op.ok() ? *op : *Nc32::CreateAt(few, i),
@@ -291,9 +291,9 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
   EXPECT_TRUE(IsWgmma(nc32.config())) << nc32.Describe();
   EXPECT_TRUE(IsWgmma(Nhwc::Create(p, hopper)->config()));
   EXPECT_TRUE(IsWgmma(First::Create(first, hopper)->config()));
-  // config.stack has few channels.
+  // config.packed_rows has few channels.
   for (const Candidate& c : nc32.candidates()) {
-    EXPECT_EQ(c.status.ok(), c.facts.config.stack == 1) << c.status;
+    EXPECT_EQ(c.status.ok(), c.facts.config.packed_rows == 1) << c.status;
   }
   const int refused = WgmmaCandidates(nc32).second;
   EXPECT_GT(refused, 0);
@@ -303,7 +303,7 @@ TEST(Dispatch, WgmmaTilesAreForHopperAlone) {
                                    ".*; addresses that it refuses go to mma_sm80 .*")));
 }
 
-// What the copy engine does not serve, other tiles do.
+// What TMA does not serve, other tiles do.
 TEST(Dispatch, OtherTilesTakeWhatWgmmaRefuses) {
   Problem strides = SquareProblem(2, 64, 40, 64, 3, 1, 1);
   strides.stride_h = strides.stride_w = 9;

@@ -14,7 +14,7 @@ namespace {
 
 using GatherRelu = OwnRelu;
 using Gather64x64 = S8ConvNhwc<GatherRelu, NHWC, Wgmma64x64, 8, 8>;
-using Gather128x64Turns = S8ConvNhwc<GatherRelu, NHWC, Wgmma128x64Turns, 8, 8>;
+using Gather128x64PingPong = S8ConvNhwc<GatherRelu, NHWC, Wgmma128x64PingPong, 8, 8>;
 
 // Channels on both sides of a product's 32 bytes and of a k tile's 128, rows on both sides of a tile, k tiles
 // whose pieces come of several taps, and every stride, dilation and padding.
@@ -40,7 +40,8 @@ TEST(Gathered, EveryShapeIsExact) {
   for (const Problem& problem : GatheredProblems()) {
     SCOPED_TRACE(ProblemName(problem));
     ExpectMatchesReference<Gather64x64>(problem, reference::ReluActivation{}, {.seed = seed});
-    ExpectMatchesReference<Gather128x64Turns>(problem, reference::ReluActivation{}, {.seed = seed});
+    ExpectMatchesReference<Gather128x64PingPong>(problem, reference::ReluActivation{},
+                                                 {.seed = seed});
     ++seed;
   }
 }

@@ -3,4 +3,4 @@
 #include "weft/conv/instantiate.cuh"
 
 WEFT_INSTANTIATE_OPERATOR(weft::conv::Gather64x64);
-WEFT_INSTANTIATE_OPERATOR(weft::conv::Gather128x64Turns);
+WEFT_INSTANTIATE_OPERATOR(weft::conv::Gather128x64PingPong);

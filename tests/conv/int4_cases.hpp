@@ -49,7 +49,7 @@ TEST(Int4Filter, ZeroPoints) {
 
 TEST(Int4Filter, WgmmaSm90ZeroPoints) {
   RunAsymmetric<Int4Filter<ZeroWgmma>>(6, 61);
-  RunAsymmetric<Int4Filter<ZeroTurns>>(4, 62);
+  RunAsymmetric<Int4Filter<ZeroPingPong>>(4, 62);
 }
 
 // 0 to 15, each less a zero point at the border too.

@@ -17,7 +17,7 @@ struct MmaSm80Tile {
   static constexpr auto config =
       MmaSm80Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, stages, dst_alignment);
 };
-// Of whose slices warps share warp_k.
+// Of whose k tiles warps share warp_k.
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int warp_k, int stages,
           int dst_alignment = 8>
 struct SlicedTile {

@@ -29,9 +29,9 @@ struct EachPolicy<Family<Policies...>> {
 };
 
 // Those with two output rows to a row of the product, for at most 32 output channels.
-constexpr int kStacked = [] {
+constexpr int kPacksRows = [] {
   int count = 0;
-  for (const TileDescription& c : Nhwc::Configs()) count += c.stack > 1;
+  for (const TileDescription& c : Nhwc::Configs()) count += c.packed_rows > 1;
   return count;
 }();
 
@@ -41,7 +41,7 @@ Problem Channels(std::int64_t c, std::int64_t k) {
 
 TEST(NhwcFamily, PoliciesThatTakeRaggedChannels) {
   using Each = EachPolicy<S8ConvNhwcFamily<NhwcRelu>>;
-  EXPECT_EQ(Each::Count(Channels(32, 64)), Nhwc::kPolicies - kStacked);
+  EXPECT_EQ(Each::Count(Channels(32, 64)), Nhwc::kPolicies - kPacksRows);
   EXPECT_EQ(Each::Count(Channels(32, 32)), Nhwc::kPolicies);
   EXPECT_EQ(Each::Count(Channels(16, 21)), 2);
   EXPECT_EQ(Each::Count(Channels(20, 36)), 3);
@@ -50,7 +50,7 @@ TEST(NhwcFamily, PoliciesThatTakeRaggedChannels) {
   EXPECT_EQ(Each::Count(Channels(4, 1)), 1);
   EXPECT_EQ(Each::Count(Channels(6, 8)), 0);
   using ToNc32 = EachPolicy<S8ConvNhwcFamily<NhwcRelu, NCxHWx<32>>>;
-  EXPECT_EQ(ToNc32::Count(Channels(48, 70)), NhwcToNc32::kPolicies - kStacked);
+  EXPECT_EQ(ToNc32::Count(Channels(48, 70)), NhwcToNc32::kPolicies - kPacksRows);
   EXPECT_EQ(ToNc32::Count(Channels(24, 33)), 4);
   EXPECT_EQ(ToNc32::Count(Channels(20, 10)), 2);
 }

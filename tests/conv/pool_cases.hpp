@@ -65,7 +65,7 @@ void RunPools(const Activation& activation, const RunOptions& options = {}) {
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
     if (P::Prologue::kDepends.group) problem.groups = 3, problem.c = 12, problem.k = 36;
     if (CheckedPolicy<P>::kDepthwise) problem.c = problem.groups = 20, problem.k = 40;
-    if (CheckedPolicy<P>::kStrips) problem.stride_w = 1, problem.dilation_w = 1;
+    if (CheckedPolicy<P>::kSlidingWindow) problem.stride_w = 1, problem.dilation_w = 1;
     RunPool<P>(problem, static_cast<std::uint32_t>(engine()), activation, options);
     if (testing::Test::HasFailure()) return;
   }
@@ -75,13 +75,14 @@ const reference::NoActivation kNone;
 const reference::ReluActivation kRelu;
 
 template <class T>
-using Beside = Chain<Scale, Bias<>, Relu, ImageSums, ClampTo<T>>;
+using WithImageSums = Chain<Scale, Bias<>, Relu, ImageSums, ClampTo<T>>;
 template <class T>
 using Alone = Chain<Scale, Bias<>, Relu, OnlyImageSums, ClampTo<T>>;
 using Residue = Chain<Residual<>, Scale, Bias<>, Relu, OnlyImageSums, ClampTo<std::int8_t>>;
 
 TEST(ConvolutionPool, Simt) {
-  RunPools<S8Conv4<Beside<std::int8_t>, NCxHWx<32>, Tile32x32>>(kRelu, {.zero_point = -100.0f});
+  RunPools<S8Conv4<WithImageSums<std::int8_t>, NCxHWx<32>, Tile32x32>>(kRelu,
+                                                                       {.zero_point = -100.0f});
   RunPools<S8Conv4<Alone<std::uint8_t>, NHWC, Tile64x64>>(kRelu, {.zero_point = 100.0f});
   RunPools<PoolOfGroups<Alone<std::int8_t>>>(kRelu);
 }
@@ -93,23 +94,24 @@ TEST(ConvolutionPool, MmaSm80) {
 }
 
 TEST(ConvolutionPool, WgmmaSm90) {
-  RunPools<S8Conv32<Beside<std::uint8_t>, NCxHWx<32>, Wgmma32x64>>(kRelu, {.zero_point = 3.0f});
+  RunPools<S8Conv32<WithImageSums<std::uint8_t>, NCxHWx<32>, Wgmma32x64>>(kRelu,
+                                                                          {.zero_point = 3.0f});
   RunPools<S8Conv32<Residue, NCxHWx<32>, Wgmma64x64>>(kRelu, {.gamma = 0.7f});
   RunPools<S8ConvNhwc<Alone<std::int8_t>, NHWC, Wgmma64x128>>(kRelu);
-  RunPools<S8Conv32<Beside<std::int8_t>, NCxHWx<32>, Turns<Wgmma64x64>>>(kRelu);
+  RunPools<S8Conv32<WithImageSums<std::int8_t>, NCxHWx<32>, PingPong<Wgmma64x64>>>(kRelu);
   RunPools<S8Conv4<Alone<std::int8_t>, NCxHWx<32>, WgmmaFirst64x64>>(kRelu);
 }
 
 // Two output rows side by side.
-TEST(ConvolutionPool, WgmmaSm90Stacked) {
+TEST(ConvolutionPool, WgmmaSm90PackedRows) {
   const Problem p = SquareProblem(5, 48, 5, 32, 3, 1, 1);
-  RunPool<S8Conv32<Beside<std::uint8_t>, NCxHWx<32>, Wgmma64x64Stacked>>(p, 3, kRelu);
-  RunPool<S8Conv32<Residue, NCxHWx<32>, Wgmma160x64Stacked>>(p, 4, kRelu, {.gamma = 0.7f});
-  RunPool<S8ConvNhwc<Alone<std::int8_t>, NHWC, Wgmma64x64Stacked>>(p, 5, kRelu);
+  RunPool<S8Conv32<WithImageSums<std::uint8_t>, NCxHWx<32>, Wgmma64x64PackedRows>>(p, 3, kRelu);
+  RunPool<S8Conv32<Residue, NCxHWx<32>, Wgmma160x64PackedRows>>(p, 4, kRelu, {.gamma = 0.7f});
+  RunPool<S8ConvNhwc<Alone<std::int8_t>, NHWC, Wgmma64x64PackedRows>>(p, 5, kRelu);
 }
 
 TEST(ConvolutionPool, Depthwise) {
-  RunPools<S8Depthwise32<Beside<std::int8_t>>>(kRelu);
+  RunPools<S8Depthwise32<WithImageSums<std::int8_t>>>(kRelu);
   RunPools<S8DepthwiseNhwc<Alone<std::uint8_t>>>(kRelu);
 }
 

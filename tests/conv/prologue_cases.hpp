@@ -109,7 +109,7 @@ Problem RandomPrologueProblem(std::mt19937& engine) {
     Problem p = RandomProblem(engine);
     if (p.p() * p.q() > 60) continue;
     p.n = 1 + static_cast<std::int64_t>(engine() % 5);
-    if (engine() % 3 == 0) p.c += 40;  // several slices of k
+    if (engine() % 3 == 0) p.c += 40;  // several k tiles
     return FitTo<P>(p, 1 + static_cast<std::int64_t>(engine() % 4));
   }
 }

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "weft/conv/geometry.hpp"
 #include "weft/conv/problem.hpp"
+#include "weft/conv/problem_checks.hpp"
 #include "weft/conv/problem_name.hpp"
 
 namespace weft::conv {

@@ -23,7 +23,7 @@ using prologues::PerSample;
 // Few pixels and many channels for the prologue whose tiles have images as rows.
 using LocalTile = Tile<16, 64, 64, 16, 32, 2, 8>;
 using BlockTile = Tile<64, 64, 32, 32, 32, 4, 8>;
-// Warps that share a tile and each multiply a part of the slice.
+// Warps that share a tile and each multiply a part of the k tile.
 using SlicedTile = Tile<32, 32, 128, 32, 16, 4, 4, 4, 32>;
 
 template <class P>

@@ -86,7 +86,8 @@ TEST(PolicyName, HasEveryNumber) {
   EXPECT_EQ(PolicyName(MmaSm75Tile64x32::config), "mma_sm75_64x32x64_w32x32x64_s2_a16_d8");
   constexpr WgmmaSm90Config kWgmma({64, 128, 64}, {64, 64, 64}, 2);
   EXPECT_EQ(PolicyName(kWgmma), "wgmma_sm90_64x128x64_w64x64x64_b2_a16_d16");
-  EXPECT_EQ(PolicyName(gemm::WithSplit(kWgmma, 4)), "wgmma_sm90_64x128x64_w64x64x64_b2_c4_a16_d16");
+  EXPECT_EQ(PolicyName(gemm::WithClusterSplitK(kWgmma, 4)),
+            "wgmma_sm90_64x128x64_w64x64x64_b2_c4_a16_d16");
 }
 
 TEST(OperatorName, HasTypesLayoutsAndWhatTheEpilogueReads) {

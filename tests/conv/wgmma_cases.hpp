@@ -11,7 +11,7 @@ namespace {
 
 using epilogues::BiasRelu;
 
-// As many taps as a slice can have steps, more, and a whole dilated row.
+// As many taps as a k tile can have steps, more, and a whole dilated row.
 TEST(WgmmaSm90, LargeFilters) {
   using P = WgmmaPolicy<NCxHWx<32>, BiasRelu<>, SmallTile64>;
   const reference::ReluActivation relu;

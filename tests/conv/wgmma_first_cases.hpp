@@ -11,9 +11,9 @@ namespace {
 using epilogues::BiasRelu;
 using Tile2x96 = WgmmaTile<192, 64, 32, 96, 64, 2>;
 
-// Lines that the copy engine brings, where widths are multiples of 4 and there are more tiles than the CPU has
+// Lines that TMA loads, where widths are multiples of 4 and there are more tiles than the CPU has
 // blocks: of one, two and four strips to a tile, several places and channel blocks.
-TEST(WgmmaFirst, ByTheCopyEngine) {
+TEST(WgmmaFirst, ByTma) {
   using Four = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 64, 32, 16, 64>>;
   using Two = WgmmaFirstPolicy<NHWC, BiasRelu<>, WgmmaTile<16, 128, 32, 8, 64>>;
   using One = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<16, 64, 32, 16, 64, 2>>;

@@ -37,9 +37,9 @@ TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   const ConvPlan g = PlanOf(p);
   ASSERT_TRUE(std::holds_alternative<StripPlan>(g.kernel));
   EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of two strips of 8 x 12 pixels
-  EXPECT_EQ(g.counts.slices, 1);
+  EXPECT_EQ(g.counts.k_tiles, 1);
   EXPECT_EQ(std::get<StripPlan>(g.kernel).plan.steps, 7);  // one for a row of taps
-  const SourceStrips& a = std::get<StripPlan>(g.kernel).source;
+  const SlidingWindowSource& a = std::get<StripPlan>(g.kernel).source;
   EXPECT_EQ(a.left, 4);  // a tap of zeros, so that strips begin at 16 (8) bytes
   EXPECT_EQ(a.lines, 11 * 2 + 7);
   EXPECT_EQ(a.line_bytes, 7 * 16 + 32);
@@ -47,7 +47,7 @@ TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   EXPECT_GE(std::get<StripPlan>(g.kernel).ring.stages, 4);
   EXPECT_LE(std::get<StripPlan>(g.kernel).ring.b_offset + 7 * 64 * 32,
             FactsOf<Nc4>().wgmma.stage_bytes);
-  EXPECT_THAT(Convolution<Nc4>::Create(p)->Describe(), HasSubstr("strips"));
+  EXPECT_THAT(Convolution<Nc4>::Create(p)->Describe(), HasSubstr("sliding windows"));
 }
 
 struct Simt : Nc4 {
@@ -58,19 +58,19 @@ struct Simt : Nc4 {
 TEST(WgmmaFirst, ModelOfTheFirstLayerOfResNet) {
   const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
   const GpuFacts gpu;
-  const Prediction strips = Predict(p, FactsOf<Nc4>(), gpu);
-  EXPECT_GT(strips.microseconds, PlanOf(p).counts.bytes / gpu.bytes_per_us);
-  EXPECT_LT(strips.microseconds, 0.3 * Predict(p, FactsOf<Simt>(), gpu).microseconds);
+  const Prediction windows = Predict(p, FactsOf<Nc4>(), gpu);
+  EXPECT_GT(windows.microseconds, PlanOf(p).counts.bytes / gpu.bytes_per_us);
+  EXPECT_LT(windows.microseconds, 0.3 * Predict(p, FactsOf<Simt>(), gpu).microseconds);
   EXPECT_LT(Predict(SquareProblem(1, 4, 224, 64, 7, 3, 2), FactsOf<Nc4>(), gpu).microseconds, 5.0);
 }
 
 // With an odd number of chunks a step has one of zeros; nothing lies outside of the strip.
-TEST(WgmmaFirst, StepsStayInTheStrip) {
+TEST(WgmmaFirst, StepsStayInTheWindow) {
   for (const std::int64_t r : {1, 3, 5}) {
     for (const std::int64_t c : {1, 5, 9}) {
       Problem p = SquareProblem(1, c, 20, 64, r, r / 2, 2);
       const ConvPlan g = PlanOf(p);
-      const SourceStrips& a = std::get<StripPlan>(g.kernel).source;
+      const SlidingWindowSource& a = std::get<StripPlan>(g.kernel).source;
       const gemm::WgmmaPlan& plan = std::get<StripPlan>(g.kernel).plan;
       int taps = 0;
       EXPECT_EQ(std::get<StripPlan>(g.kernel).filter_chunks.chunks, 2 * plan.steps);
@@ -117,7 +117,7 @@ TEST(WgmmaFirst, Limits) {
 }
 
 // 2^32 strips of an image of one column, of which 32 bits hold nothing.
-TEST(WgmmaFirst, MoreStripsThanIndices) {
+TEST(WgmmaFirst, MoreWindowsThanIndices) {
   using OneRow = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<8, 64, 32, 8, 64, 2>>;
   Problem p = SquareProblem(1, 4, 1, 64, 1, 0, 1);
   p.h = std::int64_t{1} << 30;

@@ -1,4 +1,4 @@
-// What the host decides for wgmma_sm90: how the source comes, and what the copy engine cannot do.
+// What the host decides for wgmma_sm90: how the source comes, and what TMA cannot do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,18 +31,18 @@ ConvPlan PlanOf(const Problem& p) {
 }
 
 TEST(WgmmaPlan, PatchWhereItSavesMoreThanItWastes) {
-  // A row of 56 wastes one position in 57; the patch brings a pixel once instead of nine times.
+  // A row of 56 wastes one position in 57; the patch loads a pixel once instead of nine times.
   const auto patch = [](const Problem& p) { return std::get<TmaPlan>(PlanOf(p).kernel).patch; };
   EXPECT_TRUE(patch(SquareProblem(16, 64, 56, 128, 3, 1, 1)));
   EXPECT_FALSE(patch(SquareProblem(16, 64, 56, 128, 1, 0, 1)));
   EXPECT_FALSE(patch(SquareProblem(16, 64, 56, 128, 9, 4, 1)));  // 81 steps
 }
 
-TEST(WgmmaPlan, CountsPositionsOfTheWalk) {
+TEST(WgmmaPlan, CountsIm2colPositions) {
   const ConvPlan patch = PlanOf(SquareProblem(16, 64, 56, 128, 3, 1, 1));
   EXPECT_EQ(std::get<TmaPlan>(patch.kernel).rows, 16 * 57 * 57);
   EXPECT_EQ(patch.counts.tiles_m, gemm::CeilDiv(16 * 57 * 57, 224));
-  EXPECT_EQ(patch.counts.slices, 2);
+  EXPECT_EQ(patch.counts.k_tiles, 2);
   EXPECT_EQ(std::get<TmaPlan>(patch.kernel).plan.steps, 9);
   EXPECT_EQ(std::get<TmaPlan>(patch.kernel).source_spec.pixels,
             224 + 2 * 57 + 2 + 4);  // rounded up to 8
@@ -50,30 +50,32 @@ TEST(WgmmaPlan, CountsPositionsOfTheWalk) {
   EXPECT_FALSE(std::get<TmaPlan>(taps.kernel)
                    .patch);  // four copies of 32-byte rows that do not lie side by side
   EXPECT_EQ(std::get<TmaPlan>(taps.kernel).rows, 16 * 28 * 28);
-  EXPECT_EQ(taps.counts.slices, 7);  // 27 steps, 4 to a slice
+  EXPECT_EQ(taps.counts.k_tiles, 7);  // 27 steps, 4 to a k tile
   EXPECT_EQ(std::get<TmaPlan>(taps.kernel).plan.last_steps, 3);
   EXPECT_THAT(Convolution<Nc32>::Create(SquareProblem(16, 96, 56, 128, 3, 1, 2))->Describe(),
               HasSubstr("a copy for each tap"));
 }
 
-struct Split4 : Nc32 {
-  static constexpr auto config = gemm::WithSplit(WgmmaSm90Config({64, 64, 256}, {64, 64, 256}), 4);
+struct SplitK4 : Nc32 {
+  static constexpr auto config =
+      gemm::WithClusterSplitK(WgmmaSm90Config({64, 64, 256}, {64, 64, 256}), 4);
 };
 
 struct Alone : Nc32 {
   static constexpr auto config = WgmmaSm90Config({64, 64, 256}, {64, 64, 256});
 };
 
-// Slices that a cluster shares are short enough for each block to have one, where there are channels.
-TEST(WgmmaPlan, SlicesForEachBlockOfACluster) {
+// K tiles that a cluster shares are short enough for each block to have one, where there are
+// channels.
+TEST(WgmmaPlan, KTilesForEachBlockOfACluster) {
   const auto of = [](std::int64_t c) {
-    return MakeConvPlan(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<Split4>())->counts.slices;
+    return MakeConvPlan(SquareProblem(1, c, 8, 64, 1, 0, 1), FactsOf<SplitK4>())->counts.k_tiles;
   };
   EXPECT_EQ(of(32), 1);
   EXPECT_EQ(of(128), 4);
   EXPECT_EQ(of(512), 4);
   EXPECT_EQ(of(2048), 8);
-  EXPECT_THAT(Convolution<Split4>::Create(SquareProblem(1, 512, 8, 64, 1, 0, 1))->Describe(),
+  EXPECT_THAT(Convolution<SplitK4>::Create(SquareProblem(1, 512, 8, 64, 1, 0, 1))->Describe(),
               HasSubstr("1 x 1 clusters of 4 blocks of 256 threads"));
 }
 
@@ -81,13 +83,13 @@ TEST(WgmmaPlan, SlicesForEachBlockOfACluster) {
 TEST(WgmmaPlan, TheModelKnowsWhatAClusterIsFor) {
   const auto gain = [](const Problem& p) {
     return Predict(p, FactsOf<Alone>(), GpuFacts()).microseconds -
-           Predict(p, FactsOf<Split4>(), GpuFacts()).microseconds;
+           Predict(p, FactsOf<SplitK4>(), GpuFacts()).microseconds;
   };
   EXPECT_GT(gain(SquareProblem(1, 512, 7, 512, 3, 1, 1)), 1.0);
   EXPECT_LT(gain(SquareProblem(64, 512, 7, 512, 3, 1, 1)), -1.0);
   EXPECT_LT(gain(SquareProblem(1, 64, 56, 64, 1, 0, 1)), -0.5);
   const Prediction p =
-      Predict(SquareProblem(1, 512, 7, 512, 3, 1, 1), FactsOf<Split4>(), GpuFacts());
+      Predict(SquareProblem(1, 512, 7, 512, 3, 1, 1), FactsOf<SplitK4>(), GpuFacts());
   EXPECT_EQ(p.blocks, 4 * 8);
 }
 
@@ -111,7 +113,7 @@ std::string ErrorOf(const Problem& p) {
   return std::string(status.message());
 }
 
-TEST(WgmmaPlan, LimitsOfTheCopyEngine) {
+TEST(WgmmaPlan, LimitsOfTma) {
   Problem p = SquareProblem(1, 32, 300, 64, 1, 0, 1);
   p.stride_w = 9;
   EXPECT_THAT(ErrorOf(p), HasSubstr("conv: stride_w=9 is more than the 8 that TMA takes"));

@@ -12,19 +12,19 @@ struct WgmmaTile {
       {block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst_alignment);
 };
 template <class TileT, int split>
-struct Split {
-  static constexpr auto config = gemm::WithSplit(TileT::config, split);
+struct SplitK {
+  static constexpr auto config = gemm::WithClusterSplitK(TileT::config, split);
 };
 
 template <class TileT>
-struct Stacked {
-  static constexpr auto config = WithStack(TileT::config, 2);
+struct PackedRows {
+  static constexpr auto config = WithPackedRows(TileT::config, 2);
 };
 template <class TileT>
-struct Turns {
-  static constexpr auto config = InTurns(TileT::config);
+struct PingPong {
+  static constexpr auto config = WithPingPong(TileT::config);
 };
-using Stacked32 = Stacked<WgmmaTile<32, 64, 64, 32, 64, 2>>;
+using PackedRows32 = PackedRows<WgmmaTile<32, 64, 64, 32, 64, 2>>;
 
 template <class Dst, class EpilogueT, class TileT, class PrologueT = prologues::SharedFilter>
 struct WgmmaPolicy {

@@ -47,22 +47,22 @@ struct ZeroFilterGrouped : TestPolicy<NCHW, OnlyFilter, SmallTile<4>> {
 using ZeroWgmma = UnsignedSource<WithEpilogue<QLinear<>>>;
 using ZeroWgmmaSums = WgmmaNhwcPolicy<NHWC, ConvInteger, WgmmaTile<48, 64, 128, 48, 64, 1, 4>>;
 // Blocks of a cluster, and warpgroups that share rows.
-using ZeroWgmmaSplit =
-    WgmmaPolicy<NHWC, ConvInteger, Split<WgmmaTile<64, 128, 64, 64, 64, 1, 4>, 2>>;
+using ZeroWgmmaSplitK =
+    WgmmaPolicy<NHWC, ConvInteger, SplitK<WgmmaTile<64, 128, 64, 64, 64, 1, 4>, 2>>;
 using ZeroWgmmaFirst = UnsignedSource<
     WgmmaFirstPolicy<NCxHWx<32>, QLinear<std::int8_t>, WgmmaTile<128, 64, 64, 64, 64>>>;
-struct ZeroWgmmaStacked : UnsignedSource<WithEpilogue<QLinear<>>> {
-  static constexpr auto config = WithStack(WithEpilogue<QLinear<>>::config, 2);
+struct ZeroWgmmaPackedRows : UnsignedSource<WithEpilogue<QLinear<>>> {
+  static constexpr auto config = WithPackedRows(WithEpilogue<QLinear<>>::config, 2);
 };
-struct ZeroTurns : ZeroWgmma {
-  static constexpr auto config = InTurns(ZeroWgmma::config);
+struct ZeroPingPong : ZeroWgmma {
+  static constexpr auto config = WithPingPong(ZeroWgmma::config);
 };
-struct ZeroFilterWgmmaStacked : WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4> {
-  static constexpr auto config = WithStack(WithEpilogue<QLinear<>, NHWC, 4>::config, 2);
+struct ZeroFilterWgmmaPackedRows : WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4> {
+  static constexpr auto config = WithPackedRows(WithEpilogue<QLinear<>, NHWC, 4>::config, 2);
 };
 using ZeroFilterWgmma = WithEpilogue<QLinearWithFilter<std::int8_t>, NHWC, 4>;
-struct ZeroFilterTurns : ZeroFilterWgmma {
-  static constexpr auto config = InTurns(ZeroFilterWgmma::config);
+struct ZeroFilterPingPong : ZeroFilterWgmma {
+  static constexpr auto config = WithPingPong(ZeroFilterWgmma::config);
 };
 
 }  // namespace weft::conv

@@ -19,12 +19,12 @@ TEST(ZeroPointWgmma, Sums) {
   RunAsymmetric<ZeroWgmmaSums>(20, 2, 16, 4);
 }
 
-// What a slice's padding is in: a patch with more positions than a warp looks at once, several
+// What a k tile's padding is in: a patch with more positions than a warp looks at once, several
 // copies of a patch, copies of single taps; rows of 32 to 128 bytes; several tiles of a block.
 TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   const auto run = [](Problem p, std::uint32_t seed) {
     ExpectExact<ZeroWgmmaSums>(p, seed);
-    ExpectExact<ZeroWgmmaSplit>(p, seed + 1);
+    ExpectExact<ZeroWgmmaSplitK>(p, seed + 1);
   };
   Problem wide{.n = 1, .h = 4, .w = 110, .c = 32, .k = 64, .r = 3, .s = 3};
   wide.pad_top = wide.pad_bottom = wide.pad_left = wide.pad_right = 1;
@@ -43,7 +43,7 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   far.pad_top = far.pad_left = far.pad_right = 6;
   far.stride_h = far.stride_w = 8;
   run(far, 17);
-  // More padding, and more taps, than the list of a tile has room for (gemm::kFillList).
+  // More padding, and more taps, than the list of a tile has room for (gemm::kTransformList).
   Problem mostly{.n = 2, .h = 9, .w = 9, .c = 64, .k = 64, .r = 5, .s = 5};
   mostly.pad_top = mostly.pad_bottom = mostly.pad_left = mostly.pad_right = 4;
   mostly.stride_h = mostly.stride_w = 2;
@@ -91,7 +91,7 @@ TEST(ZeroPointWgmma, Schedules) {
     options.cpu.copies = i % 8 < 4 ? arch::Copies::kDeferred : arch::Copies::kEager;
     options.cpu.seed = static_cast<std::uint64_t>(i + 1);
     ExpectExact<ZeroWgmma>(patch, 19, options);
-    ExpectExact<ZeroWgmmaSplit>(taps, 20, options);
+    ExpectExact<ZeroWgmmaSplitK>(taps, 20, options);
   }
 }
 
@@ -106,14 +106,14 @@ TEST(ZeroPointWgmma, Strips) {
 }
 
 // Two output rows side by side.
-TEST(ZeroPointWgmma, Stacked) {
+TEST(ZeroPointWgmma, PackedRows) {
   for (const std::int64_t h : {6, 9}) {
     Problem p{.n = 2, .h = h, .w = 9, .c = 48, .k = 20, .r = 3, .s = 3};
     p.pad_top = p.pad_bottom = p.pad_left = p.pad_right = 1;
     for (const std::int64_t stride : {1, 2}) {
       p.stride_h = stride;
-      ExpectExact<ZeroWgmmaStacked>(p, 21);
-      ExpectExact<ZeroFilterWgmmaStacked>(p, 22);
+      ExpectExact<ZeroWgmmaPackedRows>(p, 21);
+      ExpectExact<ZeroFilterWgmmaPackedRows>(p, 22);
     }
   }
 }

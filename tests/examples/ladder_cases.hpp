@@ -69,9 +69,9 @@ TEST(Ladder, Smallest) {
   CheckSteps(1, 4, 16, 1);
 }
 TEST(Ladder, Ragged) {
-  CheckSteps(129, 260, 80, 2);   // one row and one run beyond a tile; half a slice of 32
-  CheckSteps(61, 332, 336, 3);   // fewer rows than a tile; the last slice of 128 is short
-  CheckSteps(150, 36, 1040, 4);  // more slices than stages, and one of 16
+  CheckSteps(129, 260, 80, 2);   // one row and one run beyond a tile; half a k tile of 32
+  CheckSteps(61, 332, 336, 3);   // fewer rows than a tile; the last k tile of 128 is short
+  CheckSteps(150, 36, 1040, 4);  // more k tiles than stages, and one of 16
 }
 
 }  // namespace

@@ -136,13 +136,14 @@ struct SecondOfList {
 // What can be wrong with a run.
 template <class P>
 void FuzzArguments(const GemmProblem& problem, std::uint32_t seed,
-                   const std::vector<std::int32_t>& ends = {}, bool listed = false) {
+                   const std::vector<std::int32_t>& group_offsets = {}, bool listed = false) {
   using Op = Gemm<P>;
   using Args = typename Op::Arguments;
   using Epilogue = typename P::Epilogue;
   const Op op = Op::Create(problem).value();
   const GemmProblem& p = op.problem();
-  const Product<typename P::Element, Epilogue> product(p, kOrdersOf<P>, seed, true, false, ends);
+  const Product<typename P::Element, Epilogue> product(p, kOrdersOf<P>, seed, true, false,
+                                                       group_offsets);
   Args good = product.template Args<Args>();
   ASSERT_TRUE(op.CheckArguments(good).ok()) << op.CheckArguments(good);
 
@@ -182,18 +183,19 @@ void FuzzArguments(const GemmProblem& problem, std::uint32_t seed,
   breaks.Number("output_scale", &Args::output_scale, Epilogue::kHasOutputScale);
   breaks.Number("zero_point", &Args::zero_point, Epilogue::OutputStage::kAddsZeroPoint);
   // What belongs to other policies.
-  std::vector<std::int32_t> wrong = ends;
+  std::vector<std::int32_t> wrong = group_offsets;
   if constexpr (kGrouped<P>) {
-    breaks.Pointer("ends", good, &Args::ends, 4 * std::ssize(ends), 4);
-    breaks.Add("ends", [&](Args& a, std::mt19937& engine) {  // descending, negative, beyond m
-      wrong = ends;
+    breaks.Pointer("group_offsets", good, &Args::group_offsets, 4 * std::ssize(group_offsets), 4);
+    breaks.Add("group_offsets", [&](Args& a,
+                                    std::mt19937& engine) {  // descending, negative, beyond m
+      wrong = group_offsets;
       std::int32_t& end = wrong[engine() % wrong.size()];
       const std::int32_t values[] = {-1, INT32_MIN, static_cast<std::int32_t>(p.m) + 1, INT32_MAX};
       end = values[engine() % 4];
-      a.ends = wrong.data();
+      a.group_offsets = wrong.data();
     });
   } else {
-    breaks.Unread("ends", &Args::ends);
+    breaks.Unread("group_offsets", &Args::group_offsets);
   }
   const auto read = [&] { return product.Result(); };
   if constexpr (!kGrouped<P>) {

@@ -33,8 +33,8 @@ using WgmmaProducts = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, To
                                 WgmmaTile<64, 64, 128, 32, 64, 8>>;
 using WgmmaHalfProducts =
     TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, FloatSums, WgmmaTile<64, 128, 64, 64, 64, 4>>;
-using WgmmaSplitProducts = TypedGemm<Bfloat16, ColumnMajor, ColumnMajor, RowMajor, ToHalf,
-                                     WgmmaTile<64, 64, 32, 64, 64, 2, 1, 4>>;
+using WgmmaSplitKProducts = TypedGemm<Bfloat16, ColumnMajor, ColumnMajor, RowMajor, ToHalf,
+                                      WgmmaTile<64, 64, 32, 64, 64, 2, 1, 4>>;
 
 // Where it is, in seven bits.
 struct Place {
@@ -99,7 +99,7 @@ TEST(GemmBatch, Wgmma) {
 #if !WEFT_ONE_OF_EACH_KIND
   ExpectBatches<WgmmaHalfProducts>(700);
 #endif
-  ExpectBatches<WgmmaSplitProducts>(800);
+  ExpectBatches<WgmmaSplitKProducts>(800);
 }
 
 template <class C, class Tile>
@@ -142,13 +142,13 @@ void ExpectGroups(std::uint32_t seed) {
     p.m = i == 0 ? 3 : 1 + engine() % 300;
     if (!kOrdersOf<P>.row_major_c) p.ldc = RoundUp(p.m, 16);
     p.own_bias = i % 2 == 0;
-    std::vector<std::int32_t> ends(p.batch);
-    for (std::int32_t& end : ends) end = static_cast<std::int32_t>(engine() % (p.m + 1));
-    if (i % 3 == 1) ends[0] = static_cast<std::int32_t>(p.m);  // one has them all, or most
-    if (i % 3 == 2) ends.back() = ends[0];
-    std::sort(ends.begin(), ends.end());
-    if (i == 3) std::fill(ends.begin(), ends.end(), 0);
-    ExpectProduct<Grouped<P>>(p, seed + i, true, false, ends);
+    std::vector<std::int32_t> group_offsets(p.batch);
+    for (std::int32_t& end : group_offsets) end = static_cast<std::int32_t>(engine() % (p.m + 1));
+    if (i % 3 == 1) group_offsets[0] = static_cast<std::int32_t>(p.m);  // one has them all, or most
+    if (i % 3 == 2) group_offsets.back() = group_offsets[0];
+    std::sort(group_offsets.begin(), group_offsets.end());
+    if (i == 3) std::fill(group_offsets.begin(), group_offsets.end(), 0);
+    ExpectProduct<Grouped<P>>(p, seed + i, true, false, group_offsets);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -194,7 +194,7 @@ TEST(GemmBatch, BadInput) {
               testing::HasSubstr("the reach of a 64-bit offset; split the batch"));
   EXPECT_THAT(Refusal<WgmmaHalfProducts>(
                   {.m = 8, .n = 8, .k = 8, .batch = 3, .stride_b = std::int64_t{1} << 40}),
-              testing::HasSubstr("exceeds 549755813880, the reach of the copy engine"));
+              testing::HasSubstr("exceeds 549755813880, the reach of TMA"));
   EXPECT_THAT(Refusal<P>({.m = 8, .n = 1 << 20, .k = 8, .batch = 1 << 20, .own_bias = true}),
               testing::HasSubstr("the most biases of own_bias; split the batch"));
   EXPECT_THAT(Refusal<P>({.m = 1 << 15, .n = 1 << 20, .k = 8, .batch = 1 << 15}),
@@ -219,11 +219,13 @@ TEST(GemmBatch, BadInput) {
   const auto shared = Gemm<P>::Create({.m = 8, .n = 8, .k = 8, .batch = 4, .stride_b = 0});
   EXPECT_TRUE(status(*shared, end + 64).ok());
   EXPECT_FALSE(status(*shared, end + 60).ok());
-  std::int32_t ends[4] = {};
+  std::int32_t group_offsets[4] = {};
   std::int32_t c[4 * 64];
   EXPECT_THAT(
-      std::string(op->CheckArguments({.a = operands, .b = end, .c = c, .ends = ends}).message()),
-      testing::HasSubstr("args.ends is set but the policy is no weft::gemm::Grouped<P>"));
+      std::string(
+          op->CheckArguments({.a = operands, .b = end, .c = c, .group_offsets = group_offsets})
+              .message()),
+      testing::HasSubstr("args.group_offsets is set but the policy is no weft::gemm::Grouped<P>"));
 }
 
 TEST(GemmGroups, BadInput) {
@@ -241,26 +243,28 @@ TEST(GemmGroups, BadInput) {
   float bias[8] = {};
   typename Gemm<P>::Arguments args = {.a = a, .b = b, .bias = bias, .c = c};
   EXPECT_THAT(std::string(op->Run(args, nullptr).message()),
-              testing::HasSubstr("gemm: args.ends is null; give the address of one number for each "
-                                 "of problem.batch groups, the row behind its last one"));
-  EXPECT_TRUE(op->CheckEnds({0, 5, 5}).ok());
-  EXPECT_EQ(op->CheckEnds({0, 5}).message(),
-            "gemm: ends are 2, but batch=3 groups; give one number for each");
+              testing::HasSubstr(
+                  "gemm: args.group_offsets is null; give the address of one number for each "
+                  "of problem.batch groups, the row behind its last one"));
+  EXPECT_TRUE(op->CheckGroupOffsets({0, 5, 5}).ok());
+  EXPECT_EQ(op->CheckGroupOffsets({0, 5}).message(),
+            "gemm: group_offsets are 2, but batch=3 groups; give one number for each");
 #if defined(WEFT_CPU_BACKEND)
   const auto refusal = [&](std::int32_t first, std::int32_t second, std::int32_t third) {
-    const std::int32_t ends[] = {first, second, third};
-    args.ends = ends;
+    const std::int32_t group_offsets[] = {first, second, third};
+    args.group_offsets = group_offsets;
     return std::string(op->RunOnCpu(args).message());
   };
   EXPECT_EQ(refusal(0, 5, 8), "");
   EXPECT_EQ(refusal(3, 2, 8),
-            "gemm: args.ends[1]=2 is less than 3, where the group begins; give ends of groups that "
+            "gemm: args.group_offsets[1]=2 is less than 3, where the group begins; give group "
+            "offsets that "
             "follow one another");
-  EXPECT_EQ(
-      refusal(-1, 2, 8),
-      "gemm: args.ends[0]=-1 is less than 0, where the group begins; give ends of groups that "
-      "follow one another");
-  EXPECT_EQ(refusal(3, 4, 9), "gemm: args.ends[2]=9 exceeds m=8, the rows there are");
+  EXPECT_EQ(refusal(-1, 2, 8),
+            "gemm: args.group_offsets[0]=-1 is less than 0, where the group begins; give group "
+            "offsets that "
+            "follow one another");
+  EXPECT_EQ(refusal(3, 4, 9), "gemm: args.group_offsets[2]=9 exceeds m=8, the rows there are");
 #endif
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 TEST(BlockProduct, BytesOfTensorCores) {
   CheckProducts<S8Ragged>(1);
-  CheckProducts<S8Across>(12);
+  CheckProducts<S8MnMajor>(12);
 #if !WEFT_ONE_OF_EACH_KIND
   CheckProducts<U8Small>(23);
 #endif
@@ -18,7 +18,7 @@ TEST(BlockProduct, BytesOfTensorCores) {
 TEST(BlockProduct, BytesOfDp4a) {
   CheckProducts<S8Simt>(4);
 #if !WEFT_ONE_OF_EACH_KIND
-  CheckProducts<U8SimtAcross>(15);
+  CheckProducts<U8SimtMnMajor>(15);
 #endif
 }
 
@@ -26,7 +26,7 @@ TEST(BlockProduct, SixteenBitFloats) {
   CheckProducts<HalfRagged>(6);
   CheckProducts<HalfRows>(17);
 #if !WEFT_ONE_OF_EACH_KIND
-  CheckProducts<Bfloat16Across>(8);
+  CheckProducts<Bfloat16MnMajor>(8);
 #endif
 }
 
@@ -73,7 +73,7 @@ TEST(BlockChain, SumsBecomeOperandA) {
 TEST(BlockProduct, LongSumsFromGlobalMemory) {
   CheckLong<HalfRows>({60, 48, 500}, 3);
   CheckLong<HalfRows>({64, 41, 8}, 10);
-  CheckLong<S8Across>({64, 72, 300}, 4);
+  CheckLong<S8MnMajor>({64, 72, 300}, 4);
   CheckLong<FloatRows>({64, 60, 333}, 11);
   for (int seed = 0; seed < 36; ++seed) CheckLong<FloatAsyncSquare>({60, 64, 1 + 9 * seed}, seed);
   CheckLong<FloatAsyncRows>({30, 37, 150}, 2);

@@ -147,7 +147,7 @@ void CheckProduct(TileShape given, int seed) {
   using C = typename D::ElementC;
   using Kernel = BlockFormsKernel<D>;
   constexpr TileShape kFull = D::config.shape;
-  constexpr bool kRowA = B::kLinesOfA, kRowB = !B::kLinesOfB, kRowC = B::kLinesOfC;
+  constexpr bool kRowA = B::kKMajorA, kRowB = !B::kKMajorB, kRowC = B::kLinesOfC;
   Values source{std::mt19937(seed), kSumsOf<D> != Sums::kExact};
   TestMatrix<typename D::ElementA> a(given.m, given.k, kRowA, D::config.alignment, &source);
   TestMatrix<typename D::ElementB> b(given.k, given.n, kRowB, D::config.alignment, &source);
@@ -183,7 +183,7 @@ void CheckProduct(TileShape given, int seed) {
     for (int j = 0; j < kFull.n; ++j) {
       const bool is_there = i < given.m && j < given.n;
       // Zeros, or what lay beside the matrix.
-      if (!(i < given.m || B::kLinesOfA) || !(j < given.n || B::kLinesOfB)) continue;
+      if (!(i < given.m || B::kKMajorA) || !(j < given.n || B::kKMajorB)) continue;
       const Sum sum = got[i * kFull.n + j];
       Expected once, two;
       if (is_there) once = Reference(a, b, i, j, kSumsOf<D>, 1);
@@ -239,7 +239,7 @@ void CheckChain(int seed) {
   Values source{std::mt19937(seed), false};
   // Larger than the operands, which take what is theirs.
   TestMatrix<Element> a(s.m + 3, s.k + 4, true, 16, &source);
-  TestMatrix<Element> b(s.k + 4, s.n, !Block<First>::kLinesOfB, 16, &source);
+  TestMatrix<Element> b(s.k + 4, s.n, !Block<First>::kKMajorB, 16, &source);
   TestMatrix<Element> c(u.k, u.n + 1, true, 16, &source);
   const std::size_t size = u.m * u.n;
   const OperatorMemory on_a(a.values);
@@ -273,15 +273,15 @@ void CheckChain(int seed) {
   EXPECT_GT(largest, 1000.0);  // of any consequence
 }
 
-// Products of long k that the pipelines bring, added to what the sums were.
+// Products of long k that the pipelines load, added to what the sums were.
 template <class D>
 void CheckLong(TileShape given, int seed) {
   using Sum = typename D::Sum;
   using B = Block<D>;
   Values source{std::mt19937(seed), false};
   const int alignment = D::config.alignment;
-  TestMatrix<typename D::ElementA> a(given.m, given.k, B::kLinesOfA, alignment, &source);
-  TestMatrix<typename D::ElementB> b(given.k, given.n, !B::kLinesOfB, alignment, &source);
+  TestMatrix<typename D::ElementA> a(given.m, given.k, B::kKMajorA, alignment, &source);
+  TestMatrix<typename D::ElementB> b(given.k, given.n, !B::kKMajorB, alignment, &source);
   const OperatorMemory on_a(a.values);
   const OperatorMemory on_b(b.values);
   const OperatorMemory on_sums(std::vector<Sum>(given.m * given.n, Sum{77}));

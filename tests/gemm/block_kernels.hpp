@@ -23,8 +23,8 @@ struct S8Ragged : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {45, 40, 81}, .mainloop = Mainloop::kMmaSm80, .threads = 96, .alignment = 16};
 };
-struct S8Across : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, ColumnMajor, RowMajor,
-                             ColumnMajor> {
+struct S8MnMajor : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, ColumnMajor, RowMajor,
+                              ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {64, 72, 256}, .mainloop = Mainloop::kMmaSm80, .threads = 0, .alignment = 4};
 };
@@ -38,8 +38,8 @@ struct S8Simt : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {24, 20, 36}, .mainloop = Mainloop::kSimt, .threads = 64, .alignment = 4};
 };
-struct U8SimtAcross : MixedTypes<std::uint8_t, std::int8_t, float, std::int32_t, ColumnMajor,
-                                 RowMajor, ColumnMajor> {
+struct U8SimtMnMajor : MixedTypes<std::uint8_t, std::int8_t, float, std::int32_t, ColumnMajor,
+                                  RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {64, 16, 128}, .mainloop = Mainloop::kSimt, .threads = 128, .alignment = 16};
 };
@@ -55,7 +55,7 @@ struct HalfRows : MixedTypes<Half, Half, Half, float, RowMajor, ColumnMajor, Row
                                       .alignment = 16,
                                       .whole_rows = true};
 };
-struct Bfloat16Across : BlockTypes<Bfloat16, ColumnMajor, RowMajor> {
+struct Bfloat16MnMajor : BlockTypes<Bfloat16, ColumnMajor, RowMajor> {
   static constexpr BlockConfig config{
       .shape = {128, 64, 96}, .mainloop = Mainloop::kMmaSm80, .threads = 256, .alignment = 8};
 };
@@ -74,8 +74,8 @@ struct FloatRagged : BlockTypes<float, RowMajor, RowMajor> {
   static constexpr BlockConfig config{
       .shape = {30, 50, 23}, .mainloop = Mainloop::kSimt, .threads = 96, .alignment = 4};
 };
-// By simt_async, in slices of 8 of k and (doubles) of 16: less than a vector of anything, and a warp
-// with nothing to do; the suggested 8 x 8 sums of a thread; 4 x 12 of them in whole rows.
+// By simt_async, in k tiles of 8 of k and (doubles) of 16: less than a vector of anything, and a
+// warp with nothing to do; the suggested 8 x 8 sums of a thread; 4 x 12 of them in whole rows.
 struct FloatAsyncTiny : BlockTypes<float, RowMajor, ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {3, 2, 5}, .mainloop = Mainloop::kSimtAsync, .threads = 64, .alignment = 4};
@@ -251,7 +251,7 @@ struct BlockLoadKernel {
   }
 };
 
-// A product of any k, which the mainloop's pipeline brings.
+// A product of any k, which the mainloop's pipeline loads.
 template <class D>
 struct BlockLongKernel {
   using B = Block<D>;

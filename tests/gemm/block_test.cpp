@@ -9,15 +9,16 @@ namespace {
 template <class D, class Operand, class Offset>
 void ExpectLayout(int rows, const Offset& offset) {
   constexpr typename Operand::Layout layout;
-  const int depth = Operand::kSlices * Block<D>::Mainloop::kBlockK;
+  const int depth = Operand::kKTiles * Block<D>::Mainloop::kBlockK;
   std::vector<int> seen(Operand::kBytes / Operand::kElementBytes);
   int different = 0;
   for (int row = 0; row < rows; ++row) {
     for (int k = 0; k < depth; ++k) {
-      const int slice = k / Block<D>::Mainloop::kBlockK, in_slice = k % Block<D>::Mainloop::kBlockK;
+      const int k_tile = k / Block<D>::Mainloop::kBlockK,
+                in_k_tile = k % Block<D>::Mainloop::kBlockK;
       const int element = layout(row, k);
       different += element * Operand::kElementBytes !=
-                   slice * Operand::kSliceBytes + offset(row, in_slice * Operand::kElementBytes);
+                   k_tile * Operand::kKTileBytes + offset(row, in_k_tile * Operand::kElementBytes);
       ++seen.at(element);
     }
   }
@@ -61,10 +62,10 @@ void ExpectLayouts() {
 
 TEST(BlockLayout, IsTheMainloops) {
   ExpectLayouts<S8Ragged>();
-  ExpectLayouts<S8Across>();
+  ExpectLayouts<S8MnMajor>();
   ExpectLayouts<S8Simt>();
   ExpectLayouts<HalfRagged>();
-  ExpectLayouts<Bfloat16Across>();
+  ExpectLayouts<Bfloat16MnMajor>();
   ExpectLayouts<FloatRagged>();
   ExpectLayouts<FloatAsyncSquare>();
   ExpectLayouts<FloatAsyncRows>();
@@ -116,7 +117,7 @@ TEST(BlockTiles, CoverEveryShape) {
       }
     }
   }
-  EXPECT_EQ(Block<S8Across>::kThreads, Block<S8Across>::kSuggestedThreads);
+  EXPECT_EQ(Block<S8MnMajor>::kThreads, Block<S8MnMajor>::kSuggestedThreads);
   EXPECT_EQ(Block<HalfRows>::kSuggestedThreads, 128);
   EXPECT_EQ(Block<U8Small>::kSuggestedThreads, 32);
   EXPECT_EQ(Block<FloatAsyncSquare>::kThreads, 64);           // 8 x 8 sums each

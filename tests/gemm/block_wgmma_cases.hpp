@@ -19,8 +19,8 @@ struct S8WgmmaRagged : BlockTypes<std::int8_t, RowMajor, ColumnMajor> {
   static constexpr auto config = WgmmaBlock({45, 40, 81}, 128, 16);
 };
 // Two warpgroups.
-struct S8WgmmaAcross : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, ColumnMajor,
-                                  RowMajor, ColumnMajor> {
+struct S8WgmmaMnMajor : MixedTypes<std::int8_t, std::int8_t, float, std::int32_t, ColumnMajor,
+                                   RowMajor, ColumnMajor> {
   static constexpr auto config = WgmmaBlock({100, 72, 256}, 0, 4);
 };
 // Work for one warpgroup of two.
@@ -35,7 +35,7 @@ struct HalfWgmmaRows : MixedTypes<Half, Half, Half, float, RowMajor, ColumnMajor
   static constexpr auto config = WgmmaBlock({64, 48, 64}, 128, 16, true);
 };
 // Four warpgroups, two of them side by side, the others below.
-struct Bfloat16WgmmaAcross : BlockTypes<Bfloat16, ColumnMajor, RowMajor> {
+struct Bfloat16WgmmaMnMajor : BlockTypes<Bfloat16, ColumnMajor, RowMajor> {
   static constexpr auto config = WgmmaBlock({120, 112, 32}, 512, 8);
 };
 // Chains: two warpgroups; sums of three times 64 rows in one; fewer columns than the tiles have.
@@ -56,20 +56,20 @@ namespace {
 
 TEST(BlockWgmma, Bytes) {
   CheckProducts<S8WgmmaRagged>(1);
-  CheckProducts<S8WgmmaAcross>(12);
+  CheckProducts<S8WgmmaMnMajor>(12);
   CheckProducts<S8WgmmaSmall>(23);
 }
 
 TEST(BlockWgmma, SixteenBitFloats) {
   CheckProducts<HalfWgmmaRagged>(6);
   CheckProducts<HalfWgmmaRows>(17);
-  CheckProducts<Bfloat16WgmmaAcross>(8);
+  CheckProducts<Bfloat16WgmmaMnMajor>(8);
 }
 
 TEST(BlockWgmma, LongSumsFromGlobalMemory) {
   CheckLong<HalfWgmmaRows>({60, 48, 500}, 3);
   CheckLong<HalfWgmmaRows>({64, 41, 8}, 10);
-  CheckLong<S8WgmmaAcross>({100, 72, 2000}, 4);
+  CheckLong<S8WgmmaMnMajor>({100, 72, 2000}, 4);
   CheckLong<S8WgmmaRagged>({45, 40, 401}, 11);
 }
 

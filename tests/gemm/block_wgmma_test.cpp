@@ -29,7 +29,7 @@ struct BuggyKernel {
     } else {  // what that does, but for one line of Begin
       if constexpr (kBug != BlockBug::kMissingProxyFence) t.FenceProxyAsync();
       if constexpr (kBug != BlockBug::kMissingWgmmaFence) t.WgmmaFence();
-      for (int s = 0; s < B::OperandA::kSlices; ++s) {
+      for (int s = 0; s < B::OperandA::kKTiles; ++s) {
         M::Multiply(t, t.SharedAddress(&shared.a) + s * M::kBytesA,
                     t.SharedAddress(&shared.b) + s * M::kBytesB, acc.registers);
       }
@@ -118,10 +118,10 @@ TEST(BlockWgmma, TilesCoverEveryShape) {
       }
     }
   }
-  EXPECT_EQ(Block<S8WgmmaAcross>::kThreads, 256);
+  EXPECT_EQ(Block<S8WgmmaMnMajor>::kThreads, 256);
   EXPECT_EQ(Block<S8WgmmaSmall>::Accumulators::kThreads, 128);
   EXPECT_EQ(Block<HalfWgmmaRagged>::Accumulators::kRows, 6);
-  EXPECT_EQ(Block<Bfloat16WgmmaAcross>::Accumulators::kThreads, 512);
+  EXPECT_EQ(Block<Bfloat16WgmmaMnMajor>::Accumulators::kThreads, 512);
 }
 
 }  // namespace

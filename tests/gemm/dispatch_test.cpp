@@ -87,7 +87,7 @@ TEST(GemmDispatch, ReadyMadeTilesAreExact) {
      ...);
   };
   run(SlicedRowsTile(), SlicedColumnsTile(), WgmmaTileOf<256, 128, 128, 256, 64>(),
-      WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>(), TurnsTileOf<176, 128, 128>());
+      WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>(), PingPongTileOf<176, 128, 128>());
 }
 
 TEST(GemmDispatch, TilesForTheCpu) {
@@ -166,7 +166,7 @@ TEST(GemmDispatch, TheModelAsksThePlan) {
   const S8 small = *S8::Create({.m = 256, .n = 256, .k = 256}, GpuFacts());
   EXPECT_LE(small.config().threadblock.m * small.config().threadblock.n, 64 * 128);
   const S8 deep = *S8::Create({.m = 128, .n = 128, .k = 65536}, GpuFacts());
-  EXPECT_EQ(deep.config().split, 4) << deep.Describe();
+  EXPECT_EQ(deep.config().cluster_split_k, 4) << deep.Describe();
   const S8 skinny = *S8::Create({.m = 16, .n = 4096, .k = 4096}, GpuFacts());
   EXPECT_EQ(skinny.config().threadblock.m, 32) << skinny.Describe();
 }
@@ -250,16 +250,16 @@ TEST(GemmDispatch, TensorCoreFloats) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(E4m3::Create(kLarge, Gpu(89, 128, 99))->config().mainloop, Mainloop::kMmaSm80);
   EXPECT_EQ(Floats::Create(kLarge, Gpu(80, 108, 163))->config().mainloop, Mainloop::kMmaSm80);
-  // In the other orders, turned.
-  using Across = Dispatch<Tf32GemmFamily<Chain<ToSums<float>>, ColumnMajor, RowMajor>>;
-  const std::vector<Candidate> across = Across::Create(kLarge, GpuFacts())->candidates();
+  // In the other orders, transposed.
+  using MnMajor = Dispatch<Tf32GemmFamily<Chain<ToSums<float>>, ColumnMajor, RowMajor>>;
+  const std::vector<Candidate> across = MnMajor::Create(kLarge, GpuFacts())->candidates();
   EXPECT_TRUE(std::any_of(across.begin(), across.end(), [](const Candidate& c) {
     return c.status.ok() && c.facts.config.mainloop == Mainloop::kWgmmaSm90;
   }));
   using Bytes = Dispatch<E4m3GemmFamily<Chain<ToSums<float>>, ColumnMajor, RowMajor>>;
   EXPECT_EQ(Bytes::Create(kLarge, GpuFacts())->config().mainloop, Mainloop::kWgmmaSm90);
   EXPECT_EQ(Bytes::Create(kLarge, Gpu(89, 128, 99))->config().mainloop, Mainloop::kMmaSm80);
-  EXPECT_EQ(Across::FamilyName(), "tf32_column_x_row_to_f32_row");
+  EXPECT_EQ(MnMajor::FamilyName(), "tf32_column_x_row_to_f32_row");
   // Halves of GPUs before sm_80.
   using Halves = Dispatch<HalfGemmFamily<Chain<ToSums<float>>>>;
   EXPECT_EQ(Halves::Create(kLarge, Gpu(75, 40, 64))->config().mainloop, Mainloop::kMmaSm75);

@@ -78,23 +78,23 @@ TEST(GroupGrid, TakesEveryTileOfEveryGroupOnce) {
   std::mt19937 engine(1);
   for (int trial = 0; trial < 300; ++trial) {
     const int groups = 1 + static_cast<int>(engine() % 12);
-    std::vector<std::int32_t> ends(groups);
-    for (auto& end : ends) end = static_cast<std::int32_t>(engine() % (kRows + 1));
-    std::sort(ends.begin(), ends.end());
+    std::vector<std::int32_t> group_offsets(groups);
+    for (auto& end : group_offsets) end = static_cast<std::int32_t>(engine() % (kRows + 1));
+    std::sort(group_offsets.begin(), group_offsets.end());
     const auto rows = static_cast<int>(Grid::Rows(kRows, groups, kBlockM));
     const Grid::Params p = {BandedTileGrid::Make(rows, kTilesN, 4), FastDivmod(kBlockM),
-                            ends.data(), groups, kRows};
+                            group_offsets.data(), groups, kRows};
     std::set<std::tuple<int, int, int>> seen, want;
     for (int block = 0; block < rows * kTilesN; ++block) {
       const GroupTile tile = Grid::At(p, block);
       if (!tile.exists) continue;
-      const int begin = tile.product == 0 ? 0 : ends[tile.product - 1];
+      const int begin = tile.product == 0 ? 0 : group_offsets[tile.product - 1];
       ASSERT_EQ(tile.first_row, begin);
-      ASSERT_EQ(tile.rows, ends[tile.product] - begin);
+      ASSERT_EQ(tile.rows, group_offsets[tile.product] - begin);
       ASSERT_TRUE(seen.insert({tile.product, tile.m, tile.n}).second);
     }
-    for (int g = 0, begin = 0; g < groups; begin = ends[g++]) {
-      for (int m = 0; m * kBlockM < ends[g] - begin; ++m) {
+    for (int g = 0, begin = 0; g < groups; begin = group_offsets[g++]) {
+      for (int m = 0; m * kBlockM < group_offsets[g] - begin; ++m) {
         for (int n = 0; n < kTilesN; ++n) want.insert({g, m, n});
       }
     }
@@ -108,11 +108,11 @@ TEST(GroupGrid, StaysInside) {
   constexpr int kBlockM = 16, kRows = 100, kGroups = 7;
   std::mt19937 engine(2);
   for (int trial = 0; trial < 300; ++trial) {
-    std::vector<std::int32_t> ends(kGroups);
-    for (auto& end : ends) end = static_cast<std::int32_t>(engine());
+    std::vector<std::int32_t> group_offsets(kGroups);
+    for (auto& end : group_offsets) end = static_cast<std::int32_t>(engine());
     const auto rows = static_cast<int>(Grid::Rows(kRows, kGroups, kBlockM));
-    const Grid::Params p = {TileGrid::Make(rows, 2), FastDivmod(kBlockM), ends.data(), kGroups,
-                            kRows};
+    const Grid::Params p = {TileGrid::Make(rows, 2), FastDivmod(kBlockM), group_offsets.data(),
+                            kGroups, kRows};
     for (int block = 0; block < 2 * rows; ++block) {
       const GroupTile tile = Grid::At(p, block);
       ASSERT_TRUE(tile.product >= 0 && tile.product < kGroups && tile.m >= 0);

@@ -19,7 +19,7 @@ template <int src, int dst>
 struct ComplexMmaTile {
   static constexpr auto config = MmaSm80Config({32, 64, 8}, {32, 32, 8}, 3, {src, dst});
 };
-struct ComplexSlicedMmaTile {  // two warps, each with one of the two steps of a slice
+struct ComplexSlicedMmaTile {  // two warps, each with one of the two steps of a k tile
   static constexpr auto config = MmaSm80Config({16, 32, 16}, {16, 32, 8}, 3, 16);
 };
 struct ComplexFmaTile {
@@ -79,7 +79,7 @@ void ExpectComplex(const GemmProblem& problem, std::uint32_t seed) {
   for (std::int64_t g = 0; g < p.batch; ++g) {
     for (std::int64_t i = 0; i < p.m; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
-        // Of the warps that share slices.
+        // Of the warps that share k tiles.
         constexpr int kBlockK = P::config.threadblock.k, kWarpK = P::config.warp.k;
         E parts[kBlockK / kWarpK] = {};
         double magnitude = 0.0;
@@ -127,7 +127,7 @@ TEST(GemmComplexFloat, Async) {
   ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, AsyncFmaTile<16, 16>>(1000);
   ExpectRandomComplex<E, ColumnMajor, RowMajor, ColumnMajor, AsyncFmaTile<16, 8>>(1010);
 }
-TEST(GemmComplexFloat, WarpsShareSlices) {
+TEST(GemmComplexFloat, WarpsShareKTiles) {
   using E = Complex<float>;
   ExpectRandomComplex<E, RowMajor, ColumnMajor, RowMajor, AsyncSlicedTile<16, 16>>(1500);
   ExpectRandomComplex<E, ColumnMajor, RowMajor, ColumnMajor, AsyncSlicedTile<16, 8>>(1510);
@@ -152,7 +152,7 @@ TEST(GemmComplexDouble, TensorCoresInAllLayouts) {
   ExpectRandomComplex<E, ColumnMajor, ColumnMajor, ColumnMajor, ComplexMmaTile<16, 16>>(4020);
   ExpectRandomComplex<E, ColumnMajor, RowMajor, RowMajor, ComplexMmaTile<16, 16>>(4030);
 }
-TEST(GemmComplexDouble, WarpsShareSlicesOfTensorCores) {
+TEST(GemmComplexDouble, WarpsShareKTilesOfTensorCores) {
   using E = Complex<double>;
   using Tile = ComplexSlicedMmaTile;
   using Scaled = Chain<Scale, ToSums<E>>;

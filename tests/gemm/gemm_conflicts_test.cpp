@@ -70,16 +70,16 @@ TEST(GemmBankConflicts, NoneInLoadsOfTf32) {
   ExpectNoneInLoads<ColumnMajor, ColumnMajor, Tf32Tile<16, 8>, Tf32>();
 }
 
-// Boxes that are turned, of tf32 by wide loads and of bytes by ldmatrix and stmatrix.
+// Boxes that are transposed, of tf32 by wide loads and of bytes by ldmatrix and stmatrix.
 template <int m, int n, int k>
-struct TurnedTile {
+struct TransposedTile {
   static constexpr auto config = WgmmaSm90Config({m, n, k}, {m, 64, k}, 1, 16);
 };
 
 TEST(GemmBankConflicts, NoneInTurning) {
-  ExpectNoneInLoads<ColumnMajor, RowMajor, TurnedTile<64, 64, 32>, Tf32>();
+  ExpectNoneInLoads<ColumnMajor, RowMajor, TransposedTile<64, 64, 32>, Tf32>();
   const arch::CpuStats bytes =
-      Count<std::int8_t, ColumnMajor, RowMajor, TurnedTile<128, 64, 128>>();
+      Count<std::int8_t, ColumnMajor, RowMajor, TransposedTile<128, 64, 128>>();
   EXPECT_GT(bytes.ldmatrix_phases, 100);
   EXPECT_EQ(bytes.ldmatrix_wavefronts, bytes.ldmatrix_phases);
   EXPECT_EQ(bytes.shared_wavefronts, bytes.shared_phases);

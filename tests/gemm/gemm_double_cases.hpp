@@ -1,5 +1,5 @@
 // Products of doubles through tensor cores: bit for bit one fma for each k on the executor (of each part of
-// the slices that warps share), within the bound of two roundings of each partial sum on a GPU.
+// the k tiles that warps share), within the bound of two roundings of each partial sum on a GPU.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,11 +17,11 @@ struct DoubleTile {  // 2 x 1 warps, several fragments each way
   static constexpr auto config = MmaSm80Config({64, 32, 16}, {32, 32, 16}, 3, {src, dst});
 };
 template <int src, int dst>
-struct DoubleWideTile {  // more threads than rows of A, one group of k to a slice, 4 stages
+struct DoubleWideTile {  // more threads than rows of A, one group of k to a k tile, 4 stages
   static constexpr auto config = MmaSm80Config({32, 128, 8}, {16, 32, 8}, 4, {src, dst});
 };
 template <int src, int dst>
-struct DoubleSlicedTile {  // two warps, each with two of the four steps of a slice
+struct DoubleSlicedTile {  // two warps, each with two of the four steps of a k tile
   static constexpr auto config = MmaSm80Config({16, 32, 32}, {16, 32, 16}, 3, {src, dst});
 };
 
@@ -40,10 +40,10 @@ TEST(GemmDoubleMma, ExactIntegersInWideTiles) {
   ExpectSums<double, double, ColumnMajor, ColumnMajor, ColumnMajor, DoubleWideTile<8, 8>>(3010,
                                                                                           true);
 }
-TEST(GemmDoubleMma, WarpsShareSlices) {
+TEST(GemmDoubleMma, WarpsShareKTiles) {
   ExpectEachLayout<double, double, DoubleSlicedTile<16, 8>>(3500, false);
 }
-TEST(GemmDoubleMma, FewerSlicesThanStages) {
+TEST(GemmDoubleMma, FewerKTilesThanStages) {
   using P =
       TypedGemm<double, RowMajor, ColumnMajor, RowMajor, Chain<ToSums<double>>, DoubleTile<16, 8>>;
   for (const int k : {1, 7, 8, 9, 16, 17, 32, 33}) {

@@ -34,28 +34,28 @@ void ExpectMixedLines(std::uint32_t seed, bool exact = true) {
 }
 
 TEST(GemmMixed, HalfByInt8) {
-  ExpectMixedOrders<Half, NoLoad, Widen<Half, std::int8_t>, HalfTile<16, 4>>(1000);
+  ExpectMixedOrders<Half, NoLoad, Upcast<Half, std::int8_t>, HalfTile<16, 4>>(1000);
 }
 TEST(GemmMixed, Int8ByHalf) {
-  ExpectMixedOrders<Half, Widen<Half, std::int8_t>, NoLoad, HalfTile<8, 4>>(2000);
+  ExpectMixedOrders<Half, Upcast<Half, std::int8_t>, NoLoad, HalfTile<8, 4>>(2000);
 }
 TEST(GemmMixed, HalfByInt4) {
-  ExpectMixedOrders<Half, NoLoad, Widen<Half, Int4>, HalfTile<16, 4>>(3000);
+  ExpectMixedOrders<Half, NoLoad, Upcast<Half, Int4>, HalfTile<16, 4>>(3000);
 }
 TEST(GemmMixed, Int4ByHalfWithNarrowLoads) {
-  ExpectMixedOrders<Half, Widen<Half, Int4>, NoLoad, HalfTile<4, 4>>(4000);
+  ExpectMixedOrders<Half, Upcast<Half, Int4>, NoLoad, HalfTile<4, 4>>(4000);
 }
 #if !WEFT_ONE_OF_EACH_KIND
 TEST(GemmMixed, WithBfloat16) {
-  ExpectMixedLines<Bfloat16, NoLoad, Widen<Bfloat16, std::int8_t>, HalfTile<4, 4>>(5000);
-  ExpectMixedLines<Bfloat16, Widen<Bfloat16, Int4>, NoLoad, HalfTile<16, 4>>(5020);
-  using P = MixedPolicy<Bfloat16, ColumnMajor, RowMajor, RowMajor, Widen<Bfloat16, Int4>,
-                        Widen<Bfloat16, std::uint8_t>, HalfTile<16, 4>>;
+  ExpectMixedLines<Bfloat16, NoLoad, Upcast<Bfloat16, std::int8_t>, HalfTile<4, 4>>(5000);
+  ExpectMixedLines<Bfloat16, Upcast<Bfloat16, Int4>, NoLoad, HalfTile<16, 4>>(5020);
+  using P = MixedPolicy<Bfloat16, ColumnMajor, RowMajor, RowMajor, Upcast<Bfloat16, Int4>,
+                        Upcast<Bfloat16, std::uint8_t>, HalfTile<16, 4>>;
   ExpectRandomMixed<P>(5040);
 }
 TEST(GemmMixed, WithinTheRoundingBound) {
-  ExpectMixedLines<Half, NoLoad, Widen<Half, std::int8_t>, HalfTile<16, 4>>(6000, false);
-  ExpectMixedLines<Bfloat16, Widen<Bfloat16, Int4>, NoLoad, HalfTile<16, 4>>(6020, false);
+  ExpectMixedLines<Half, NoLoad, Upcast<Half, std::int8_t>, HalfTile<16, 4>>(6000, false);
+  ExpectMixedLines<Bfloat16, Upcast<Bfloat16, Int4>, NoLoad, HalfTile<16, 4>>(6020, false);
 }
 #endif
 // What is past the end of k is nothing even where a functor makes something of it on both sides.
@@ -70,19 +70,19 @@ TEST(GemmMixed, ZeroPoints) {
 #endif
 }
 TEST(GemmMixed, OtherTypes) {
-  ExpectMixedLines<Half, NoLoad, Widen<Half, Float8E4m3>, HalfTile<16, 4>>(8000);
-  ExpectMixedLines<std::int8_t, NoLoad, Widen<std::int8_t, Int4>, MmaProductTile<16, 4>>(8020);
+  ExpectMixedLines<Half, NoLoad, Upcast<Half, Float8E4m3>, HalfTile<16, 4>>(8000);
+  ExpectMixedLines<std::int8_t, NoLoad, Upcast<std::int8_t, Int4>, MmaProductTile<16, 4>>(8020);
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectMixedLines<std::uint8_t, NoLoad, Widen<std::int8_t, Int4>, MmaProductTile<16, 4>>(8040);
+  ExpectMixedLines<std::uint8_t, NoLoad, Upcast<std::int8_t, Int4>, MmaProductTile<16, 4>>(8040);
 #endif
 }
 TEST(GemmMixed, LargeTile) {
-  using P = MixedPolicy<Half, RowMajor, ColumnMajor, RowMajor, NoLoad, Widen<Half, Int4>,
+  using P = MixedPolicy<Half, RowMajor, ColumnMajor, RowMajor, NoLoad, Upcast<Half, Int4>,
                         MixedLargeTile, Chain<Scale, RoundTo<Half>>>;
   ExpectMixed<P>({.m = 150, .n = 264, .k = 97, .lda = 104, .ldb = 104}, 9000, true);
 }
 TEST(GemmMixed, Batch) {
-  using P = MixedPolicy<Half, RowMajor, ColumnMajor, RowMajor, NoLoad, Widen<Half, Int4>,
+  using P = MixedPolicy<Half, RowMajor, ColumnMajor, RowMajor, NoLoad, Upcast<Half, Int4>,
                         HalfTile<16, 4>>;
   ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 48, .ldb = 56, .batch = 3}, 10000, true);
   ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 48, .ldb = 56, .batch = 3, .stride_b = 0},
@@ -90,9 +90,9 @@ TEST(GemmMixed, Batch) {
 }
 TEST(GemmMixed, Groups) {
   using P = Grouped<MixedPolicy<Half, RowMajor, ColumnMajor, RowMajor, NoLoad,
-                                Widen<Half, std::int8_t>, HalfTile<16, 4>>>;
+                                Upcast<Half, std::int8_t>, HalfTile<16, 4>>>;
   ExpectMixed<P>({.m = 90, .n = 40, .k = 40, .batch = 3}, 11000, true, {20, 20, 81});
-  using Q = Grouped<MixedPolicy<Half, RowMajor, RowMajor, RowMajor, Widen<Half, std::int8_t>,
+  using Q = Grouped<MixedPolicy<Half, RowMajor, RowMajor, RowMajor, Upcast<Half, std::int8_t>,
                                 NoLoad, HalfTile<16, 4>>>;
   ExpectMixed<Q>({.m = 90, .n = 40, .k = 40, .batch = 3}, 11001, true, {20, 70, 90});
 }

@@ -5,25 +5,25 @@ namespace {
 
 // Every integer, exactly; a value outside of a type's range is none of its.
 template <class Element, class From, int kLow, int kHigh>
-void ExpectWidened() {
+void ExpectUpcast() {
   for (int x = kLow; x <= kHigh; ++x) {
-    using Load = Widen<Element, From>;
+    using Load = Upcast<Element, From>;
     const auto value = static_cast<typename Load::Value>(x);
     EXPECT_EQ(Load{}(value), Element::FromFloat(static_cast<float>(x))) << x;
   }
 }
-TEST(Widen, IsExact) {
-  ExpectWidened<Half, std::int8_t, -128, 127>();
-  ExpectWidened<Half, std::uint8_t, 0, 255>();
-  ExpectWidened<Half, Int4, -8, 7>();
-  ExpectWidened<Bfloat16, std::int8_t, -128, 127>();
-  ExpectWidened<Bfloat16, std::uint8_t, 0, 255>();
-  ExpectWidened<Bfloat16, Int4, -8, 7>();
+TEST(Upcast, IsExact) {
+  ExpectUpcast<Half, std::int8_t, -128, 127>();
+  ExpectUpcast<Half, std::uint8_t, 0, 255>();
+  ExpectUpcast<Half, Int4, -8, 7>();
+  ExpectUpcast<Bfloat16, std::int8_t, -128, 127>();
+  ExpectUpcast<Bfloat16, std::uint8_t, 0, 255>();
+  ExpectUpcast<Bfloat16, Int4, -8, 7>();
 }
 
 TEST(GemmMixedBadInput, Lines) {
   using P =
-      MixedPolicy<Half, RowMajor, RowMajor, RowMajor, NoLoad, Widen<Half, Int4>, HalfTile<16, 4>>;
+      MixedPolicy<Half, RowMajor, RowMajor, RowMajor, NoLoad, Upcast<Half, Int4>, HalfTile<16, 4>>;
   const auto message = [](const GemmProblem& p) {
     return std::string(Gemm<P>::Create(p).status().message());
   };

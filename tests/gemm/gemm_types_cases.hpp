@@ -25,7 +25,7 @@ TEST(GemmInt8, TensorCoresWithManyThreads) {
   ExpectSums<std::int8_t, std::int32_t, ColumnMajor, RowMajor, RowMajor, Tile>(3010, true, 8, 1500);
 }
 #endif
-TEST(GemmInt8, WarpsShareSlices) {
+TEST(GemmInt8, WarpsShareKTiles) {
   ExpectEachLayout<std::int8_t, std::int32_t, MmaSlicedTile<16, 4>>(3500);
 }
 TEST(GemmInt8, Dp4aInAllLayouts) {
@@ -75,7 +75,7 @@ TEST(GemmBfloat16, ExactIntegers) {
 TEST(GemmBfloat16, WithinTheRoundingBound) {
   ExpectEachLayout<Bfloat16, float, HalfTile<4, 4>>(9000, false);
 }
-TEST(GemmHalf, WarpsShareSlices) {
+TEST(GemmHalf, WarpsShareKTiles) {
   using Tile = MmaSlicedTile<4, 4>;
   ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, Tile>(9500, true, 8, 500);
   ExpectSums<Half, float, RowMajor, ColumnMajor, RowMajor, Tile>(9510, false, 8, 500);
@@ -111,7 +111,7 @@ TEST(GemmTf32, ExactIntegersInAllLayouts) {
   ExpectEachLayout<Tf32, float, Tf32WideTile<16, 4>>(26500);
 #endif
 }
-TEST(GemmTf32, NarrowLoadsAndSlicesShared) {
+TEST(GemmTf32, NarrowLoadsAndKTilesShared) {
 #if !WEFT_ONE_OF_EACH_KIND
   ExpectEachLayout<Tf32, float, Tf32NarrowTile<4, 4>>(26600);
 #endif
@@ -132,7 +132,7 @@ TEST(GemmTf32, Outputs) {
 TEST(GemmFloat, AllLayouts) {
   ExpectAllLayouts<float, float, FmaTile<4, 4>>(11000, false);
 }
-TEST(GemmFloat, WarpsShareSlices) {
+TEST(GemmFloat, WarpsShareKTiles) {
   ExpectSums<float, float, RowMajor, ColumnMajor, RowMajor, SlicedFmaTile<4, 4>>(11500, false);
 }
 #if !WEFT_ONE_OF_EACH_KIND
@@ -155,7 +155,7 @@ TEST(GemmFloat, AsyncWithNarrowLoads) {
   ExpectEachLayout<float, float, AsyncWideTile<4, 4>>(17000, false);
 }
 #endif
-TEST(GemmFloat, AsyncWarpsShareSlices) {
+TEST(GemmFloat, AsyncWarpsShareKTiles) {
   ExpectEachLayout<float, float, AsyncSlicedTile<16, 4>>(17500, false);
 }
 TEST(GemmFloat, AsyncScaledAndAddedInPlace) {
@@ -171,7 +171,7 @@ TEST(GemmFloat, AsyncScaledAndAddedInPlace) {
 #endif
 }
 #if !WEFT_ONE_OF_EACH_KIND
-TEST(GemmFloat, AsyncWithFewerSlicesThanStages) {
+TEST(GemmFloat, AsyncWithFewerKTilesThanStages) {
   using P =
       TypedGemm<float, RowMajor, RowMajor, RowMajor, Chain<ToSums<float>>, AsyncWideTile<16, 16>>;
   for (const int k : {1, 15, 16, 17, 32, 33, 48, 64}) {

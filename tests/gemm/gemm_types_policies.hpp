@@ -35,7 +35,7 @@ struct Tf32WideTile {
   static constexpr auto config = MmaSm80Config({32, 128, 64}, {16, 32, 64}, 4, {src, dst});
 };
 template <int src, int dst>
-struct MmaSlicedTile {  // 2 x 4 warps, of the latter with a quarter of each slice
+struct MmaSlicedTile {  // 2 x 4 warps, of the latter with a quarter of each k tile
   static constexpr auto config = MmaSm80Config({32, 32, 128}, {16, 32, 32}, 3, {src, dst});
 };
 template <int src, int dst>
@@ -62,7 +62,7 @@ struct FmaTile {
   static constexpr auto config = SimtConfig({64, 32, 8}, {32, 32, 8}, {8, 4, 1}, {src, dst});
 };
 template <int src, int dst>
-struct SlicedFmaTile {  // 2 x 2 warps, of the latter with a half of each slice
+struct SlicedFmaTile {  // 2 x 2 warps, of the latter with a half of each k tile
   static constexpr auto config = SimtConfig({64, 32, 16}, {32, 32, 8}, {8, 4, 1}, {src, dst});
 };
 // Through cp.async: 3 stages and 2 warps, and 4 with more columns than rows.
@@ -77,7 +77,7 @@ struct AsyncWideTile {
       SimtAsyncConfig({32, 128, 16}, {16, 64, 16}, {4, 8, 1}, 4, {src, dst});
 };
 template <int src, int dst>
-struct AsyncSlicedTile {  // eight warps, each with an eighth of each slice
+struct AsyncSlicedTile {  // eight warps, each with an eighth of each k tile
   static constexpr auto config =
       SimtAsyncConfig({32, 16, 32}, {32, 16, 4}, {4, 4, 1}, 4, {src, dst});
 };
@@ -92,13 +92,13 @@ struct LargeFmaTile {
 template <int block_m, int block_n, int block_k, int warp_m, int warp_n, int dst,
           int blocks_per_sm = 1, int split = 1>
 struct WgmmaTile {
-  static constexpr auto config = WithSplit(
+  static constexpr auto config = WithClusterSplitK(
       WgmmaSm90Config({block_m, block_n, block_k}, {warp_m, warp_n, block_k}, blocks_per_sm, dst),
       split);
 };
 template <class TileT>
-struct Turns {
-  static constexpr auto config = InTurns(TileT::config);
+struct PingPong {
+  static constexpr auto config = WithPingPong(TileT::config);
 };
 
 template <class ElementT, class A, class B, class C, class EpilogueT, class TileT>

@@ -31,12 +31,12 @@ using ListBfloat16 = TypedGemm<Bfloat16, ColumnMajor, ColumnMajor, ColumnMajor,
                                Chain<ToSums<float>>, HalfTile<8, 4>>;
 using ListWgmma = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ListToInt8,
                             WgmmaTile<64, 64, 128, 32, 64, 8>>;
-// Two copies of A and of B to a slice, of tiles that some products of the list do not fill.
+// Two copies of A and of B to a k tile, of tiles that some products of the list do not fill.
 using ListWgmmaDeep = TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor,
                                 Chain<ToSums<std::int32_t>>, WgmmaTile<64, 64, 256, 64, 64, 4>>;
 using ListWgmmaHalf = TypedGemm<Half, RowMajor, RowMajor, ColumnMajor, Chain<ToSums<float>>,
                                 WgmmaTile<64, 128, 64, 64, 64, 4>>;
-// Whose operands are turned.
+// Whose operands are transposed.
 using ListWgmmaTf32 = TypedGemm<Tf32, ColumnMajor, RowMajor, RowMajor, Chain<ToSums<float>>,
                                 WgmmaTile<64, 64, 32, 64, 64, 4>>;
 using ListWgmmaBytes = TypedGemm<std::int8_t, ColumnMajor, RowMajor, RowMajor, ListToInt8,
@@ -146,19 +146,19 @@ TEST(GemmList, Wgmma) {
 TEST(GemmList, CoordinatesOfExperts) {
   using Op = Gemm<Listed<ListPlaces>>;
   constexpr std::int64_t kN = 24, kK = 16, kM = 70;
-  const std::vector<std::int32_t> ends = {17, 17, 20, kM};
+  const std::vector<std::int32_t> group_offsets = {17, 17, 20, kM};
   const std::vector<std::int8_t> a(kM * kK), b(4 * kN * kK), before(kM * kN, 7);
   const OperatorMemory<std::int8_t> of_a(a), of_b(b), of_c(before);
   std::vector<GemmProblem> problems;
   std::vector<typename Op::Arguments> args;
   std::vector<std::int8_t> want = before;
   for (int e = 0; e < 4; ++e) {
-    const std::int32_t first = e == 0 ? 0 : ends[e - 1];
-    problems.push_back({.m = ends[e] - first, .n = kN, .k = kK});
+    const std::int32_t first = e == 0 ? 0 : group_offsets[e - 1];
+    problems.push_back({.m = group_offsets[e] - first, .n = kN, .k = kK});
     args.push_back({.a = of_a.get() + first * kK,
                     .b = of_b.get() + e * kN * kK,
                     .c = of_c.get() + first * kN});
-    for (std::int64_t i = first; i < ends[e]; ++i) {
+    for (std::int64_t i = first; i < group_offsets[e]; ++i) {
       for (std::int64_t j = 0; j < kN; ++j) {
         want[i * kN + j] = static_cast<std::int8_t>((e * 29 + (i - first) * 5 + j) % 128);
       }

@@ -93,7 +93,7 @@ struct MixedMatrix {
 
 template <class P>
 void ExpectMixed(const GemmProblem& problem, std::uint32_t seed, bool exact,
-                 const std::vector<std::int32_t>& ends = {}) {
+                 const std::vector<std::int32_t>& group_offsets = {}) {
   using Element = typename P::Element;
   using Output = typename P::Epilogue::Output;
   SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " batch ",
@@ -133,18 +133,18 @@ void ExpectMixed(const GemmProblem& problem, std::uint32_t seed, bool exact,
   const OperatorMemory<OperandElement<Element, LoadB>> b_memory(b.stored);
   const OperatorMemory<Output> c_memory(want);
   const OperatorMemory<float> alphas_memory(alphas);
-  const OperatorMemory<std::int32_t> ends_memory(ends);
+  const OperatorMemory<std::int32_t> group_offsets_memory(group_offsets);
   typename Gemm<P>::Arguments args;
   args.a = a_memory.get(), args.b = b_memory.get(), args.c = c_memory.get();
   args.load_a = WithZero<LoadA>(), args.load_b = WithZero<LoadB>();
   if constexpr (P::Epilogue::kHasScale) args.channel_alpha = alphas_memory.get();
-  if (!ends.empty()) args.ends = ends_memory.get();
+  if (!group_offsets.empty()) args.group_offsets = group_offsets_memory.get();
   Launch(*op, args, static_cast<int>(seed));
   if (testing::Test::HasFatalFailure()) return;
   const std::vector<Output> got = c_memory.Read();
   for (std::int64_t g = 0; g < p.batch; ++g) {
-    const std::int64_t begin = ends.empty() || g == 0 ? 0 : ends[g - 1];
-    const std::int64_t end = ends.empty() ? p.m : ends[g];
+    const std::int64_t begin = group_offsets.empty() || g == 0 ? 0 : group_offsets[g - 1];
+    const std::int64_t end = group_offsets.empty() ? p.m : group_offsets[g];
     for (std::int64_t i = begin; i < end; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
         double sum = 0.0, magnitude = 0.0;

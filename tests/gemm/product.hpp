@@ -1,9 +1,9 @@
 // Products of random matrices of every element type and layout, against plain loops.
 //
 // Bytes are compared exactly, float and double bit for bit with one fma for each k in ascending
-// order, of each part where warps share slices. The sums of other floats on tensor cores, and on a GPU's those of double, are not defined to the
-// bit: integers that every order sums exactly are compared exactly, other values within the bound that
-// follows from one truncation of each product and partial sum.
+// order, of each part where warps share k tiles. The sums of other floats on tensor cores, and on a GPU's those of
+// double, are not defined to the bit: integers that every order sums exactly are compared exactly, other values
+// within the bound that follows from one truncation of each product and partial sum.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -132,10 +132,10 @@ void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
 // The layouts of a product as values: what does not depend on a policy is compiled once for many.
 struct Orders {
   bool lines_of_a, lines_of_b, row_major_c;
-  int slice = 1, part = 1;  // of k, each part of which is added up by itself
+  int k_tile = 1, part = 1;  // of k, each part of which is added up by itself
 };
 template <class P>
-constexpr Orders kOrdersOf = {kLinesOfA<P>, kLinesOfB<P>,
+constexpr Orders kOrdersOf = {kKMajorA<P>, kKMajorB<P>,
                               std::is_same_v<typename P::LayoutC, RowMajor>,
                               P::config.threadblock.k, P::config.warp.k};
 
@@ -163,12 +163,12 @@ class Product {
 
   // ends: of the groups, with Grouped. ordered: sums of doubles are one fma for each k in ascending order.
   Product(const GemmProblem& problem, Orders orders, std::uint32_t seed, bool exact, bool in_place,
-          const std::vector<std::int32_t>& ends = {}, bool ordered = true)
+          const std::vector<std::int32_t>& group_offsets = {}, bool ordered = true)
       : p_(problem),
         orders_(orders),
         exact_(exact),
         in_place_(in_place && kSameElement),
-        ends_(ends),
+        group_offsets_(group_offsets),
         ordered_(ordered) {
     std::mt19937 engine(seed);
     const auto matrix = [&]<class T>(std::type_identity<T>, bool lines, std::int64_t extent,
@@ -193,14 +193,14 @@ class Product {
     }
     a_memory_.emplace(a_), b_memory_.emplace(b_), bias_memory_.emplace(bias_);
     residual_memory_.emplace(residual_), c_memory_.emplace(before_);
-    alphas_memory_.emplace(alphas_), ends_memory_.emplace(ends_);
+    alphas_memory_.emplace(alphas_), group_offsets_memory_.emplace(group_offsets_);
   }
 
   template <class Arguments>
   Arguments Args() const {
     Arguments args;
     args.a = a_memory_->get(), args.b = b_memory_->get(), args.c = c_memory_->get();
-    if (!ends_.empty()) args.ends = ends_memory_->get();
+    if (!group_offsets_.empty()) args.group_offsets = group_offsets_memory_->get();
     if constexpr (Epilogue::kHasScale) {
       if (p_.own_bias) {
         args.channel_alpha = alphas_memory_->get();
@@ -225,8 +225,8 @@ class Product {
     std::vector<Output> want = before_;  // the gaps of C stay as they were
     const std::vector<Output> got = c_memory_->Read();
     for (std::int64_t b = 0; b < p_.batch; ++b) {
-      const std::int64_t begin = ends_.empty() || b == 0 ? 0 : ends_[b - 1];
-      const std::int64_t end = ends_.empty() ? p_.m : ends_[b];
+      const std::int64_t begin = group_offsets_.empty() || b == 0 ? 0 : group_offsets_[b - 1];
+      const std::int64_t end = group_offsets_.empty() ? p_.m : group_offsets_[b];
       for (std::int64_t i = begin; i < end; ++i) {
         for (std::int64_t j = 0; j < p_.n; ++j) ExpectOutput(b, i, j, got, want);
         if (testing::Test::HasFatalFailure()) return;
@@ -280,9 +280,9 @@ class Product {
   WEFT_REFERENCE_LOOPS Sums Accumulate(const Stored* a, const StoredB* b, std::int64_t i,
                                        std::int64_t j) const {
     Sums s = {};
-    for (std::int64_t first = 0; first < orders_.slice; first += orders_.part) {
+    for (std::int64_t first = 0; first < orders_.k_tile; first += orders_.part) {
       Sum sum = {};
-      for (std::int64_t begin = first; begin < p_.k; begin += orders_.slice) {
+      for (std::int64_t begin = first; begin < p_.k; begin += orders_.k_tile) {
         for (std::int64_t k = begin; k < std::min(p_.k, begin + orders_.part); ++k) {
           const Stored x = a[orders_.lines_of_a ? i * p_.lda + k : k * p_.lda + i];
           const StoredB y = b[orders_.lines_of_b ? j * p_.ldb + k : k * p_.ldb + j];
@@ -312,7 +312,7 @@ class Product {
   std::vector<StoredB> b_;
   std::vector<float> bias_;
   std::vector<Value> alphas_;
-  std::vector<std::int32_t> ends_;
+  std::vector<std::int32_t> group_offsets_;
   bool ordered_;
   std::vector<ResidualElement> residual_;
   std::vector<Output> before_;
@@ -320,7 +320,7 @@ class Product {
   std::optional<OperatorMemory<StoredB>> b_memory_;
   std::optional<OperatorMemory<float>> bias_memory_;
   std::optional<OperatorMemory<Value>> alphas_memory_;
-  std::optional<OperatorMemory<std::int32_t>> ends_memory_;
+  std::optional<OperatorMemory<std::int32_t>> group_offsets_memory_;
   std::optional<OperatorMemory<ResidualElement>> residual_memory_;
   std::optional<OperatorMemory<Output>> c_memory_;
 };
@@ -336,13 +336,13 @@ inline constexpr bool kOrdered = true;
 
 template <class P>
 void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
-                   bool in_place = false, const std::vector<std::int32_t>& ends = {}) {
+                   bool in_place = false, const std::vector<std::int32_t>& group_offsets = {}) {
   SCOPED_TRACE(absl::StrCat("m", problem.m, " n", problem.n, " k", problem.k, " batch ",
                             problem.batch, " seed ", seed));
   const auto op = Gemm<P>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
   const Product<typename P::Element, typename P::Epilogue> product(
-      op->problem(), kOrdersOf<P>, seed, exact, in_place, ends, kOrdered<P>);
+      op->problem(), kOrdersOf<P>, seed, exact, in_place, group_offsets, kOrdered<P>);
   Launch(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }

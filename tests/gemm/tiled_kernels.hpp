@@ -35,7 +35,7 @@ inline namespace WEFT_BACKEND {
 
 // Case: Mma, Order of A and B in memory, Access of copies into shared memory, kDepth, SharedA and
 // SharedB (row, k) -> element, kBytesC of an access to c, kHold: A goes to registers first, kStages:
-// slices take turns in two stages.
+// k tiles take turns in two stages.
 template <class Case>
 struct TiledKernel {
   using Mma = typename Case::Mma;
@@ -46,9 +46,9 @@ struct TiledKernel {
   static constexpr int kThreads = Mma::kThreads;
   static constexpr arch::Requires kRequires = {
       .min = Case::Access::kAsync ? 80 : Mma::Atom::kRequires.min};
-  using BringA =
+  using CopyA =
       TileCopy<typename Case::Access, T, Ints<kM, kDepth>, typename Case::Order, kThreads>;
-  using BringB =
+  using CopyB =
       TileCopy<typename Case::Access, B, Ints<kN, kDepth>, typename Case::Order, kThreads>;
   using LoadC = TiledCopy<GlobalToRegisters<Case::kBytesC>, typename Mma::LayoutC>;
   using StoreC = TiledCopy<RegistersToShared<sizeof(Sum)>, typename Mma::LayoutC>;
@@ -104,11 +104,11 @@ struct TiledKernel {
 
     auto sums = Mma::MakeFragmentC();
     Copy(t, LoadC(), compact(p.start), sums, where_c);
-    for (int slice = 0; slice * kDepth < p.k; ++slice) {
+    for (int k_tile = 0; k_tile * kDepth < p.k; ++k_tile) {
       const layouts::Underscore all;
       const auto run = [&](const auto& shared_a, const auto& shared_b) {
-        Copy(t, BringA(), a(all, all, slice), shared_a, where_a(all, all, slice));
-        Copy(t, BringB(), b(all, all, slice), shared_b, where_b(all, all, slice));
+        Copy(t, CopyA(), a(all, all, k_tile), shared_a, where_a(all, all, k_tile));
+        Copy(t, CopyB(), b(all, all, k_tile), shared_b, where_b(all, all, k_tile));
         if constexpr (Case::Access::kAsync) {
           t.CpAsyncCommit();
           t.template CpAsyncWait<0>();
@@ -121,7 +121,7 @@ struct TiledKernel {
         }
       };
       if constexpr (kStages == 2) {
-        run(stages_a(all, all, slice % 2), stages_b(all, all, slice % 2));
+        run(stages_a(all, all, k_tile % 2), stages_b(all, all, k_tile % 2));
       } else {
         run(stages_a(all, all, Int<0>()), stages_b(all, all, Int<0>()));
         t.SyncThreads();

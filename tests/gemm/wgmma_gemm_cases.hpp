@@ -83,19 +83,19 @@ TEST(GemmWgmma, HalfOfRaggedTiles) {
                                                                                              true);
 }
 #endif
-// Sets of warpgroups that take tiles in turn, of one and of two.
-TEST(GemmWgmma, Turns) {
+// Sets of ping-pong warpgroups, of one and of two.
+TEST(GemmWgmma, PingPong) {
   using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
   using Sums = Chain<ToSums<std::int32_t>>;
-  ExpectRandom<S8<Sums, Turns<WgmmaTile<64, 64, 128, 64, 64, 4>>>>(630);
-  ExpectRandom<S8<ToInt8, Turns<WgmmaTile<32, 64, 64, 32, 64, 8, 2>>>>(635);
+  ExpectRandom<S8<Sums, PingPong<WgmmaTile<64, 64, 128, 64, 64, 4>>>>(630);
+  ExpectRandom<S8<ToInt8, PingPong<WgmmaTile<32, 64, 64, 32, 64, 8, 2>>>>(635);
 #if !WEFT_ONE_OF_EACH_KIND
   ExpectSums<Half, float, ColumnMajor, RowMajor, RowMajor,
-             Turns<WgmmaTile<64, 128, 32, 64, 64, 4>>>(640, true);
+             PingPong<WgmmaTile<64, 128, 32, 64, 64, 4>>>(640, true);
 #endif
 }
 
-// A tile's slices divided among the blocks of a cluster, which then need not be as many.
+// A tile's k tiles divided among the blocks of a cluster, which then need not be as many.
 TEST(GemmWgmma, Split) {
   using ToInt8 = Chain<Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
   ExpectRandom<S8<Chain<ToSums<std::int32_t>>, WgmmaTile<64, 64, 32, 64, 64, 4, 1, 8>>>(650);
@@ -123,7 +123,7 @@ TEST(GemmWgmma, SixteenBitOutputsOfEveryTile) {
   ExpectRandom<TypedGemm<Bfloat16, ColumnMajor, RowMajor, RowMajor, ToBfloat16,
                          WgmmaTile<80, 128, 64, 80, 64, 4, 1>>>(720);
   ExpectRandom<TypedGemm<Half, RowMajor, RowMajor, RowMajor, ToHalf,
-                         Turns<WgmmaTile<64, 128, 32, 64, 64, 8>>>>(730);
+                         PingPong<WgmmaTile<64, 128, 32, 64, 64, 8>>>>(730);
   ExpectRandom<TypedGemm<Half, RowMajor, ColumnMajor, RowMajor, ToHalf,
                          WgmmaTile<64, 64, 32, 64, 64, 16, 1, 4>>>(740);
   ExpectRandom<TypedGemm<std::int8_t, RowMajor, ColumnMajor, RowMajor, ToHalf,

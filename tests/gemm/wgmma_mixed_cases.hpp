@@ -10,65 +10,65 @@ namespace {
 
 template <class Element, class From, class A, class Tile, class Epilogue = Chain<ToSums<float>>,
           class C = RowMajor, class B = ColumnMajor>
-using Widened = MixedPolicy<Element, A, B, C, NoLoad, Widen<Element, From>, Tile, Epilogue>;
+using UpcastB = MixedPolicy<Element, A, B, C, NoLoad, Upcast<Element, From>, Tile, Epilogue>;
 template <class Element, class From, class Tile, class B = ColumnMajor>
-void ExpectWidenedProducts(std::uint32_t seed, bool exact = true) {
+void ExpectUpcastProducts(std::uint32_t seed, bool exact = true) {
   using Epilogue = Chain<ToSums<float>>;
-  ExpectRandomMixed<Widened<Element, From, RowMajor, Tile, Epilogue, RowMajor, B>>(seed, exact);
-#if !WEFT_ONE_OF_EACH_KIND  // the layout of A is that of products that widen nothing
-  ExpectRandomMixed<Widened<Element, From, ColumnMajor, Tile, Epilogue, RowMajor, B>>(seed + 10,
+  ExpectRandomMixed<UpcastB<Element, From, RowMajor, Tile, Epilogue, RowMajor, B>>(seed, exact);
+#if !WEFT_ONE_OF_EACH_KIND  // the layout of A is that of products that upcast nothing
+  ExpectRandomMixed<UpcastB<Element, From, ColumnMajor, Tile, Epilogue, RowMajor, B>>(seed + 10,
                                                                                       exact);
 #endif
 }
 
 // Lines of 64, 128 and 32 bytes of B; one block of 64 columns to a warpgroup, and two.
 TEST(GemmWgmmaMixed, HalfByInt8) {
-  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(100);
+  ExpectUpcastProducts<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(100);
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 128, 128, 64, 128, 4>>(200);
-  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 128, 32, 64, 64, 4>>(300);
+  ExpectUpcastProducts<Half, std::int8_t, WgmmaTile<64, 128, 128, 64, 128, 4>>(200);
+  ExpectUpcastProducts<Half, std::int8_t, WgmmaTile<64, 128, 32, 64, 64, 4>>(300);
 #endif
 }
 TEST(GemmWgmmaMixed, HalfByInt4) {
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(400);
-  ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 64, 128, 64, 64, 4>>(500);
+  ExpectUpcastProducts<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(400);
+  ExpectUpcastProducts<Half, Int4, WgmmaTile<64, 64, 128, 64, 64, 4>>(500);
 #endif
-  ExpectWidenedProducts<Half, Int4, WgmmaTile<128, 128, 256, 64, 128, 4>>(600);
+  ExpectUpcastProducts<Half, Int4, WgmmaTile<128, 128, 256, 64, 128, 4>>(600);
 }
 // A row-major B: lines of 64 columns, in copies of which a warpgroup has one or two.
 template <class Element, class From, class A, class Tile, class Epilogue = Chain<ToSums<float>>,
           class C = RowMajor>
-using Across = Widened<Element, From, A, Tile, Epilogue, C, RowMajor>;
+using MnMajor = UpcastB<Element, From, A, Tile, Epilogue, C, RowMajor>;
 template <class Element, class From, class Tile>
-void ExpectAcross(std::uint32_t seed, bool exact = true) {
-  ExpectWidenedProducts<Element, From, Tile, RowMajor>(seed, exact);
+void ExpectMnMajor(std::uint32_t seed, bool exact = true) {
+  ExpectUpcastProducts<Element, From, Tile, RowMajor>(seed, exact);
 }
 TEST(GemmWgmmaMixed, RowMajorB) {
-  ExpectAcross<Half, std::int8_t, WgmmaTile<64, 256, 32, 64, 128, 4>>(2100);
+  ExpectMnMajor<Half, std::int8_t, WgmmaTile<64, 256, 32, 64, 128, 4>>(2100);
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectAcross<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2000);
-  ExpectAcross<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(2200);
-  ExpectAcross<Half, Int4, WgmmaTile<64, 128, 48, 64, 128, 4>>(2300);
-  ExpectAcross<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2400, false);
-  ExpectAcross<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(2500);
+  ExpectMnMajor<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2000);
+  ExpectMnMajor<Half, Int4, WgmmaTile<64, 128, 64, 64, 64, 4>>(2200);
+  ExpectMnMajor<Half, Int4, WgmmaTile<64, 128, 48, 64, 128, 4>>(2300);
+  ExpectMnMajor<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(2400, false);
+  ExpectMnMajor<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(2500);
 #endif
-  ExpectAcross<Half, Int4, Turns<WgmmaTile<64, 64, 64, 64, 64, 4>>>(2600);
+  ExpectMnMajor<Half, Int4, PingPong<WgmmaTile<64, 64, 64, 64, 64, 4>>>(2600);
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectAcross<Half, std::int8_t, WgmmaTile<32, 64, 128, 32, 64, 4, 2, 4>>(2700);
+  ExpectMnMajor<Half, std::int8_t, WgmmaTile<32, 64, 128, 32, 64, 4, 2, 4>>(2700);
   using ToHalf = Chain<Scale, RoundTo<Half>>;
   using Tile = WgmmaTile<64, 128, 64, 64, 64, 2>;
-  ExpectRandomMixed<Across<Half, Int4, RowMajor, Tile, ToHalf>>(2800);
-  ExpectRandomMixed<Across<Half, std::int8_t, RowMajor, Tile, ToHalf, ColumnMajor>>(2810);
-  using P = Across<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  ExpectRandomMixed<MnMajor<Half, Int4, RowMajor, Tile, ToHalf>>(2800);
+  ExpectRandomMixed<MnMajor<Half, std::int8_t, RowMajor, Tile, ToHalf, ColumnMajor>>(2810);
+  using P = MnMajor<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
   ExpectMixed<P>({.m = 33, .n = 45, .k = 40, .lda = 48, .ldb = 64, .batch = 3}, 2900, true);
   ExpectMixed<Grouped<P>>({.m = 90, .n = 64, .k = 40, .batch = 3}, 2901, true, {20, 20, 81});
 #endif
 }
-// A narrow A, widened in shared memory: rows or k along memory.
+// A narrow A, upcast in shared memory: rows or k along memory.
 template <class Element, class From, class A, class B, class Tile,
           class Epilogue = Chain<ToSums<float>>, class C = RowMajor>
-using NarrowA = MixedPolicy<Element, A, B, C, Widen<Element, From>, NoLoad, Tile, Epilogue>;
+using NarrowA = MixedPolicy<Element, A, B, C, Upcast<Element, From>, NoLoad, Tile, Epilogue>;
 template <class Element, class From, class Tile>
 void ExpectNarrowA(std::uint32_t seed, bool exact = true) {
   ExpectRandomMixed<NarrowA<Element, From, RowMajor, ColumnMajor, Tile>>(seed, exact);
@@ -82,7 +82,7 @@ TEST(GemmWgmmaMixed, NarrowA) {
   ExpectNarrowA<Half, Int4, WgmmaTile<128, 128, 64, 128, 64, 4>>(3200);
   ExpectNarrowA<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(3400, false);
 #endif
-  ExpectNarrowA<Bfloat16, Int4, Turns<WgmmaTile<64, 64, 64, 64, 64, 4>>>(3500);
+  ExpectNarrowA<Bfloat16, Int4, PingPong<WgmmaTile<64, 64, 64, 64, 64, 4>>>(3500);
 #if !WEFT_ONE_OF_EACH_KIND
   using ToHalf = Chain<Scale, RoundTo<Half>>;
   using Tile = WgmmaTile<64, 128, 64, 64, 64, 2>;
@@ -98,29 +98,29 @@ TEST(GemmWgmmaMixed, NarrowA) {
 }
 #if !WEFT_ONE_OF_EACH_KIND
 TEST(GemmWgmmaMixed, Bfloat16) {
-  ExpectWidenedProducts<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(700);
-  ExpectWidenedProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(800);
+  ExpectUpcastProducts<Bfloat16, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(700);
+  ExpectUpcastProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(800);
 }
 TEST(GemmWgmmaMixed, WithinTheRoundingBound) {
-  ExpectWidenedProducts<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(900, false);
-  ExpectWidenedProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(950, false);
+  ExpectUpcastProducts<Half, std::int8_t, WgmmaTile<64, 64, 64, 64, 64, 4>>(900, false);
+  ExpectUpcastProducts<Bfloat16, Int4, WgmmaTile<64, 64, 64, 64, 64, 4>>(950, false);
 }
 #endif
-TEST(GemmWgmmaMixed, TurnsAndSplit) {
-  ExpectWidenedProducts<Half, std::int8_t, Turns<WgmmaTile<64, 128, 64, 64, 128, 4>>>(1000);
+TEST(GemmWgmmaMixed, PingPongAndSplit) {
+  ExpectUpcastProducts<Half, std::int8_t, PingPong<WgmmaTile<64, 128, 64, 64, 128, 4>>>(1000);
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectWidenedProducts<Half, Int4, Turns<WgmmaTile<64, 64, 64, 64, 64, 4>>>(1100);
+  ExpectUpcastProducts<Half, Int4, PingPong<WgmmaTile<64, 64, 64, 64, 64, 4>>>(1100);
 #endif
-  ExpectWidenedProducts<Half, Int4, WgmmaTile<64, 64, 64, 64, 64, 4, 1, 2>>(1200);
+  ExpectUpcastProducts<Half, Int4, WgmmaTile<64, 64, 64, 64, 64, 4, 1, 2>>(1200);
 }
 TEST(GemmWgmmaMixed, Outputs) {
   using ToHalf = Chain<Scale, RoundTo<Half>>;
   using Tile = WgmmaTile<64, 128, 64, 64, 64, 2>;
-  ExpectRandomMixed<Widened<Half, Int4, RowMajor, Tile, ToHalf>>(1300);
-  ExpectRandomMixed<Widened<Half, std::int8_t, RowMajor, Tile, ToHalf, ColumnMajor>>(1310);
+  ExpectRandomMixed<UpcastB<Half, Int4, RowMajor, Tile, ToHalf>>(1300);
+  ExpectRandomMixed<UpcastB<Half, std::int8_t, RowMajor, Tile, ToHalf, ColumnMajor>>(1310);
 }
 TEST(GemmWgmmaMixed, BatchAndGroups) {
-  using P = Widened<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  using P = UpcastB<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
   ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 48, .ldb = 64, .batch = 3}, 1400, true);
   ExpectMixed<P>({.m = 33, .n = 40, .k = 45, .lda = 48, .ldb = 64, .batch = 3, .stride_b = 0}, 1401,
                  true);
@@ -128,7 +128,7 @@ TEST(GemmWgmmaMixed, BatchAndGroups) {
 }
 
 TEST(GemmWgmmaMixed, BadInput) {
-  using P = Widened<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
+  using P = UpcastB<Half, Int4, RowMajor, WgmmaTile<64, 64, 64, 64, 64, 4>>;
   EXPECT_THAT(std::string(Gemm<P>::Create({.m = 8, .n = 8, .k = 48}).status().message()),
               testing::HasSubstr("k=48 is not a multiple of 32"));
   const auto op = Gemm<P>::Create({.m = 8, .n = 8, .k = 32});

@@ -41,58 +41,58 @@ TEST(GemmWgmmaNarrow, Tf32) {
   ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<80, 128, 64, 80, 64, 4>, ColumnMajor>>(330, true, 6);
   ExpectRandom<Narrow<Tf32, Sums, WgmmaTile<64, 64, 16, 32, 64, 4, 2, 2>>>(350, true, 6);
 }
-// Operands along which k does not run, which a warp turns once they have come: one, or both.
+// Operands that are MN-major, which a warp transposes once they have come: one, or both.
 template <class Element, class A, class B, class Tile, class Out, class C = RowMajor>
-using TurnedOf = TypedGemm<Element, A, B, C, Out, Tile>;
+using TransposedOf = TypedGemm<Element, A, B, C, Out, Tile>;
 template <class A, class B, class Tile, class C = RowMajor, class Out = Sums>
-using Turned = TurnedOf<Tf32, A, B, Tile, Out, C>;
+using Transposed = TransposedOf<Tf32, A, B, Tile, Out, C>;
 TEST(GemmWgmmaNarrow, Tf32InAllLayouts) {
   using Tile = WgmmaTile<64, 64, 32, 64, 64, 4>;
-  ExpectRandom<Turned<RowMajor, RowMajor, Tile>>(400);
-  ExpectRandom<Turned<ColumnMajor, ColumnMajor, Tile>>(420);
-  ExpectRandom<Turned<ColumnMajor, RowMajor, Tile>>(440);
-  ExpectRandom<Turned<ColumnMajor, RowMajor, Tile, ColumnMajor>>(460, false, 6);
+  ExpectRandom<Transposed<RowMajor, RowMajor, Tile>>(400);
+  ExpectRandom<Transposed<ColumnMajor, ColumnMajor, Tile>>(420);
+  ExpectRandom<Transposed<ColumnMajor, RowMajor, Tile>>(440);
+  ExpectRandom<Transposed<ColumnMajor, RowMajor, Tile, ColumnMajor>>(460, false, 6);
 }
-TEST(GemmWgmmaNarrow, Tf32TurnedInOtherTiles) {
-  ExpectRandom<Turned<ColumnMajor, RowMajor, WgmmaTile<96, 64, 32, 48, 64, 4, 2>>>(480, true, 6,
-                                                                                   600);
-  ExpectRandom<Turned<RowMajor, RowMajor, WgmmaTile<176, 128, 32, 176, 64, 4>>>(500, true, 6);
-  ExpectRandom<Turned<ColumnMajor, ColumnMajor, WgmmaTile<64, 64, 32, 64, 64, 4, 1, 4>>>(520, true,
-                                                                                         6, 1500);
-  ExpectRandom<Turned<ColumnMajor, RowMajor, Turns<WgmmaTile<64, 64, 32, 64, 64, 4>>>>(540, true,
-                                                                                       6);
+TEST(GemmWgmmaNarrow, Tf32TransposedInOtherTiles) {
+  ExpectRandom<Transposed<ColumnMajor, RowMajor, WgmmaTile<96, 64, 32, 48, 64, 4, 2>>>(480, true, 6,
+                                                                                       600);
+  ExpectRandom<Transposed<RowMajor, RowMajor, WgmmaTile<176, 128, 32, 176, 64, 4>>>(500, true, 6);
+  ExpectRandom<Transposed<ColumnMajor, ColumnMajor, WgmmaTile<64, 64, 32, 64, 64, 4, 1, 4>>>(
+      520, true, 6, 1500);
+  ExpectRandom<Transposed<ColumnMajor, RowMajor, PingPong<WgmmaTile<64, 64, 32, 64, 64, 4>>>>(
+      540, true, 6);
 }
-TEST(GemmWgmmaNarrow, Tf32TurnedOutputs) {
+TEST(GemmWgmmaNarrow, Tf32TransposedOutputs) {
   using ToHalf = Chain<Scale, Bias<>, Relu, RoundTo<Half>>;
-  ExpectRandom<Turned<ColumnMajor, RowMajor, WgmmaTile<64, 64, 32, 64, 64, 2>, RowMajor, ToHalf>>(
+  ExpectRandom<
+      Transposed<ColumnMajor, RowMajor, WgmmaTile<64, 64, 32, 64, 64, 2>, RowMajor, ToHalf>>(
       560, true, 8);
 }
-// Likewise of bytes, whose boxes have 128 rows, turned as far as a tile has them.
+// Likewise of bytes, whose boxes have 128 rows, transposed as far as a tile has them.
 TEST(GemmWgmmaNarrow, BytesInAllLayouts) {
   using Tile = WgmmaTile<64, 128, 128, 64, 64, 4>;
   using Int32 = Chain<ToSums<std::int32_t>>;
-  ExpectRandom<TurnedOf<std::int8_t, RowMajor, RowMajor, Tile, Int32>>(600, true, 8);
-  ExpectRandom<TurnedOf<std::int8_t, ColumnMajor, ColumnMajor, Tile, Int32>>(620, true, 8);
-  ExpectRandom<TurnedOf<std::uint8_t, ColumnMajor, RowMajor, Tile, Int32>>(640, true, 8);
+  ExpectRandom<TransposedOf<std::int8_t, RowMajor, RowMajor, Tile, Int32>>(600, true, 8);
+  ExpectRandom<TransposedOf<std::int8_t, ColumnMajor, ColumnMajor, Tile, Int32>>(620, true, 8);
+  ExpectRandom<TransposedOf<std::uint8_t, ColumnMajor, RowMajor, Tile, Int32>>(640, true, 8);
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectRandom<TurnedOf<Float8E4m3, RowMajor, RowMajor, Tile, Sums, ColumnMajor>>(660, true, 8);
-  ExpectRandom<TurnedOf<Float8E5m2, ColumnMajor, ColumnMajor, Tile, Sums>>(680, false, 8);
+  ExpectRandom<TransposedOf<Float8E4m3, RowMajor, RowMajor, Tile, Sums, ColumnMajor>>(660, true, 8);
+  ExpectRandom<TransposedOf<Float8E5m2, ColumnMajor, ColumnMajor, Tile, Sums>>(680, false, 8);
 #endif
 }
-TEST(GemmWgmmaNarrow, BytesTurnedInOtherTiles) {
+TEST(GemmWgmmaNarrow, BytesTransposedInOtherTiles) {
   using Int8 = epilogues::BiasRelu<>;
   using Int32 = Chain<ToSums<std::int32_t>>;
   ExpectRandom<
-      TurnedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<96, 64, 128, 48, 64, 1, 2>, Int8>>(
+      TransposedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<96, 64, 128, 48, 64, 1, 2>, Int8>>(
       700, true, 6, 600);
   ExpectRandom<
-      TurnedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<144, 64, 128, 144, 64, 4>, Int32>>(
+      TransposedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<144, 64, 128, 144, 64, 4>, Int32>>(
       720, true, 6, 600);
-  ExpectRandom<
-      TurnedOf<std::int8_t, ColumnMajor, RowMajor, WgmmaTile<32, 128, 128, 32, 64, 1, 1, 4>, Int8>>(
-      740, true, 6, 1500);
-  ExpectRandom<TurnedOf<std::uint8_t, ColumnMajor, RowMajor,
-                        Turns<WgmmaTile<64, 64, 128, 64, 64, 4>>, Int32>>(760, true, 6, 600);
+  ExpectRandom<TransposedOf<std::int8_t, ColumnMajor, RowMajor,
+                            WgmmaTile<32, 128, 128, 32, 64, 1, 1, 4>, Int8>>(740, true, 6, 1500);
+  ExpectRandom<TransposedOf<std::uint8_t, ColumnMajor, RowMajor,
+                            PingPong<WgmmaTile<64, 64, 128, 64, 64, 4>>, Int32>>(760, true, 6, 600);
 }
 // What the lower 13 bits hold, in either operand, is lost.
 TEST(GemmWgmmaNarrow, Tf32Truncates) {

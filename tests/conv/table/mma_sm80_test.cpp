@@ -14,7 +14,7 @@ TEST(Schedules, MmaSm80) {
 #endif
 }
 
-TEST(Schedules, WarpsShareSlices) {
+TEST(Schedules, WarpsShareKTiles) {
   ExpectExactOnEverySchedule<Nc32Sliced>();
 #if !WEFT_ONE_OF_EACH_KIND
   ExpectExactOnEverySchedule<Nc32FilterS4Sliced>();

@@ -49,7 +49,7 @@ std::vector<Problem> Corners(const ConvFacts& facts) {
   return all;
 }
 
-bool Strips(const ConvFacts& facts) {
+bool SlidingWindow(const ConvFacts& facts) {
   return facts.config.mainloop == gemm::Mainloop::kWgmmaSm90 && facts.source.interleave == 4;
 }
 
@@ -82,14 +82,14 @@ Problem Fitted(const ConvFacts& facts, Problem p) {
   p.k = RoundUp(p.k, DestinationMultiple(facts));
   if (facts.prologue.depends.group) p.groups = 2, p.c *= 2, p.k *= 2;
   const gemm::TileDescription& config = facts.config;
-  if (config.stack > 1) {  // of at most 32 channels, and rows that share taps
+  if (config.packed_rows > 1) {  // of at most 32 channels, and rows that share taps
     p.k = std::min(p.k, p.groups * 32);
     p.dilation_h = 1;
     p.stride_h = std::min<std::int64_t>(p.stride_h, 3);
     p.r = std::clamp<std::int64_t>(p.r, p.stride_h + 1, 5);
     p.s = std::min<std::int64_t>(p.s, 3);  // a patch of more does not fit twice
   }
-  if (Strips(facts)) {
+  if (SlidingWindow(facts)) {
     p.c = std::min<std::int64_t>(p.c, p.groups * 9);
     p.r = std::min<std::int64_t>(p.r, 7), p.s = std::min(p.s, 49 / p.r);
     if (p.r * p.s > 32) p.stride_h = std::min<std::int64_t>(p.stride_h, 2);
@@ -122,7 +122,7 @@ std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks
 }
 
 std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts) {
-  if (Strips(facts)) return {4, 8};
+  if (SlidingWindow(facts)) return {4, 8};
   std::vector<std::int64_t> blocks = {facts.source.unit_channels};
   if (facts.source.interleave > facts.source.unit_channels)
     blocks.push_back(facts.source.interleave);
@@ -135,7 +135,7 @@ std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts) {
 
 std::vector<std::int64_t> DestinationBlocks(const ConvFacts& facts) {
   const gemm::TileDescription& config = facts.config;
-  if (config.stack > 1) return {8, 32};
+  if (config.packed_rows > 1) return {8, 32};
   return {std::max<std::int64_t>(facts.output.interleave, DestinationMultiple(facts)),
           std::min(config.threadblock.n, 64)};
 }

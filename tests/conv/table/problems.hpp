@@ -22,7 +22,7 @@ struct Padding {
 };
 
 // 1x1 is a matrix product where it is not strided or padded; 4x5 and 6x6 have more taps than the tables of
-// source_walks.hpp have for two half blocks (16) and for one (32).
+// source_iterators.hpp have for two half blocks (16) and for one (32).
 inline constexpr Extents kFilters[] = {{1, 1}, {3, 3}, {1, 7}, {2, 2}, {4, 5}, {6, 6}};
 inline constexpr Extents kStrides[] = {{1, 1}, {2, 2}, {3, 1}};
 inline constexpr Extents kDilations[] = {{1, 1}, {2, 1}, {1, 3}};

@@ -5,7 +5,7 @@
 namespace weft::conv::table {
 namespace {
 
-// Copies of the engine arrive when they like, warps run in any order, blocks take several tiles.
+// Copies of TMA arrive when they like, warps run in any order, blocks take several tiles.
 TEST(Schedules, WgmmaSm90) {
   ExpectExactOnEverySchedule<Nc32ToNc32>();
 #if !WEFT_ONE_OF_EACH_KIND
@@ -14,11 +14,11 @@ TEST(Schedules, WgmmaSm90) {
 #endif
 }
 
-// With a filter that stays in shared memory, and one that comes with each slice.
+// With a filter that stays in shared memory, and one that comes with each k tile.
 TEST(Schedules, WgmmaSm90FiltersOfInt4) {
   ExpectExactOnEverySchedule<Nc32FilterS4>();
 #if !WEFT_ONE_OF_EACH_KIND
-  ExpectExactOnEverySchedule<Nc32FilterS4Split>();
+  ExpectExactOnEverySchedule<Nc32FilterS4SplitK>();
 #endif
 }
 
@@ -31,7 +31,7 @@ TEST(BankConflicts, NoneInWgmmaSm90) {
     EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases);
   };
   none(StatsOf<Nc32FourWarpgroups>());
-  none(StatsOf<Nc32SplitByEight>());
+  none(StatsOf<Nc32SplitKByEight>());
   none(StatsOf<Nc32ToNhwc>());
   none(StatsOf<Nc32SharedColumns>());  // to NCxHWx<4>
 }

@@ -1,4 +1,4 @@
-// The copies of the copy engine that are tested: every kind of map, each swizzle, borders, steps,
+// The copies of TMA that are tested: every kind of map, each swizzle, borders, steps,
 // targets off the swizzle's period. Plain data, for tests and golden vectors alike.
 #pragma once
 

@@ -82,7 +82,7 @@ void CompareOrWrite(const std::string& name, const Recorded& recorded) {
   EXPECT_EQ(golden.out, recorded.out);
 }
 
-// --- Copy engine
+// --- TMA
 // -------------------------------------------------------------------------------------
 
 void TestCopies(const std::string& name, bool (*belongs)(const CopyCase&)) {
@@ -159,11 +159,11 @@ void TestEachN(const std::string& name, std::integer_sequence<int, N...>) {
 }
 // The same products with operand A in registers: their outputs are the same.
 template <WgmmaType kType, int... N>
-void TestHeldOfEachN(const std::string& name, std::integer_sequence<int, N...>) {
+void TestRsOfEachN(const std::string& name, std::integer_sequence<int, N...>) {
   if (const char* why = CannotRun({.min = 90, .exact = true})) GTEST_SKIP() << why;
   Recorded recorded;
   int i = 0;
-  (RecordProduct<kType, N, 0, WgmmaHeldKernel<kType, N>>(ProductCases(N)[i++ % 8], &recorded), ...);
+  (RecordProduct<kType, N, 0, WgmmaRsKernel<kType, N>>(ProductCases(N)[i++ % 8], &recorded), ...);
   CompareOrWrite(name, recorded);
 }
 template <WgmmaType kType, int... N>
@@ -186,9 +186,9 @@ TEST(GoldenHopper, WgmmaOfEveryN) {
   TestEachN<WgmmaType::kBf16>("wgmma_bf16_n", EveryN());
 }
 TEST(GoldenHopper, WgmmaOfOperandAInRegisters) {
-  TestHeldOfEachN<WgmmaType::kS8>("wgmma_s8_n", EveryN());
-  TestHeldOfEachN<WgmmaType::kS8U8>("wgmma_s8_u8_n", SeveralN());
-  TestHeldOfEachN<WgmmaType::kTf32>("wgmma_tf32_n", SeveralN());
+  TestRsOfEachN<WgmmaType::kS8>("wgmma_s8_n", EveryN());
+  TestRsOfEachN<WgmmaType::kS8U8>("wgmma_s8_u8_n", SeveralN());
+  TestRsOfEachN<WgmmaType::kTf32>("wgmma_tf32_n", SeveralN());
 }
 TEST(GoldenHopper, WgmmaS8U8OfSeveralN) {
   TestEachN<WgmmaType::kS8U8>("wgmma_s8_u8_n", SeveralN());

@@ -1,5 +1,5 @@
-// The primitives of sm_90 against plain definitions, on the back end at hand: copies of the copy
-// engine, mbarriers, matrix stores, clusters, dependent launches. Products are in wgmma_cases.hpp.
+// The primitives of sm_90 against plain definitions, on the back end at hand: copies of TMA,
+// mbarriers, matrix stores, clusters, dependent launches. Products are in wgmma_cases.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace weft::arch::testing {
 namespace {
 
-// --- Copy engine, against the definition by coordinates
+// --- TMA, against the definition by coordinates
 // --------------------------------------------
 
 // The byte that the tensor has at the coordinates `at` (byte `byte` of the row), 0 outside.
@@ -38,7 +38,7 @@ uint8_t TensorByte(const TensorMapSpec& s, const uint8_t* base, const int64_t (&
   return base[offset];
 }
 
-// Coordinates of row `row`: for im2col by counting the positions of the walk.
+// Coordinates of row `row`: for im2col by counting the positions of the traversal.
 void RowCoordinates(const CopyCase& c, int64_t row, int64_t (&at)[5]) {
   const TensorMapSpec& s = c.spec;
   for (int i = 0; i < 5; ++i) at[i] = c.coord[i];
@@ -71,7 +71,7 @@ void RowCoordinates(const CopyCase& c, int64_t row, int64_t (&at)[5]) {
 std::vector<uint32_t> ExpectedCopy(const CopyCase& c, const std::vector<uint32_t>& tensor) {
   std::vector<uint32_t> words(kCopyWords);
   for (int i = 0; i < kCopyWords; ++i) {
-    words[i] = EngineCopyKernel<CopyKind::kBulk, 1>::Before(i);
+    words[i] = TmaCopyKernel<CopyKind::kBulk, 1>::Before(i);
   }
   auto* bytes = reinterpret_cast<uint8_t*>(words.data());
   const auto* source = reinterpret_cast<const uint8_t*>(tensor.data());
@@ -94,7 +94,7 @@ std::vector<uint32_t> ExpectedCopy(const CopyCase& c, const std::vector<uint32_t
   return words;
 }
 
-TEST(CopyEngine, BringsWhatTheMapSays) {
+TEST(Tma, LoadsWhatTheMapSays) {
   if (const char* why = CannotRun({.min = 90})) GTEST_SKIP() << why;
   for (const CopyCase& c : CopyCases()) {
     SCOPED_TRACE(c.name);
@@ -104,7 +104,7 @@ TEST(CopyEngine, BringsWhatTheMapSays) {
   }
 }
 
-TEST(CopyEngine, SpecificationsAreCheckedByName) {
+TEST(Tma, SpecificationsAreCheckedByName) {
   TensorMapSpec good = CopyCases()[1].spec;
   alignas(128) static char memory[128];
   good.base = memory;
@@ -206,7 +206,7 @@ TEST(Cluster, NeighboursReadWriteAndArrive) {
   }
 }
 
-TEST(Cluster, CopyEngineCrossesBlocks) {
+TEST(Cluster, TmaCrossesBlocks) {
   constexpr int kCluster = 4;
   std::vector<uint32_t> expected;
   for (int block = 0; block < 8; ++block) {

@@ -1,4 +1,4 @@
-// One small kernel for each primitive of sm_90, to run on either back end: mbarriers, copy engine,
+// One small kernel for each primitive of sm_90, to run on either back end: mbarriers, TMA,
 // matrix stores, clusters, registers. Products are in wgmma_kernels.hpp.
 #pragma once
 
@@ -17,7 +17,7 @@ struct CopyParams {
   int32_t coord[5];
   uint16_t offset[3];
   uint32_t target;     // from the start of the shared memory, in bytes
-  uint32_t bytes;      // what the copy brings
+  uint32_t bytes;      // what the copy loads
   const void* source;  // of a bulk copy
   uint32_t* out;       // kCopyWords
 };
@@ -25,7 +25,7 @@ struct CopyParams {
 enum class CopyKind { kBulk, kTiled, kIm2col };
 
 template <CopyKind kKind, int kRank>
-struct EngineCopyKernel {
+struct TmaCopyKernel {
   static constexpr int kThreads = 64;
   static constexpr arch::Requires kRequires{.min = 90};
   using Params = CopyParams;
@@ -211,7 +211,7 @@ struct ClusterKernel {
   }
 };
 
-// Every block of a cluster sends words to its right neighbour by the copy engine.
+// Every block of a cluster sends words to its right neighbour by TMA.
 struct PeerCopyKernel {
   static constexpr int kThreads = 32;
   static constexpr arch::Requires kRequires{.min = 90};

@@ -41,7 +41,7 @@ enum class HopperBug {
   kRegistersThatNobodyGives,
 };
 
-// The skeleton of a warp-specialised product: one lane of warp 0 brings tiles of a and b through a
+// The skeleton of a warp-specialised product: one lane of warp 0 loads tiles of a and b through a
 // ring of stages, warps 4 to 7 multiply them.
 template <HopperBug kBug>
 struct HopperRingKernel {
@@ -161,7 +161,7 @@ struct ProxyKernel {
 
 // Two products one after the other of operand a in registers, onto sums of their own.
 template <HopperBug kBug>
-struct HeldKernel {
+struct RsKernel {
   static constexpr int kThreads = 128;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
   struct Params {

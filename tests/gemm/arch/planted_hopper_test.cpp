@@ -71,10 +71,10 @@ Outcome RunProxy(const CpuOptions& options) {
 }
 
 template <HopperBug kBug>
-Outcome RunHeld(const CpuOptions& options) {
+Outcome RunRs(const CpuOptions& options) {
   std::vector<int32_t> dst(128, 0xDEAD);
   Outcome outcome;
-  outcome.error = LaunchOnCpu<HeldKernel<kBug>>({1}, {dst.data()}, options).error;
+  outcome.error = LaunchOnCpu<RsKernel<kBug>>({1}, {dst.data()}, options).error;
   for (const int32_t sum : dst) outcome.wrong += sum != 96;
   return outcome;
 }
@@ -150,7 +150,7 @@ TEST(HopperTwin, PassesUnderEverySchedule) {
          {RunRing<HopperBug::kNone>(options), RunProxy<HopperBug::kNone>(options),
           RunPhases<HopperBug::kNone>(options), RunLink<HopperBug::kNone>(options),
           RunPeers<HopperBug::kNone>(options), RunSending<HopperBug::kNone>(options),
-          RunBulk<HopperBug::kNone>(options), RunHeld<HopperBug::kNone>(options)}) {
+          RunBulk<HopperBug::kNone>(options), RunRs<HopperBug::kNone>(options)}) {
       EXPECT_EQ(outcome.error, "");
       EXPECT_EQ(outcome.wrong, 0);
     }
@@ -198,11 +198,11 @@ TEST(HopperReport, SumsTouchedInFlight) {
   ExpectReports(&RunRing<HopperBug::kSumsTouchedInFlight>, "wgmma: sums were written");
 }
 TEST(HopperReport, OperandTouchedInFlight) {
-  ExpectReports(&RunHeld<HopperBug::kOperandTouchedInFlight>,
+  ExpectReports(&RunRs<HopperBug::kOperandTouchedInFlight>,
                 "wgmma: registers of operand a were written");
 }
 TEST(HopperReport, MissingFenceOfOperand) {
-  ExpectReports(&RunHeld<HopperBug::kMissingFenceOfOperand>,
+  ExpectReports(&RunRs<HopperBug::kMissingFenceOfOperand>,
                 "WgmmaFence is missing between the last use of the registers of operand a");
 }
 TEST(HopperReport, WarpsOfAWarpgroupDisagree) {

@@ -1,5 +1,5 @@
 // The primitives of sm_90 together: a persistent matrix product of signed bytes, warp-specialised.
-// One lane brings slices of both operands through a ring of stages, two warpgroups multiply them.
+// One lane loads k tiles of both operands through a ring of stages, two warpgroups multiply them.
 #pragma once
 
 #include <cstdint>
@@ -57,20 +57,20 @@ struct RingGemmKernel {
   WEFT_DEVICE static int Tiles(const Params& p) {
     return TilesM(p) * ((p.n + kTileN - 1) / kTileN);
   }
-  WEFT_DEVICE static int Slices(const Params& p) { return (p.k + kTileK - 1) / kTileK; }
+  WEFT_DEVICE static int KTiles(const Params& p) { return (p.k + kTileK - 1) / kTileK; }
 
   WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, Thread t) {
-    int step = 0;  // counts slices across tiles: the ring does not stop between them
+    int step = 0;  // counts k tiles across tiles: the ring does not stop between them
     for (int tile = t.block_x(); tile < Tiles(p); tile += p.blocks) {
-      for (int slice = 0; slice < Slices(p); ++slice, ++step) {
+      for (int k_tile = 0; k_tile < KTiles(p); ++k_tile, ++step) {
         const int slot = step % kStages, parity = step / kStages % 2;
         const uint32_t full = t.SharedAddress(&shared.full[slot]);
         t.MbarWait(t.SharedAddress(&shared.empty[slot]), parity ^ 1);
         t.MbarArriveTx(full, (kTileM + kTileN) * kTileK);
         t.TmaLoad(t.SharedAddress(shared.a[slot]), p.a, full,
-                  {slice * kTileK, tile % TilesM(p) * kTileM});
+                  {k_tile * kTileK, tile % TilesM(p) * kTileM});
         t.TmaLoad(t.SharedAddress(shared.b[slot]), p.b, full,
-                  {slice * kTileK, tile / TilesM(p) * kTileN});
+                  {k_tile * kTileK, tile / TilesM(p) * kTileN});
       }
     }
   }
@@ -82,7 +82,7 @@ struct RingGemmKernel {
     for (int tile = t.block_x(); tile < Tiles(p); tile += p.blocks) {
       int32_t d[kTileN / 2];
       int previous = -1;  // the slot whose products may be in flight
-      for (int slice = 0; slice < Slices(p); ++slice, ++step) {
+      for (int k_tile = 0; k_tile < KTiles(p); ++k_tile, ++step) {
         const int slot = step % kStages;
         t.MbarWait(t.SharedAddress(&shared.full[slot]), step / kStages % 2);
         const uint64_t a =
@@ -92,7 +92,7 @@ struct RingGemmKernel {
         t.WgmmaFence();
         WEFT_UNROLL
         for (int i = 0; i < kTileK / 32; ++i) {
-          t.template WgmmaS8<kTileN>(d, a + 2 * i, b + 2 * i, slice > 0 || i > 0);
+          t.template WgmmaS8<kTileN>(d, a + 2 * i, b + 2 * i, k_tile > 0 || i > 0);
         }
         t.WgmmaCommit();
         t.template WgmmaWait<1>();

@@ -113,7 +113,7 @@ std::vector<std::vector<uint32_t>> RunWays(const std::vector<uint32_t>& in, int 
 template <CopyKind kKind, int kRank>
 std::vector<std::vector<uint32_t>> RunCopyOf(const CopyCase& c,
                                              const std::vector<uint32_t>& tensor) {
-  using Kernel = EngineCopyKernel<kKind, kRank>;
+  using Kernel = TmaCopyKernel<kKind, kRank>;
   return RunWays<Kernel>(tensor, kCopyWords,
                          [&](const uint32_t* in, uint32_t* out, CopyParams* params) {
                            std::memcpy(params->coord, c.coord, sizeof(c.coord));

@@ -87,16 +87,16 @@ TEST(Wgmma, HalvesOfEveryN) {
 }
 
 template <WgmmaType kType, int... N>
-void TestHeldOfEachN(std::integer_sequence<int, N...>) {
+void TestRsOfEachN(std::integer_sequence<int, N...>) {
   int i = 0;
-  (TestProduct<kType, N, 0, WgmmaHeldKernel<kType, N>>(ProductCases(N)[i++ % 8]), ...);
+  (TestProduct<kType, N, 0, WgmmaRsKernel<kType, N>>(ProductCases(N)[i++ % 8]), ...);
 }
 TEST(Wgmma, OperandAInRegisters) {
-  TestHeldOfEachN<WgmmaType::kS8>(SeveralN());
-  TestHeldOfEachN<WgmmaType::kS8U8>(SeveralN());
-  TestHeldOfEachN<WgmmaType::kTf32>(SeveralN());
-  TestHeldOfEachN<WgmmaType::kF16>(SeveralN());
-  TestHeldOfEachN<WgmmaType::kBf16>(SeveralN());
+  TestRsOfEachN<WgmmaType::kS8>(SeveralN());
+  TestRsOfEachN<WgmmaType::kS8U8>(SeveralN());
+  TestRsOfEachN<WgmmaType::kTf32>(SeveralN());
+  TestRsOfEachN<WgmmaType::kF16>(SeveralN());
+  TestRsOfEachN<WgmmaType::kBf16>(SeveralN());
 }
 
 TEST(Wgmma, NarrowFloatsOfSeveralN) {
@@ -159,8 +159,8 @@ TEST(Wgmma, MnMajorHalves) {
   TestMnMajor<WgmmaType::kF16, 64, 1>();
   TestMnMajor<WgmmaType::kF16, 128, 2>();
   TestMnMajor<WgmmaType::kBf16, 192, 3>();
-  TestMnMajor<WgmmaType::kF16, 64, 2, WgmmaHeldKernel<WgmmaType::kF16, 64, 2>>();
-  TestMnMajor<WgmmaType::kBf16, 16, 2, WgmmaHeldKernel<WgmmaType::kBf16, 16, 2>>();
+  TestMnMajor<WgmmaType::kF16, 64, 2, WgmmaRsKernel<WgmmaType::kF16, 64, 2>>();
+  TestMnMajor<WgmmaType::kBf16, 16, 2, WgmmaRsKernel<WgmmaType::kBf16, 16, 2>>();
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct WgmmaKernel {
 
 // The same with a in registers, which each lane loads from where they lie.
 template <WgmmaType kType, int N, int kTrans = 0>
-struct WgmmaHeldKernel : WgmmaKernel<kType, N, kTrans> {
+struct WgmmaRsKernel : WgmmaKernel<kType, N, kTrans> {
   using Base = WgmmaKernel<kType, N, kTrans>;
   using typename Base::Params;
   using typename Base::SharedStorage;

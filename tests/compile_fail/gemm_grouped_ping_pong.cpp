@@ -1,0 +1,9 @@
+// Warpgroups pass over tiles that are the others', which may not exist.
+// EXPECT: static assertion failed: weft: config.ping_pong of a product of Grouped is false: tiles that it lacks take no turn
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  static constexpr auto config = weft::gemm::kWgmma128x64PingPong;
+};
+
+auto op = weft::gemm::Gemm<weft::gemm::Grouped<Mine>>::Create({});

@@ -1,9 +1,0 @@
-// A cluster shares the slices of a tile.
-// EXPECT: static assertion failed: weft: config.split of a product of Grouped is 1: its groups are tiles enough
-#include "tests/compile_fail/gemm_base.hpp"
-
-struct Mine : GemmBase {
-  static constexpr auto config = weft::gemm::kWgmma64x64Split4;
-};
-
-auto op = weft::gemm::Gemm<weft::gemm::Grouped<Mine>>::Create({});

@@ -1,0 +1,9 @@
+// A cluster shares the k tiles of a tile.
+// EXPECT: static assertion failed: weft: config.cluster_split_k of a product of Grouped is 1: its groups are tiles enough
+#include "tests/compile_fail/gemm_base.hpp"
+
+struct Mine : GemmBase {
+  static constexpr auto config = weft::gemm::kWgmma64x64SplitK4;
+};
+
+auto op = weft::gemm::Gemm<weft::gemm::Grouped<Mine>>::Create({});

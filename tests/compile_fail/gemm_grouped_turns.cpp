@@ -1,9 +1,0 @@
-// Warpgroups pass over tiles that are the others', which may not exist.
-// EXPECT: static assertion failed: weft: config.turns of a product of Grouped is 1: tiles that it lacks take no turn
-#include "tests/compile_fail/gemm_base.hpp"
-
-struct Mine : GemmBase {
-  static constexpr auto config = weft::gemm::kWgmma128x64Turns;
-};
-
-auto op = weft::gemm::Gemm<weft::gemm::Grouped<Mine>>::Create({});
