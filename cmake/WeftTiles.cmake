@@ -1,4 +1,4 @@
-# Reads the table of tiles, gemm/tiles.def and conv/tiles.def, for who makes something of it: perf/operators.cmake what it
+# Reads the table of tiles, gemm/tile/tiles.def and conv/policy/tiles.def, for who makes something of it: perf/operators.cmake what it
 # compiles, tests/build/tiles_page.cmake a page of the documents.
 include_guard(GLOBAL)
 

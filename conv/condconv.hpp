@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/conv/condconv/mix_plan.hpp"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/dispatch.hpp"
-#include "weft/conv/mix_plan.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::conv {
 

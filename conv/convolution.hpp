@@ -1,6 +1,6 @@
 // Convolution<Policy>: an operator.
 //
-//     using Op = weft::conv::Convolution<MyConv>;  // MyConv: see conv/policy.hpp
+//     using Op = weft::conv::Convolution<MyConv>;  // MyConv: see conv/policy/policy.hpp
 //     absl::StatusOr<Op> op = Op::Create(problem);  // every check that needs no pointer
 //     op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);  // on the GPU
 //     op->RunOnCpu({.src = x, .filter = w, .bias = b, .dst = y});     // the same, on the CPU
@@ -13,15 +13,15 @@
 #include <utility>
 #include <variant>
 
-#include "weft/conv/make_params.hpp"
-#include "weft/conv/plan.hpp"
-#include "weft/conv/policy.hpp"
-#include "weft/conv/policy_facts.hpp"
-#include "weft/conv/source_correction.hpp"
-#include "weft/gemm/argument_checks.hpp"
-#include "weft/gemm/launch.hpp"
-#include "weft/gemm/typed_pointer.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/conv/planner/make_params.hpp"
+#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/planner/policy_facts.hpp"
+#include "weft/conv/policy/policy.hpp"
+#include "weft/conv/zero_point/source_correction.hpp"
+#include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/check/typed_pointer.hpp"
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 namespace weft::conv {

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/deconvolution_correction.hpp"
-#include "weft/conv/deconvolution_filter.hpp"
-#include "weft/conv/deconvolution_plan.hpp"
+#include "weft/conv/deconvolution/deconvolution_correction.hpp"
+#include "weft/conv/deconvolution/deconvolution_filter.hpp"
+#include "weft/conv/deconvolution/deconvolution_plan.hpp"
 #include "weft/conv/dispatch.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::conv {
 

@@ -1,7 +1,7 @@
 // DepthwisePointwise<PolicyT>: a depthwise convolution and the 1x1 convolution that follows it, as one
 // kernel (docs/depthwise_pointwise.md).
 //
-//     using Op = weft::conv::DepthwisePointwise<MyBlock>;  // conv/depthwise_pointwise_policy.hpp
+//     using Op = weft::conv::DepthwisePointwise<MyBlock>;  // conv/policy/depthwise_pointwise_policy.hpp
 //     absl::StatusOr<Op> op = Op::Create(depthwise, 24);   // output channels of the 1x1
 //     op->Run({.src = x, .depthwise = {.filter = d, .bias = e, .alpha = 0.1f},
 //              .filter = w, .bias = b, .dst = y, .alpha = 0.2f}, stream);
@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/depthwise_pointwise_kernel.hpp"
-#include "weft/conv/depthwise_pointwise_plan.hpp"
-#include "weft/conv/depthwise_pointwise_problem.hpp"
+#include "weft/conv/depthwise_pointwise/depthwise_pointwise_kernel.hpp"
+#include "weft/conv/depthwise_pointwise/depthwise_pointwise_plan.hpp"
 #include "weft/conv/dispatch.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/conv/problem/depthwise_pointwise_problem.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::conv {
 

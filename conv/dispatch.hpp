@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "weft/conv/choose/tile_model.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/family.hpp"
-#include "weft/conv/tile_model.hpp"
-#include "weft/conv/tuning.hpp"
+#include "weft/conv/policy/family.hpp"
 #include "weft/gemm/dispatch.hpp"
 
 namespace weft::gemm::internal {

@@ -5,6 +5,6 @@
 //     WEFT_INSTANTIATE_OPERATOR(MyConv);
 #pragma once
 
-#include "weft/conv/depthwise_pointwise_kernel.hpp"
-#include "weft/conv/kernels.hpp"
-#include "weft/gemm/instantiate_operator.cuh"
+#include "weft/conv/depthwise_pointwise/depthwise_pointwise_kernel.hpp"
+#include "weft/conv/kernel/kernels.hpp"
+#include "weft/gemm/launch/instantiate_operator.cuh"

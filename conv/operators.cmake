@@ -28,9 +28,9 @@ if(TARGET weft_ready_made_operators AND NOT WEFT_INSTALL)
 endif()
 
 # The mixing pass of every conv::CondConv.
-weft_add_instances(weft_add_operators weft "weft/conv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
+weft_add_instances(weft_add_operators weft "weft/conv/condconv/mix_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
                    weft::conv::MixFilters)
 
 # The second step of every global average pooling.
-weft_add_instances(weft_add_operators weft "weft/conv/average_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
+weft_add_instances(weft_add_operators weft "weft/conv/kernel/average_kernel.hpp" conv WEFT_INSTANTIATE_KERNELS
                    weft::conv::AverageSums)

@@ -14,11 +14,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "weft/conv/average_kernel.hpp"
-#include "weft/gemm/argument_checks.hpp"
-#include "weft/gemm/launch.hpp"
-#include "weft/gemm/tile.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/conv/kernel/average_kernel.hpp"
+#include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/gemm/tile/tile.hpp"
+#include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv {

@@ -14,10 +14,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/conv/deconvolution_problem.hpp"
-#include "weft/conv/family.hpp"
-#include "weft/conv/policy.hpp"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/policy/family.hpp"
+#include "weft/conv/policy/policy.hpp"
+#include "weft/conv/problem/deconvolution_problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 #include "weft/conv/tile_families.hpp"
 
 namespace weft::conv {
@@ -172,10 +172,11 @@ using NhwcOf = S8ConvNhwc<ElementT, Dst, typename FamilyTileT::Tile,
 
 }  // namespace internal
 
-// What Dispatch chooses from: the tiles that the table of tiles (gemm/tiles.def) gives a family, which were best on
-// some layer of perf/layers/, in one of the formats. Tile64x64 and Mma128x64 come first: a family's first policy says
-// what is wrong with a problem that all refuse. GPUs other than Hopper, and problems that TMA does not
-// serve, pass over the wgmma_sm90 tiles, which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
+// What Dispatch chooses from: the tiles that the table of tiles (gemm/tile/tiles.def) gives a
+// family, which were best on some layer of perf/layers/, in one of the formats. Tile64x64 and
+// Mma128x64 come first: a family's first policy says what is wrong with a problem that all refuse.
+// GPUs other than Hopper, and problems that TMA does not serve, pass over the wgmma_sm90 tiles,
+// which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Conv4Family = gemm::JoinFamilies<
     internal::OfAnyGpu<internal::Nc4Of, Epilogue, Dst, tile_families::kNc4>,
@@ -214,7 +215,7 @@ struct UnsignedSource : PolicyT {
   using Element = std::uint8_t;
 };
 
-// Policy PolicyT over what SourceFunctorT (conv/source_functor.hpp) makes of its source.
+// Policy PolicyT over what SourceFunctorT (conv/policy/source_functor.hpp) makes of its source.
 template <class PolicyT, class SourceFunctorT>
 struct WithSource : PolicyT {
   using SourceFunctor = SourceFunctorT;

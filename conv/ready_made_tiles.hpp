@@ -1,10 +1,10 @@
 // Tiles as types, for policies that are templates over them (conv/ready_made.hpp): Tile64x64, Mma128x64, Wgmma128x256,
-// Depthwise7x8, Fused7x3x16 and the others of the table of tiles, gemm/tiles.def and conv/tiles.def. A struct with a
-// static constexpr `config` of one's own serves as well.
+// Depthwise7x8, Fused7x3x16 and the others of the table of tiles, gemm/tile/tiles.def and
+// conv/policy/tiles.def. A struct with a static constexpr `config` of one's own serves as well.
 #pragma once
 
-#include "weft/conv/depthwise_pointwise_policy.hpp"
-#include "weft/conv/policy.hpp"
+#include "weft/conv/policy/depthwise_pointwise_policy.hpp"
+#include "weft/conv/policy/policy.hpp"
 
 namespace weft::conv {
 
@@ -12,11 +12,11 @@ namespace weft::conv {
   struct type {                           \
     static constexpr auto config = value; \
   };
-#include "weft/gemm/tiles.def"
+#include "weft/gemm/tile/tiles.def"
 #define WEFT_TILE(type, value, ...)       \
   struct type {                           \
     static constexpr auto config = value; \
   };
-#include "weft/conv/tiles.def"
+#include "weft/conv/policy/tiles.def"
 
 }  // namespace weft::conv

@@ -1,11 +1,12 @@
-// Which families have which tiles: the column `families` of the table of tiles (gemm/tiles.def, conv/tiles.def) as lists of
-// types. conv/ready_made.hpp makes families of policies of them, weft_perf what it measures.
+// Which families have which tiles: the column `families` of the table of tiles
+// (gemm/tile/tiles.def, conv/policy/tiles.def) as lists of types. conv/ready_made.hpp makes
+// families of policies of them, weft_perf what it measures.
 #pragma once
 
 #include <type_traits>
 
 #include "weft/conv/ready_made_tiles.hpp"
-#include "weft/gemm/tile_table.hpp"
+#include "weft/gemm/tile/tile_table.hpp"
 
 namespace weft::conv {
 
@@ -49,9 +50,9 @@ using Row =
 using Table = gemm::internal::TileTable<gemm::internal::NoRow
 #define WEFT_TILE(type, value, families, when) , Row<FamilyTile<type>, families>
 #define WEFT_TILE_AGAIN(type, families, src, dst) , Row<FamilyTile<type, src, dst>, families>
-#include "weft/gemm/tiles.def"
+#include "weft/gemm/tile/tiles.def"
 #define WEFT_TILE(type, value, families, when) , Row<FamilyTile<type>, families>
-#include "weft/conv/tiles.def"
+#include "weft/conv/policy/tiles.def"
                                         >;
 
 }  // namespace tile_families

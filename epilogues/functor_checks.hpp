@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/layouts/compiler.hpp"
+#include "weft/layouts/base/compiler.hpp"
 
 namespace weft::epilogues {
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "weft/layouts/complex.hpp"
+#include "weft/layouts/element/complex.hpp"
 
 namespace weft::epilogues {
 

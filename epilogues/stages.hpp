@@ -8,7 +8,7 @@
 
 #include "weft/epilogues/activations.hpp"
 #include "weft/epilogues/numerics.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::epilogues {
@@ -219,7 +219,7 @@ struct ToFloat : internal::OutputTag {
 };
 
 // The last stage: the value rounded to the nearest Type, halves to even: Half or Bfloat16
-// (layouts/float16.hpp), or std::int32_t, which saturates and where NaN counts as 0.
+// (layouts/element/float16.hpp), or std::int32_t, which saturates and where NaN counts as 0.
 template <class Type>
 struct RoundTo : internal::OutputTag {
   static_assert(std::is_same_v<Type, Half> || std::is_same_v<Type, Bfloat16> ||

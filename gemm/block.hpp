@@ -8,15 +8,15 @@
 
 #include "weft/epilogues/numerics.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/block_accumulators.hpp"
-#include "weft/gemm/block_chain.hpp"
-#include "weft/gemm/block_config.hpp"
-#include "weft/gemm/block_operand.hpp"
-#include "weft/gemm/block_result.hpp"
-#include "weft/gemm/block_wgmma.hpp"
-#include "weft/gemm/mma_sm80.hpp"
-#include "weft/gemm/simt.hpp"
-#include "weft/gemm/simt_async.hpp"
+#include "weft/gemm/block/block_accumulators.hpp"
+#include "weft/gemm/block/block_chain.hpp"
+#include "weft/gemm/block/block_config.hpp"
+#include "weft/gemm/block/block_operand.hpp"
+#include "weft/gemm/block/block_result.hpp"
+#include "weft/gemm/block/block_wgmma.hpp"
+#include "weft/gemm/mainloop/mma_sm80.hpp"
+#include "weft/gemm/mainloop/simt.hpp"
+#include "weft/gemm/mainloop/simt_async.hpp"
 
 namespace weft::gemm {
 

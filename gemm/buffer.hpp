@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "weft/gemm/arch/backend.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft {
 

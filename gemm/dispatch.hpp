@@ -25,10 +25,10 @@
 #include <utility>
 #include <vector>
 
-#include "weft/gemm/choice.hpp"
-#include "weft/gemm/family.hpp"
+#include "weft/gemm/choose/choice.hpp"
 #include "weft/gemm/gemm.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/gemm/policy/family.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::gemm {
 

@@ -1,4 +1,4 @@
-// Gemm<Policy>: C = epilogue(A B). MyGemm: see gemm/gemm_policy.hpp.
+// Gemm<Policy>: C = epilogue(A B). MyGemm: see gemm/policy/gemm_policy.hpp.
 //
 //     auto op = weft::gemm::Gemm<MyGemm>::Create({.m = 512, .n = 256, .k = 1024});
 //     op->Run({.a = a, .b = b, .bias = bias, .c = c}, stream);  // on the GPU
@@ -18,12 +18,12 @@
 #include <tuple>
 #include <type_traits>
 
-#include "weft/gemm/argument_checks.hpp"
-#include "weft/gemm/gemm_kernels.hpp"
-#include "weft/gemm/gemm_plan.hpp"
-#include "weft/gemm/launch.hpp"
-#include "weft/gemm/typed_pointer.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/check/typed_pointer.hpp"
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/gemm/product/gemm_kernels.hpp"
+#include "weft/gemm/product/gemm_plan.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::gemm {
 
@@ -374,7 +374,7 @@ class Gemm {
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);
-    // The Cs as places in one matrix of all their lines (gemm/gemm_checks.cpp bounds them).
+    // The Cs as places in one matrix of all their lines (gemm/check/gemm_checks.cpp bounds them).
     const auto lines = static_cast<std::int32_t>(problem().stride_c / problem().ldc);
     const auto along = static_cast<std::int32_t>(problem().stride_c % problem().ldc);
     p->output.rows.row_step = kRowMajorC ? lines : along;

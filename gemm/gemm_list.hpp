@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "weft/gemm/check/list_checks.hpp"
 #include "weft/gemm/gemm.hpp"
-#include "weft/gemm/list_checks.hpp"
-#include "weft/layouts/abseil.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::gemm {
 

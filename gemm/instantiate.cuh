@@ -5,5 +5,5 @@
 //     WEFT_INSTANTIATE_OPERATOR(MyGemm);
 #pragma once
 
-#include "weft/gemm/gemm_kernels.hpp"
-#include "weft/gemm/instantiate_operator.cuh"
+#include "weft/gemm/launch/instantiate_operator.cuh"
+#include "weft/gemm/product/gemm_kernels.hpp"

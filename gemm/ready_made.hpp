@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/gemm/family.hpp"
-#include "weft/gemm/tile_table.hpp"
+#include "weft/gemm/policy/family.hpp"
+#include "weft/gemm/tile/tile_table.hpp"
 
 namespace weft::gemm {
 
@@ -247,7 +247,9 @@ constexpr unsigned ComplexParts() {
 // that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
 // row-major C whole stores.
 //
-// int8, any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue may end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that gemm/gemm_policy.hpp says.
+// int8, any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue may
+// end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that
+// gemm/policy/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
 using S8GemmFamily = internal::GemmFamily<std::int8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
@@ -272,7 +274,7 @@ using Bfloat16GemmFamily = internal::GemmFamily<Bfloat16, Epilogue, LayoutAT, La
 
 // Halves with sums that are halves too, which some GPUs multiply at twice the rate: |sums| up to 65504, of
 // 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80; the policies for
-// Hopper keep floats (gemm/config.hpp).
+// Hopper keep floats (gemm/tile/config.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -283,9 +285,10 @@ using HalfSumGemmFamily =
                                                      Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
 
 // Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
-// or Float8E5m2 (gemm/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by int4 B,
-// MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from sm_80; of
-// std::int8_t or Int4 the last ones are Hopper's, for lda and ldb of whole 16 bytes. Scales of columns are the epilogue's.
+// or Float8E5m2 (gemm/policy/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by
+// int4 B, MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from
+// sm_80; of std::int8_t or Int4 the last ones are Hopper's, for lda and ldb of whole 16 bytes.
+// Scales of columns are the epilogue's.
 template <class ElementA, class ElementB,
           class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,

@@ -13,8 +13,8 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/kernel/traits.hpp"
-#include "weft/gemm/share.hpp"
+#include "weft/gemm/tile/share.hpp"
+#include "weft/gemm/tile/traits.hpp"
 #include "weft/layouts/coordinate_tensor.hpp"
 #include "weft/layouts/partition.hpp"
 #include "weft/layouts/register_tensor.hpp"

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/gemm/mma_shared.hpp"
-#include "weft/gemm/mma_tile.hpp"
+#include "weft/gemm/mma/mma_shared.hpp"
+#include "weft/gemm/mma/mma_tile.hpp"
 #include "weft/layouts/partition.hpp"
 #include "weft/layouts/register_tensor.hpp"
 

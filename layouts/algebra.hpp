@@ -1,11 +1,11 @@
 // All operations on layouts. See layouts/README.md for a tour.
 #pragma once
 
-#include "weft/layouts/coalesce.hpp"
-#include "weft/layouts/complement.hpp"
-#include "weft/layouts/composition.hpp"
-#include "weft/layouts/divide.hpp"
-#include "weft/layouts/inverse.hpp"
-#include "weft/layouts/layout.hpp"
-#include "weft/layouts/product.hpp"
-#include "weft/layouts/swizzle.hpp"
+#include "weft/layouts/algebra/coalesce.hpp"
+#include "weft/layouts/algebra/complement.hpp"
+#include "weft/layouts/algebra/composition.hpp"
+#include "weft/layouts/algebra/divide.hpp"
+#include "weft/layouts/algebra/inverse.hpp"
+#include "weft/layouts/algebra/layout.hpp"
+#include "weft/layouts/algebra/product.hpp"
+#include "weft/layouts/algebra/swizzle.hpp"

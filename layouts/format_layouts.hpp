@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
+#include "weft/layouts/algebra/layout.hpp"
 #include "weft/layouts/formats.hpp"
-#include "weft/layouts/layout.hpp"
 
 namespace weft::layouts {
 

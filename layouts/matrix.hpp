@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/layouts/layout.hpp"
+#include "weft/layouts/algebra/layout.hpp"
 
 namespace weft::layouts {
 

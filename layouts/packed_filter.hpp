@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "weft/layouts/abseil.hpp"
+#include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/packing.hpp"
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "weft/layouts/abseil.hpp"
+#include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/packed_int4.hpp"
 

@@ -43,9 +43,9 @@ constexpr bool IsCompactIfStatic() {
 
 }  // namespace detail
 
-// Tile number `coord` of the view cut by `tiler` (layouts/divide.hpp). coord has one entry for each
-// mode of tiles; entries that are underscores, or left out at the end, stay as modes after the
-// tile's own.
+// Tile number `coord` of the view cut by `tiler` (layouts/algebra/divide.hpp). coord has one entry
+// for each mode of tiles; entries that are underscores, or left out at the end, stay as modes after
+// the tile's own.
 //   view (M, K), tiler <TM, TK>, coord (i, _):  (TM, TK, K/TK), the tiles of block row i.
 // Where a mode of the view is not a multiple of its tile, the last tile reaches past the view.
 template <IsTensorView View, class Tiler, class Coord>

@@ -78,7 +78,7 @@ constexpr auto Composition(View view, Tiler tiler) {
   return MakeTensorView(view.data(), Composition(view.layout(), tiler));
 }
 
-// The view split into tiles, as for layouts (layouts/divide.hpp).
+// The view split into tiles, as for layouts (layouts/algebra/divide.hpp).
 template <IsTensorView View, class Tiler>
 constexpr auto LogicalDivide(View view, Tiler tiler) {
   return MakeTensorView(view.data(), LogicalDivide(view.layout(), tiler));

@@ -21,8 +21,8 @@
 #include "perf/condconv_bench/policies.hpp"
 #include "perf/support/device_data.hpp"
 #include "perf/support/layers.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/condconv.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace {

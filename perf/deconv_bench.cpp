@@ -19,9 +19,9 @@
 #include "perf/deconv_bench/policies.hpp"
 #include "perf/support/random.hpp"
 #include "perf/support/zero_points.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/deconvolution.hpp"
 #include "weft/conv/ready_made.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace {

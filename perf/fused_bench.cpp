@@ -14,8 +14,8 @@
 #include "perf/fused_bench/policies.hpp"
 #include "perf/support/device_data.hpp"
 #include "perf/support/random.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/depthwise_pointwise.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace {

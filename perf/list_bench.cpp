@@ -13,8 +13,8 @@
 #include "perf/gemm_bench/operands.hpp"
 #include "perf/list_bench/peer.hpp"
 #include "perf/list_bench/policies.hpp"
+#include "weft/gemm/choose/tuning.hpp"
 #include "weft/gemm/gemm_list.hpp"
-#include "weft/gemm/tuning.hpp"
 
 namespace weft::perf {
 namespace {

@@ -16,8 +16,8 @@
 #include "perf/support/copy_time.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/random.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/tuning.hpp"
 #include "weft/layouts/packing.hpp"
 
 namespace weft::perf {

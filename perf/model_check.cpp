@@ -2,7 +2,7 @@
 // no GPU.
 //
 //     build/cpu/bin/model_check perf/results/tiles/*.json
-//     build/cpu/bin/model_check --fit=gemm/tile_model_constants.hpp perf/results/tiles/*.json
+//     build/cpu/bin/model_check --fit=gemm/choose/tile_model_constants.hpp perf/results/tiles/*.json
 //
 // With --rows=R it prints each choice that takes at least R times the best.
 #include <algorithm>

@@ -6,7 +6,7 @@ if(WEFT_PERF_ALL_TILES)
 endif()
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/tiles.def
-             ${CMAKE_CURRENT_LIST_DIR}/gemms.def ${PROJECT_SOURCE_DIR}/gemm/tiles.def ${PROJECT_SOURCE_DIR}/conv/tiles.def)
+             ${CMAKE_CURRENT_LIST_DIR}/gemms.def ${PROJECT_SOURCE_DIR}/gemm/tile/tiles.def ${PROJECT_SOURCE_DIR}/conv/policy/tiles.def)
 
 # The policies of weft_perf in the order of perf/tiles.def and the tables of tiles; weft_tile_policies(<kind> <policy> <residual>)
 # adds one with the epilogues of its kind.
@@ -37,8 +37,8 @@ foreach(line IN LISTS lines)
   endif()
 endforeach()
 include(WeftTiles)
-weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/gemm/tiles.def)
-weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/conv/tiles.def)
+weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/gemm/tile/tiles.def)
+weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/conv/policy/tiles.def)
 if(NOT WEFT_PERF_ALL_TILES)
   set(weft_tile_ROWS)
 endif()

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/layouts/compiler.hpp"
+#include "weft/layouts/base/compiler.hpp"
 
 namespace weft::prologues {
 

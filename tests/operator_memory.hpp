@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
 
 #if defined(WEFT_CUDA_BACKEND)
 #include <cuda_runtime.h>

@@ -4,7 +4,7 @@
 #include "examples/block_gemm/attention.hpp"
 #include "examples/block_gemm/nearest.hpp"
 #include "examples/block_gemm/newton.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid,
                                      const AttentionParams<Mainloop::kMmaSm80>& params);

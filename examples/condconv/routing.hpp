@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/kernel.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 #include "weft/layouts/formats.hpp"
 
 struct RoutingParams {

@@ -1,7 +1,7 @@
 // The steps on the GPU; defined where there is CUDA (launch.cu).
 #pragma once
 #include "examples/ladder/product.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace ladder {
 

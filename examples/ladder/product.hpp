@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/arch/tensor_map.hpp"
+#include "weft/gemm/arch/isa/tensor_map.hpp"
 #include "weft/layouts/matrix.hpp"
 
 namespace ladder {

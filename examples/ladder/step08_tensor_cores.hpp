@@ -2,7 +2,7 @@
 // loads the operands into registers as it wants them.
 #pragma once
 #include "examples/ladder/step07_warp_tiles.hpp"
-#include "weft/layouts/swizzle.hpp"
+#include "weft/layouts/algebra/swizzle.hpp"
 
 namespace ladder {
 inline namespace WEFT_BACKEND {

@@ -2,7 +2,7 @@
 // warps multiplies 64 x 256 sums with one instruction, both operands in shared memory.
 #pragma once
 #include "examples/ladder/product.hpp"
-#include "weft/gemm/arch/wgmma.hpp"
+#include "weft/gemm/arch/isa/wgmma.hpp"
 
 namespace ladder {
 

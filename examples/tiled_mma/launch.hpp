@@ -2,6 +2,6 @@
 #pragma once
 
 #include "examples/tiled_mma/product.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 weft::arch::LaunchResult LaunchOnGpu(weft::arch::Dim3 grid, const ProductParams& params);

@@ -7,11 +7,11 @@
 // each thread of a block as a fiber and checks the rules of the hardware (README.md).
 #pragma once
 
-#include "weft/gemm/arch/backend.hpp"
-#include "weft/gemm/arch/kernel.hpp"  // a kernel names arch::Requires
+#include "weft/gemm/arch/isa/backend.hpp"
+#include "weft/gemm/arch/isa/kernel.hpp"  // a kernel names arch::Requires
 
 #if defined(WEFT_CUDA_BACKEND)
-#include "weft/gemm/arch/cuda_thread.hpp"
+#include "weft/gemm/arch/cuda/cuda_thread.hpp"
 #else
-#include "weft/gemm/arch/cpu_thread.hpp"
+#include "weft/gemm/arch/cpu/instructions/cpu_thread.hpp"
 #endif

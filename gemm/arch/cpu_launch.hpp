@@ -6,8 +6,8 @@
 #pragma once
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/arch/cpu_options.hpp"
-#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/arch/cpu/executor/cpu_options.hpp"
+#include "weft/gemm/arch/isa/kernel.hpp"
 
 #if defined(WEFT_CUDA_BACKEND)
 #error "cpu_launch.hpp: kernels compiled by nvcc are launched with cuda_launch.cuh"

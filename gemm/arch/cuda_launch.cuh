@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/arch/kernel.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/kernel.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {

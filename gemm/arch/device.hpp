@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::arch {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "weft/gemm/arch/backend.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::arch {
 

@@ -1,11 +1,11 @@
 // The kernel of wgmma_sm90 whose tiles are each multiplied by a cluster of Mainloop::kClusterSplit blocks: every
 // block multiplies a part of the k tiles, then the blocks exchange accumulators and each stores a part of the
-// tile's rows (gemm/cluster_split_k_sums.hpp).
+// tile's rows (gemm/kernel/cluster_split_k_sums.hpp).
 #pragma once
 
 #include <type_traits>
 
-#include "weft/gemm/cluster_split_k_sums.hpp"
+#include "weft/gemm/kernel/cluster_split_k_sums.hpp"
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
 
 namespace weft::gemm {

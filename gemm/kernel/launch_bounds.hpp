@@ -1,7 +1,7 @@
 // How many threads and registers a kernel asks for, and so how many of its blocks fit on a multiprocessor.
 #pragma once
 
-#include "weft/gemm/arch/kernel.hpp"
+#include "weft/gemm/arch/isa/kernel.hpp"
 
 namespace weft::gemm {
 

@@ -4,10 +4,10 @@
 
 #include <type_traits>
 
-#include "weft/gemm/accumulators.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/kernel/launch_bounds.hpp"
-#include "weft/gemm/pipeline.hpp"
+#include "weft/gemm/mainloop/pipeline.hpp"
+#include "weft/gemm/tile/accumulators.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -48,12 +48,13 @@ struct MultistageKernel : LaunchBounds<Parts, Parts::Mainloop::kThreads> {
   using Pipeline = typename Parts::Pipeline;
   using Epilogue = typename Parts::Epilogue;
   static_assert(Operand<OperandA> && Operand<OperandB>,
-                "weft: an operand has Load and Store, or CopyPiece (gemm/operand.hpp)");
+                "weft: an operand has Load and Store, or CopyPiece (gemm/operand/operand.hpp)");
   static_assert(gemm::Pipeline<Pipeline, OperandA, OperandB>,
                 "weft: a pipeline has Stages and Run, and its operands are of the kind it takes "
-                "(gemm/pipeline.hpp)");
-  static_assert(AccumulatorMap<typename Mainloop::Map>,
-                "weft: a mainloop's Map says which outputs a thread holds (gemm/accumulators.hpp)");
+                "(gemm/mainloop/pipeline.hpp)");
+  static_assert(
+      AccumulatorMap<typename Mainloop::Map>,
+      "weft: a mainloop's Map says which outputs a thread holds (gemm/tile/accumulators.hpp)");
 
   using Params = typename Parts::Params;
   using SharedStorage = MultistageStorage<Mainloop, Mainloop::kHasScratch>;

@@ -8,7 +8,7 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/kernel/launch_bounds.hpp"
-#include "weft/gemm/tile.hpp"
+#include "weft/gemm/tile/tile.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 #include "weft/gemm/block.hpp"
 
 namespace weft::perf {

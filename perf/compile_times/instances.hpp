@@ -6,7 +6,7 @@
 #include "weft/conv/ready_made.hpp"
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/ready_made.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 namespace weft::perf::instances {
 

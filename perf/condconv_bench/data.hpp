@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "perf/support/cuda.hpp"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/prologues/prologues.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 #include "weft/layouts/packing.hpp"
 
 namespace weft::perf {

@@ -15,7 +15,7 @@
 #include "perf/peers/cudnn_graph.hpp"
 #include "perf/support/cuda.hpp"
 #include "perf/support/stopwatch.hpp"
-#include "weft/conv/deconvolution_problem.hpp"
+#include "weft/conv/problem/deconvolution_problem.hpp"
 
 namespace weft::perf {
 

@@ -16,9 +16,9 @@
 #include "perf/support/random.hpp"
 #include "perf/support/zero_points.hpp"
 #include "tests/reference/reference.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/source_correction.hpp"
-#include "weft/conv/tuning.hpp"
+#include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/layouts/packing.hpp"
 
 namespace weft::perf {

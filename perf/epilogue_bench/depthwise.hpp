@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "perf/peers/bench.hpp"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 
 namespace weft::perf {
 

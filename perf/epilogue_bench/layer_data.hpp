@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "perf/support/cuda.hpp"
 #include "perf/support/zero_points.hpp"
-#include "weft/conv/problem.hpp"
-#include "weft/conv/source_correction.hpp"
+#include "weft/conv/problem/problem.hpp"
+#include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/layouts/packed_int4.hpp"
 

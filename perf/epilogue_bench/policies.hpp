@@ -78,7 +78,7 @@ using SumsBeside = With<Tile, e::ImageSums>;
 template <class Tile>
 using SumsAlone = With<Tile, e::OnlyImageSums>;
 
-// Functors of the source (conv/source_functor.hpp).
+// Functors of the source (conv/policy/source_functor.hpp).
 struct LessZero {
   using Source = std::uint8_t;
   constexpr std::int8_t operator()(std::uint8_t x, int) const {

@@ -19,8 +19,8 @@
 #include "perf/peers/bench.hpp"
 #include "perf/support/random.hpp"
 #include "tests/reference/reference.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 

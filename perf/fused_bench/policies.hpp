@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "weft/conv/depthwise_pointwise_policy.hpp"
+#include "weft/conv/policy/depthwise_pointwise_policy.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::perf {

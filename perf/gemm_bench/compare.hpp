@@ -9,7 +9,7 @@
 
 #include "perf/support/json.hpp"
 #include "perf/support/parallel.hpp"
-#include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/policy/gemm_policy.hpp"
 
 namespace weft::perf {
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "perf/support/random.hpp"
-#include "weft/gemm/gemm_policy.hpp"
-#include "weft/layouts/complex.hpp"
-#include "weft/layouts/float8.hpp"
-#include "weft/layouts/tf32.hpp"
+#include "weft/gemm/policy/gemm_policy.hpp"
+#include "weft/layouts/element/complex.hpp"
+#include "weft/layouts/element/float8.hpp"
+#include "weft/layouts/element/tf32.hpp"
 
 namespace weft::perf {
 

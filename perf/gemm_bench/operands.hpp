@@ -12,7 +12,7 @@
 #include "perf/gemm_bench/elements.hpp"
 #include "perf/support/cuda.hpp"
 #include "perf/support/parallel.hpp"
-#include "weft/gemm/gemm_policy.hpp"
+#include "weft/gemm/policy/gemm_policy.hpp"
 
 namespace weft::perf {
 
@@ -24,8 +24,8 @@ struct Set {
 };
 
 // Of a policy: s8; f16_sums_f16 of halves whose sums are halves; f16_to_f16 where C holds sums that were
-// rounded. Where an operand becomes Elements on its way (gemm/load_functor.hpp) the peer, which has no
-// such product, multiplies two matrices of Elements: f16_x_s4_over_f16.
+// rounded. Where an operand becomes Elements on its way (gemm/policy/load_functor.hpp) the peer,
+// which has no such product, multiplies two matrices of Elements: f16_x_s4_over_f16.
 template <class P>
 std::string TypeName() {
   const std::string element =

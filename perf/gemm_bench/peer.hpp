@@ -14,7 +14,7 @@
 #include "perf/gemm_bench/operands.hpp"
 #include "perf/peers/lt_product.hpp"
 #include "perf/support/stopwatch.hpp"
-#include "weft/gemm/gemm_checks.hpp"
+#include "weft/gemm/check/gemm_checks.hpp"
 
 namespace weft::perf {
 

@@ -3,7 +3,7 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/ready_made.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 #include "weft/layouts/matrix.hpp"
 
 namespace weft::perf {

@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "weft/gemm/gemm_checks.hpp"
+#include "weft/gemm/check/gemm_checks.hpp"
 
 namespace weft::perf {
 

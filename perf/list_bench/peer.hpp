@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "perf/peers/lt_product.hpp"
 #include "perf/support/stopwatch.hpp"
-#include "weft/gemm/gemm_checks.hpp"
+#include "weft/gemm/check/gemm_checks.hpp"
 
 namespace weft::perf {
 

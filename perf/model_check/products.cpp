@@ -1,7 +1,7 @@
 #include "perf/gemm_bench/policies.hpp"
 #include "perf/model_check/tiles.hpp"
+#include "weft/gemm/choose/tuning.hpp"
 #include "weft/gemm/gemm.hpp"
-#include "weft/gemm/tuning.hpp"
 
 namespace weft::perf {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "perf/weft_perf/table_tiles.hpp"
 #include "perf/weft_perf/tile_names.hpp"
-#include "weft/conv/plan.hpp"
-#include "weft/conv/policy_facts.hpp"
+#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/planner/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {

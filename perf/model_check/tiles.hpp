@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/conv/tile_model.hpp"
+#include "weft/conv/choose/tile_model.hpp"
 
 namespace weft::perf {
 

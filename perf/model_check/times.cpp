@@ -7,8 +7,8 @@
 #include "perf/support/json.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/status.hpp"
-#include "weft/conv/plan.hpp"
-#include "weft/gemm/gemm_plan.hpp"
+#include "weft/conv/planner/plan.hpp"
+#include "weft/gemm/product/gemm_plan.hpp"
 
 namespace weft::perf {
 namespace {

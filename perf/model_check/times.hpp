@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "perf/model_check/tiles.hpp"
-#include "weft/gemm/tile_model_parts.hpp"
+#include "weft/gemm/choose/tile_model_parts.hpp"
 
 namespace weft::perf {
 

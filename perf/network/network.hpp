@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 
 namespace weft::perf {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "perf/support/device_data.hpp"
 #include "perf/support/statistics.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 namespace weft::perf {
 namespace {

@@ -16,8 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "perf/peers/formats.hpp"
-#include "weft/conv/problem.hpp"
-#include "weft/gemm/arch/backend.hpp"
+#include "weft/conv/problem/problem.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
 
 namespace weft::perf {
 

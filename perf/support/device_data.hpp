@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/floor.hpp"
-#include "weft/gemm/arch/backend.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::perf {
 

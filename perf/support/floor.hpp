@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::perf {

@@ -9,7 +9,7 @@
 
 #include "perf/support/data_kernels.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::perf {

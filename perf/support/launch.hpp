@@ -4,7 +4,7 @@
 
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/format_kernels.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::perf::internal {
 

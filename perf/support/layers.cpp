@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "perf/support/status.hpp"
-#include "weft/conv/problem_checks.hpp"
-#include "weft/conv/problem_name.hpp"
+#include "weft/conv/problem/problem_checks.hpp"
+#include "weft/conv/problem/problem_name.hpp"
 
 namespace weft::perf {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 
 namespace weft::perf {
 
@@ -19,8 +19,8 @@ struct Layer {
 };
 
 // The layer called `name`, such as c64h92w160k32r3s1 or n16c64h92w160k32r3x5s1x2p1: the notation of
-// conv/problem_name.hpp with batch and padding left out where wanted. InvalidArgument says what is
-// wrong; that the filter is larger than the image, too.
+// conv/problem/problem_name.hpp with batch and padding left out where wanted. InvalidArgument says
+// what is wrong; that the filter is larger than the image, too.
 absl::StatusOr<Layer> ParseLayer(const std::string& name);
 
 // conv::LayerName.

@@ -7,8 +7,8 @@
 
 #include "perf/support/json.hpp"
 #include "perf/support/statistics.hpp"
-#include "weft/conv/problem.hpp"
-#include "weft/conv/tuning.hpp"
+#include "weft/conv/choose/tuning.hpp"
+#include "weft/conv/problem/problem.hpp"
 
 namespace weft::perf {
 

@@ -10,8 +10,8 @@
 #include "perf/weft_perf/make_tiles.hpp"
 #include "perf/weft_perf/table_tiles.hpp"
 #include "perf/weft_perf/tile_names.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace internal {

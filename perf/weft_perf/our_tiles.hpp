@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "perf/peers/formats.hpp"
-#include "weft/conv/tile_model.hpp"
+#include "weft/conv/choose/tile_model.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 namespace weft::perf {

@@ -1,4 +1,5 @@
-// What weft_perf measures of the table of tiles (gemm/tiles.def, conv/tiles.def): every row of a family.
+// What weft_perf measures of the table of tiles (gemm/tile/tiles.def, conv/policy/tiles.def): every
+// row of a family.
 #pragma once
 
 #include "perf/weft_perf/tiles.hpp"

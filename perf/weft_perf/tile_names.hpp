@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/ready_made.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 

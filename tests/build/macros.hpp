@@ -68,7 +68,7 @@
 #define complex 16
 
 // Where min and max are macros, the standard library's headers have to come first; Abseil's headers, which the rest
-// of the macros above would break, are shielded from them by weft/layouts/abseil.hpp.
+// of the macros above would break, are shielded from them by weft/layouts/base/abseil.hpp.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -97,7 +97,7 @@
 #include <utility>
 #include <variant>
 #include <vector>
-#include "weft/layouts/abseil.hpp"
+#include "weft/layouts/base/abseil.hpp"
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))

@@ -7,8 +7,8 @@ if(NOT DEFINED WEFT_SOURCES)
   string(REGEX REPLACE "/$" "" WEFT_SOURCES ${WEFT_SOURCES})
 endif()
 include(${WEFT_SOURCES}/cmake/WeftTiles.cmake)
-weft_read_tiles(tile ${WEFT_SOURCES}/gemm/tiles.def)
-weft_read_tiles(tile ${WEFT_SOURCES}/conv/tiles.def)
+weft_read_tiles(tile ${WEFT_SOURCES}/gemm/tile/tiles.def)
+weft_read_tiles(tile ${WEFT_SOURCES}/conv/policy/tiles.def)
 
 # What the page calls a family.
 set(called_kNc4 "NCxHWx<4>")
@@ -140,11 +140,11 @@ set(title_DepthwiseConfig "depthwise")
 set(title_DepthwisePointwiseConfig "depthwise_pointwise")
 set(page "# All named tiles
 
-`cmake -DWRITE=ON -P tests/build/tiles_page.cmake` makes this page of the table of tiles, `gemm/tiles.def` and
-`conv/tiles.def`, and a test (`documents_tiles`) compares them. [configs.md](configs.md) says what the numbers mean.
+`cmake -DWRITE=ON -P tests/build/tiles_page.cmake` makes this page of the table of tiles, `gemm/tile/tiles.def` and
+`conv/policy/tiles.def`, and a test (`documents_tiles`) compares them. [configs.md](configs.md) says what the numbers mean.
 
 A tile is a type for policies that are templates over it, in `weft::conv` (`conv/ready_made_tiles.hpp`), and many are
-constants too, in `weft::gemm` (`gemm/config.hpp`) and `weft::conv`; those of depthwise convolutions and of
+constants too, in `weft::gemm` (`gemm/tile/config.hpp`) and `weft::conv`; those of depthwise convolutions and of
 `DepthwisePointwise` in `weft::conv` alone. The column *families* says what `Dispatch` chooses it for: convolutions of int8
 over a layout, and all that is made of them (uint8, deconvolutions, `CondConv`).
 

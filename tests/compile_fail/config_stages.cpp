@@ -1,6 +1,6 @@
 // A config without its stages.
 // EXPECT: static assertion failed: weft: MmaSm80Config\(threadblock, warp, stages\) needs its stages
-#include "weft/gemm/config.hpp"
+#include "weft/gemm/tile/config.hpp"
 
 constexpr weft::gemm::MmaSm80Config kNamed({.threadblock = {64, 64, 64},
                                             .warp = {32, 32, 64},

@@ -1,6 +1,6 @@
 // Three entries for two modes.
 // EXPECT: static assertion failed: layouts: the coordinate does not fit the shape
-#include "weft/layouts/layout.hpp"
+#include "weft/layouts/algebra/layout.hpp"
 
 using namespace weft::layouts;
 

@@ -1,7 +1,7 @@
 // A position twice.
 // EXPECT: static assertion failed: layouts: Order<...> needs each position 0 ... rank-1 exactly
 // once
-#include "weft/layouts/layout.hpp"
+#include "weft/layouts/algebra/layout.hpp"
 
 using namespace weft::layouts;
 

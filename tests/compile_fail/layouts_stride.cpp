@@ -1,6 +1,6 @@
 // A stride nested otherwise than the shape.
 // EXPECT: static assertion failed: layouts: Layout: the stride must be nested like the shape
-#include "weft/layouts/layout.hpp"
+#include "weft/layouts/algebra/layout.hpp"
 
 using namespace weft::layouts;
 

@@ -1,7 +1,7 @@
 // Source and target bits overlap.
 // EXPECT: static assertion failed: layouts: Swizzle<bits, base, shift>: \|shift\| must be at least
 // bits
-#include "weft/layouts/swizzle.hpp"
+#include "weft/layouts/algebra/swizzle.hpp"
 
 using namespace weft::layouts;
 

@@ -4,7 +4,7 @@
 // skipped, where there is no GPU or no cuDNN.
 //
 // Each comparison prints a line "difference: ..."; perf/run_h200.sh keeps them.
-// "% 0", behind an ||, of a static_assert in gemm/epilogue_store.hpp.
+// "% 0", behind an ||, of a static_assert in gemm/epilogue/epilogue_store.hpp.
 #pragma nv_diag_suppress 179
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 #include "tests/conv/cudnn_reorder.hpp"
 #include "tests/conv/harness.hpp"
 #include "weft/conv/instantiate.cuh"
-#include "weft/conv/problem_name.hpp"
+#include "weft/conv/problem/problem_name.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/conv/harness.hpp"
-#include "weft/conv/deconvolution_plan.hpp"
+#include "weft/conv/deconvolution/deconvolution_plan.hpp"
 
 namespace weft::conv {
 

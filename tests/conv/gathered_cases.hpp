@@ -6,7 +6,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/own_relu.hpp"
-#include "weft/conv/problem_name.hpp"
+#include "weft/conv/problem/problem_name.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {

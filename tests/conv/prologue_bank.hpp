@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {

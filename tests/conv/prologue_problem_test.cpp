@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "weft/conv/problem.hpp"
-#include "weft/conv/problem_checks.hpp"
-#include "weft/conv/problem_name.hpp"
+#include "weft/conv/problem/problem.hpp"
+#include "weft/conv/problem/problem_checks.hpp"
+#include "weft/conv/problem/problem_name.hpp"
 
 namespace weft::conv {
 namespace {

@@ -1,5 +1,5 @@
 // Tuning tables: names, the file format and its errors, and what Dispatch makes of them.
-#include "weft/conv/tuning.hpp"
+#include "weft/conv/choose/tuning.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "tests/conv/harness.hpp"
 #include "tests/conv/own_relu.hpp"
 #include "weft/conv/dispatch.hpp"
-#include "weft/conv/problem_name.hpp"
+#include "weft/conv/problem/problem_name.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/conv/run_schedules.hpp"
-#include "weft/conv/tile_model.hpp"
+#include "weft/conv/choose/tile_model.hpp"
 
 namespace weft::conv {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "tests/conv/own_relu.hpp"
 #include "tests/conv/run_schedules.hpp"
+#include "weft/conv/choose/tile_model.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/ready_made.hpp"
-#include "weft/conv/tile_model.hpp"
 
 namespace weft::conv {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/conv/run_schedules.hpp"
-#include "weft/gemm/tuning.hpp"
+#include "weft/gemm/choose/tuning.hpp"
 
 namespace weft::conv {
 namespace {

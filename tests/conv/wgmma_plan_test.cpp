@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/conv/harness.hpp"
+#include "weft/conv/choose/tile_model.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/tile_model.hpp"
 
 namespace weft::conv {
 namespace {

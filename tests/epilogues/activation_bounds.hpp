@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "weft/epilogues/exp_activations.hpp"
-#include "weft/gemm/arch/backend.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
 
 namespace weft::epilogues {
 

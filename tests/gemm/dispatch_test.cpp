@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "tests/gemm/product.hpp"
-#include "weft/conv/problem_name.hpp"
-#include "weft/conv/tuning.hpp"
+#include "weft/conv/choose/tuning.hpp"
+#include "weft/conv/problem/problem_name.hpp"
 #include "weft/gemm/ready_made.hpp"
 
 namespace weft::gemm {

@@ -1,5 +1,5 @@
-#include "weft/gemm/fast_divmod.hpp"
-#include "weft/gemm/tile_grid.hpp"
+#include "weft/gemm/tile/fast_divmod.hpp"
+#include "weft/gemm/tile/tile_grid.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "weft/gemm/mma_shared.hpp"
+#include "weft/gemm/mma/mma_shared.hpp"
 #include "weft/gemm/tiled_copy.hpp"
 #include "weft/gemm/tiled_mma.hpp"
 

@@ -1,4 +1,4 @@
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 #include <gtest/gtest.h>
 

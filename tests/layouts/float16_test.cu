@@ -1,6 +1,6 @@
 // The 16-bit floats' conversions by a GPU's instructions, against those that CPUs run: of every float and
 // back.
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "weft/layouts/float8.hpp"
+#include "weft/layouts/element/float8.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "weft/layouts/tf32.hpp"
+#include "weft/layouts/element/tf32.hpp"
 
 namespace weft {
 namespace {

@@ -3,9 +3,9 @@
 #include "perf/support/floor.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/weft_perf/table_tiles.hpp"
-#include "weft/conv/plan.hpp"
-#include "weft/conv/policy_facts.hpp"
-#include "weft/conv/tile_model.hpp"
+#include "weft/conv/choose/tile_model.hpp"
+#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/planner/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "perf/weft_perf/table_tiles.hpp"
 #include "tests/conv/harness.hpp"
+#include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/ready_made.hpp"
-#include "weft/conv/tuning.hpp"
 
 namespace weft::perf {
 namespace {

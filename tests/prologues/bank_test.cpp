@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/conv/prologue_bank.hpp"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 #include "weft/prologues/prologues.hpp"
 
 namespace weft::conv {

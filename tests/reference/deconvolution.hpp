@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/reference/reference.hpp"
-#include "weft/conv/deconvolution_problem.hpp"
+#include "weft/conv/problem/deconvolution_problem.hpp"
 
 namespace weft::reference {
 

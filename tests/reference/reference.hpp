@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "weft/conv/problem.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/conv/problem/problem.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 // The reference is plain loops of one thread over whole tensors. Instrumented, it would take most of a
 // sanitizer's time, which is meant for the kernels.

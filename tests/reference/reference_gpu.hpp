@@ -6,7 +6,7 @@
 
 #include "tests/reference/reference.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/arch/launch_result.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::reference {
 

@@ -10,7 +10,7 @@
 #include "tests/conv/table/problems.hpp"
 #include "tests/conv/table/source_functors.hpp"
 #include "tests/conv/table/tensors.hpp"
-#include "weft/conv/policy_facts.hpp"
+#include "weft/conv/planner/policy_facts.hpp"
 
 namespace weft::conv::table {
 

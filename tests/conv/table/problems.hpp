@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "weft/conv/facts.hpp"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/policy/facts.hpp"
+#include "weft/conv/problem/problem.hpp"
 
 namespace weft::conv::table {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/conv/prologue_bank.hpp"
-#include "weft/conv/problem.hpp"
+#include "weft/conv/problem/problem.hpp"
 
 namespace weft::conv::table {
 

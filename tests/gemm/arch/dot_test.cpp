@@ -1,5 +1,5 @@
 // The executor's dot products: every means this machine has gives what the definition says.
-#include "weft/gemm/arch/cpu_dot.hpp"
+#include "weft/gemm/arch/cpu/instructions/cpu_dot.hpp"
 
 #include <gtest/gtest.h>
 

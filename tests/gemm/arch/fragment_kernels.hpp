@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "tests/gemm/arch/primitive_kernels.hpp"
-#include "weft/layouts/float16.hpp"
-#include "weft/layouts/float8.hpp"
-#include "weft/layouts/tf32.hpp"
+#include "weft/layouts/element/float16.hpp"
+#include "weft/layouts/element/float8.hpp"
+#include "weft/layouts/element/tf32.hpp"
 
 namespace weft::arch::testing {
 inline namespace WEFT_BACKEND {

@@ -11,8 +11,8 @@
 #include "tests/gemm/arch/expect_output.hpp"
 #include "tests/gemm/arch/fragment_kernels.hpp"
 #include "tests/gemm/arch/noise.hpp"
-#include "weft/gemm/arch/fragments.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/gemm/arch/isa/fragments.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 namespace weft::arch::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "tests/gemm/arch/fragment_kernels.hpp"
-#include "weft/layouts/float16.hpp"
+#include "weft/layouts/element/float16.hpp"
 
 namespace weft::arch::testing {
 inline namespace WEFT_BACKEND {

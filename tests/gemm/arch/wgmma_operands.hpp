@@ -7,7 +7,7 @@
 
 #include "tests/gemm/arch/noise.hpp"
 #include "tests/gemm/arch/wgmma_kernels.hpp"
-#include "weft/gemm/arch/wgmma.hpp"
+#include "weft/gemm/arch/isa/wgmma.hpp"
 
 namespace weft::arch::testing {
 

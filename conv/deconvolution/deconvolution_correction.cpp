@@ -1,0 +1,72 @@
+#include "weft/conv/deconvolution/deconvolution_correction.hpp"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::conv {
+namespace {
+
+constexpr std::int64_t kBytes = sizeof(std::int32_t);
+
+std::string Name(const DeconvolutionProblem& p) {
+  return absl::StrCat("c=", p.c, " h=", p.h, " w=", p.w, " k=", p.k, " r=", p.r, " s=", p.s,
+                      " to p=", p.p(), " q=", p.q(), " with padding ", p.pad_top, ",", p.pad_left,
+                      ", stride ", p.stride_h, "x", p.stride_w, " and dilation ", p.dilation_h, "x",
+                      p.dilation_w);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SourceCorrection>> internal::LayOutPhases(
+    const std::vector<Phase>& phases, std::int32_t zero_point) {
+  std::vector<SourceCorrection> tables;
+  for (const Phase& phase : phases) {
+    absl::StatusOr<SourceCorrection> table =
+        SourceCorrection::LayOut(phase.problem, phase.place, zero_point);
+    if (!table.ok()) return table.status();
+    tables.push_back(*table);
+  }
+  return tables;
+}
+
+absl::Status internal::CheckCorrection(const DeconvolutionProblem& problem,
+                                       const DeconvolutionCorrection& table, std::uint64_t filter) {
+  if (table.data() == nullptr) return absl::OkStatus();  // phases say that it is missing
+  DeconvolutionProblem tabled = table.problem();
+  tabled.n = problem.n;
+  if (tabled == problem) {
+    if (table.fingerprint() == 0 || table.fingerprint() == filter) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "conv: args.source_correction was made of other weights than those of args.filter; give "
+        "conv::MakeSourceCorrection the filter that runs, each time that it changes");
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "conv: args.source_correction was made for ", Name(tabled), ", this operator has ",
+      Name(problem), "; make the one that belongs to the problem and its filter"));
+}
+
+absl::StatusOr<DeconvolutionCorrectionBuffer> DeconvolutionCorrectionBuffer::Make(
+    const DeconvolutionProblem& problem, const std::vector<Phase>& phases,
+    const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point,
+    std::uint64_t fingerprint) {
+  const absl::StatusOr<std::vector<SourceCorrection>> tables =
+      internal::LayOutPhases(phases, zero_point);
+  if (!tables.ok()) return tables.status();
+  DeconvolutionCorrectionBuffer buffer;
+  buffer.tables_.problem_ = problem;
+  buffer.tables_.zero_point_ = zero_point;
+  buffer.tables_.fingerprint_ = fingerprint;
+  for (const SourceCorrection& table : *tables) buffer.tables_.bytes_ += table.bytes();
+  const std::int64_t size = buffer.bytes() / kBytes;
+  buffer.data_ = internal::NewTable(size);
+  if (buffer.data_ == nullptr) return internal::NoMemoryForTable(size);
+  std::int32_t* to = buffer.data_.get();
+  for (std::size_t i = 0; i < tables->size(); ++i) {
+    (*tables)[i].Fill(sums[i].data(), to);
+    to += (*tables)[i].bytes() / kBytes;
+  }
+  return buffer;
+}
+
+}  // namespace weft::conv

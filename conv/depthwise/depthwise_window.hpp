@@ -1,0 +1,412 @@
+// The sums of a depthwise kernel: dp4a over four taps of a filter row at once.
+//
+// Memory has the channels of a pixel side by side, dp4a wants pixels of a channel. Two byte
+// permutations make pairs of pixels of two words of 4 channels, one for each channel makes words of
+// four pixels of two pairs:
+//
+//     pixel 0  a b c d      pair  a0 a1 b0 b1     word  a0 a1 a2 a3
+//     pixel 1  a b c d            c0 c1 d0 d1           b0 b1 b2 b3 ...
+//
+// A word that begins at an even pixel serves the output there, and with the filter one byte further
+// the output after it. Filter rows of more than one word take as many dp4a. Which channels of the
+// source the four channels of the output see, the permutations' selectors say: with K = C they are the
+// same four, with K = 3 C perhaps channels 0, 0, 0 and 1 of them. Since 4 divides the first output
+// channel, all four lie in one word of the source whatever K / C is.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "weft/conv/depthwise/depthwise_filter_zeros.hpp"
+#include "weft/conv/depthwise/depthwise_params.hpp"
+#include "weft/conv/policy/policy.hpp"
+#include "weft/epilogues/numerics.hpp"
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/operand/operand.hpp"
+#include "weft/gemm/tile/tile.hpp"
+
+namespace weft::conv {
+
+// A sum of fewer than 256 products of two int8 values, as the bits of 1.5 * 2^23 plus the sum:
+// floats there are one apart, so a subtraction makes it a float, exactly. Before sm_90 a conversion
+// has a quarter of a sum's rate or less.
+struct SmallSum {
+  static constexpr float kMagic = 12582912.0f;
+  static constexpr int kMostProducts = 255;  // 2^22 / 2^14, the largest product
+  std::int32_t bits = 0;
+
+  static constexpr std::int32_t Zero() { return std::bit_cast<std::int32_t>(kMagic); }
+  explicit constexpr operator float() const {
+    return epilogues::Add(std::bit_cast<float>(bits), -kMagic);
+  }
+};
+
+inline namespace WEFT_BACKEND {
+
+// Whether a block is of the first that a GPU starts, as far as a kernel can tell.
+constexpr bool StartsAtOnce(int block, int blocks_per_sm) {
+  constexpr int kMultiprocessors = 132;  // of most GPUs with dependent launches
+  return block < kMultiprocessors * blocks_per_sm;
+}
+
+// Which channels of the source a thread's four see.
+class DepthwisePlace {
+ public:
+  WEFT_DEVICE DepthwisePlace(const DepthwiseIteratorParams& p, const DepthwiseTile& tile)
+      : word_(tile.k / 4), raw_{0, 1, 2, 3}, pair_{0x5140, 0x7362} {
+    if (p.multiplier.divisor() == 1) return;  // nothing to divide
+    std::int32_t first = 0;
+    word_ = p.multiplier.Divmod(word_, first);
+    WEFT_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      raw_[j] = static_cast<std::uint32_t>(p.multiplier.Divide(4 * first + j));
+    }
+    // Bytes 0 to 3 are of the first pixel, 4 to 7 of the second.
+    WEFT_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      pair_[half] = raw_[2 * half] * 0x11 + raw_[2 * half + 1] * 0x1100 + 0x4040;
+    }
+  }
+
+  // Of image n: where the source's word of 4 channels begins.
+  template <class Src>
+  WEFT_DEVICE std::uintptr_t Address(const DepthwiseIteratorParams& p, std::int32_t n) const {
+    constexpr int kWords = Src::kChannelRun / 4;  // of a pixel; 0: all
+    std::int64_t offset = n * p.image_bytes;
+    if constexpr (kWords == 0) {
+      offset += 4 * word_;
+    } else {
+      offset += word_ / kWords * p.block_bytes + word_ % kWords * 4;
+    }
+    return reinterpret_cast<std::uintptr_t>(p.src) + static_cast<std::uintptr_t>(offset);
+  }
+  // Selectors of BytePermute: pairs of channels 0 and 1, and of 2 and 3, from two pixels.
+  WEFT_DEVICE std::uint32_t pair(int half) const { return pair_[half]; }
+  // The byte of a pixel that channel j sees.
+  WEFT_DEVICE std::uint32_t raw(int j) const { return raw_[j]; }
+
+ private:
+  std::int32_t word_;
+  std::uint32_t raw_[4], pair_[2];
+};
+
+// Taps of a filter row, of 4 channels.
+using FilterWords = gemm::Piece<16>;
+
+// Filters of kDepthwiseShapes[kShape]. PolicyT: a conv::Policy of a DepthwiseConfig.
+template <class PolicyT, int kShape>
+class DepthwiseWindow {
+  static constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
+  static constexpr int kR = kOf.r, kS = kOf.s, kStride = kOf.stride;
+  static constexpr int kColumns = DepthwiseConfig::kColumns;
+  using Src = typename PolicyT::SrcLayout;
+  static constexpr bool kFilterZeros = PolicyT::Epilogue::kFilterZeroPoint;
+
+ public:
+  static constexpr int kRows = kOf.Rows(PolicyT::config.rows);
+  static constexpr bool kSmall =
+      kR * kS * (CheckedPolicy<PolicyT>::kUnsigned ? 2 : 1) <= SmallSum::kMostProducts;
+  using Accumulators = std::int32_t[kRows * kColumns][4];
+
+  // acc += the products of the thread's outputs, less their filters' zero points. finish(i) is called
+  // when those of row i are done.
+  template <class Finish>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseIteratorParams& p,
+                                   const DepthwiseTile& tile, bool channels_inside,
+                                   DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
+                                   const Finish& finish) {
+    const DepthwisePlace place(p, tile);
+    const Reader reader(p, place, tile, channels_inside);
+    const auto* taps = static_cast<const FilterWords*>(p.filter) +
+                       static_cast<std::int64_t>(tile.k / 4) * (kR * kTapWords);
+    std::uint32_t pixels[kInRows][kPixels];
+    Filter filter[kR];
+    const auto start = [&](int h) {
+      reader.Load(t, h, pixels[h]);
+      if (h < kR) LoadFilter(t, taps + h * kTapWords, channels_inside, filter[h]);
+    };
+    WEFT_UNROLL
+    for (int h = 0; h < kAhead && h < kInRows; ++h) start(h);
+    // Not a loop: nvcc keeps some of those whose rows are no registers then.
+    const auto step = [&]<int h>(std::integral_constant<int, h>) {
+      if constexpr (h + kAhead < kInRows) start(h + kAhead);
+      std::uint32_t word[kStarts][4];
+      MakeWords(t, place, pixels[h], word);
+      if constexpr (kFilterZeros) {
+        constexpr int kRow = h / kStride;
+        if constexpr (h % kStride == 0 && kRow < kRows) zeros.Begin(acc + kRow * kColumns);
+        SumRow(t, word, zeros);
+      }
+      WEFT_UNROLL
+      for (int i = 0; i < kRows; ++i) {
+        const int r = h - i * kStride;
+        if (r >= 0 && r < kR) MultiplyRow(t, word, filter[r], acc + i * kColumns);
+        if (r == kR - 1) {
+          if constexpr (kFilterZeros) zeros.End(acc + i * kColumns);
+          finish(i);
+        }
+      }
+    };
+    [&]<int... h>(std::integer_sequence<int, h...>) {
+      (step(std::integral_constant<int, h>()), ...);
+    }
+    (std::make_integer_sequence<int, kInRows>());
+  }
+
+ private:
+  static constexpr int kPixels = (kColumns - 1) * kStride + kS;  // of an input row that are read
+  static constexpr int kInRows = (kRows - 1) * kStride + kR;     // input rows
+  static constexpr int kAhead = kR > 3 ? 1 : 2;                  // rows on their way
+  static constexpr int kShifts = kStride == 1 ? 2 : 1;           // places of a window in its word
+  static constexpr int kTapWords = gemm::CeilDiv(kS, 4);         // of a filter row in memory
+  static constexpr int kWords = gemm::CeilDiv(kS + kShifts - 1, 4);  // dp4a of an output and row
+  static constexpr int kStarts = (kStride == 1 ? 2 : 4) + 2 * (kWords - 1);
+  static_assert(kStride == 1 || kStride == 2);
+
+  struct Filter {
+    std::uint32_t word[kShifts][kWords][4];
+  };
+
+  // Loads the pixels of an input row, zeros outside the image.
+  class Reader {
+   public:
+    // From the first row of the tile's windows on, or one further down.
+    WEFT_DEVICE Reader(const DepthwiseIteratorParams& p, const DepthwisePlace& place,
+                       const DepthwiseTile& tile, bool channels_inside, int row = 0)
+        : p_(p),
+          pixel_bytes_(Src::kChannelRun > 0 ? Src::kChannelRun : p.pixel_bytes),
+          top_(tile.p * kStride + p.base_h + row),
+          left_(tile.q * kStride + p.base_w),
+          columns_(channels_inside ? static_cast<std::uint32_t>(p.w) : 0u) {
+      const std::int64_t offset = top_ * p.row_bytes + left_ * std::int64_t{pixel_bytes_};
+      at_ = place.template Address<Src>(p, tile.n) + static_cast<std::uintptr_t>(offset);
+    }
+
+    WEFT_DEVICE void Load(arch::Thread t, int h, std::uint32_t (&pixels)[kPixels]) const {
+      const auto row = at_ + static_cast<std::uintptr_t>(h * p_.row_bytes);
+      const bool inside = static_cast<std::uint32_t>(top_ + h) < static_cast<std::uint32_t>(p_.h);
+      const std::uint32_t columns = inside ? columns_ : 0u;
+      WEFT_UNROLL
+      for (int x = 0; x < kPixels; ++x) {
+        const auto offset = static_cast<std::uintptr_t>(x * std::int64_t{pixel_bytes_});
+        pixels[x] = LoadDepthwise<PolicyT>(t, reinterpret_cast<const std::uint32_t*>(row + offset),
+                                           static_cast<std::uint32_t>(left_ + x) < columns);
+      }
+    }
+
+    // The first pixels of row 0, `further` bytes from where they lie.
+    template <int kCount>
+    WEFT_DEVICE void Prefetch(arch::Thread t, std::uintptr_t further) const {
+      const bool inside = static_cast<std::uint32_t>(top_) < static_cast<std::uint32_t>(p_.h);
+      const std::uint32_t columns = inside ? columns_ : 0u;
+      WEFT_UNROLL
+      for (int x = 0; x < kCount && x < kPixels; ++x) {
+        const auto offset = static_cast<std::uintptr_t>(x * std::int64_t{pixel_bytes_});
+        if (static_cast<std::uint32_t>(left_ + x) < columns) {
+          t.PrefetchL2(reinterpret_cast<const void*>(at_ + further + offset));
+        }
+      }
+    }
+
+   private:
+    const DepthwiseIteratorParams& p_;
+    std::int32_t pixel_bytes_, top_, left_;
+    std::uint32_t columns_;  // that are inside the image, of a row that is
+    std::uintptr_t at_;
+  };
+
+ public:
+  // Asks the L2 for the input of 8 threads, `number` 0 to 7 of them, that have the same pixels of 32 channels,
+  // a row each. A thread has registers for kAhead rows on their way, whose arithmetic takes less time than the
+  // device memory; what is asked for takes none. Columns and rows that neighbours ask for are left to those.
+  class Ahead {
+    static constexpr bool kAsks = Src::kChannelRun == 0 || Src::kChannelRun >= 32;
+
+   public:
+    // tile: of channel 0.
+    WEFT_DEVICE Ahead(const DepthwiseIteratorParams& p, const DepthwiseTile& tile, bool inside,
+                      int number)
+        : reader_(p, DepthwisePlace(p, tile), tile,
+                  kAsks && inside && number < kInRows && p.multiplier.divisor() == 1, number) {}
+    // Channels 32 k_tile to 32 k_tile + 31, which there are.
+    WEFT_DEVICE void Ask(arch::Thread t, const DepthwiseIteratorParams& p, int k_tile) const {
+      if constexpr (kAsks) {
+        constexpr int kKTiles = Src::kChannelRun / 32;  // side by side; 0: all
+        const std::int64_t offset =
+            kKTiles == 0 ? std::int64_t{k_tile} * 32
+                         : k_tile / kKTiles * p.block_bytes + k_tile % kKTiles * std::int64_t{32};
+        reader_.template Prefetch<kColumns * kStride>(t, static_cast<std::uintptr_t>(offset));
+      }
+    }
+
+   private:
+    Reader reader_;
+  };
+
+ private:
+  WEFT_DEVICE static void LoadFilter(arch::Thread t, const FilterWords* at, bool inside,
+                                     Filter& filter) {
+    std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, and the row's
+    WEFT_UNROLL
+    for (int w = 0; w < kTapWords; ++w) {
+      const FilterWords words = LoadDepthwise<PolicyT>(t, at + w, inside);
+      WEFT_UNROLL
+      for (int c = 0; c < 4; ++c) taps[w + 1][c] = words.word[c];
+    }
+    WEFT_UNROLL
+    for (int w = 0; w < kWords; ++w) {
+      WEFT_UNROLL
+      for (int c = 0; c < 4; ++c) {
+        filter.word[0][w][c] = taps[w + 1][c];
+        if constexpr (kShifts > 1) {  // a byte further
+          filter.word[1][w][c] = t.BytePermute(taps[w][c], taps[w + 1][c], 0x6543);
+        }
+      }
+    }
+  }
+
+  // Four pixels of a channel for each even pixel that windows begin at. Pixels past the last meet
+  // zeros of the filter, whatever they are.
+  WEFT_DEVICE static void MakeWords(arch::Thread t, const DepthwisePlace& place,
+                                    const std::uint32_t (&pixels)[kPixels],
+                                    std::uint32_t (&word)[kStarts][4]) {
+    std::uint32_t pair[kStarts + 1][2];
+    WEFT_UNROLL
+    for (int s = 0; s <= kStarts; ++s) {
+      WEFT_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        pair[s][half] = 2 * s + 1 < kPixels
+                            ? t.BytePermute(pixels[2 * s], pixels[2 * s + 1], place.pair(half))
+                        : 2 * s < kPixels ? pixels[2 * s]
+                                          : 0u;
+      }
+    }
+    WEFT_UNROLL
+    for (int s = 0; s < kStarts; ++s) {
+      const bool lone_low = 2 * s + 1 >= kPixels, lone_high = 2 * s + 3 >= kPixels;
+      WEFT_UNROLL
+      for (int c = 0; c < 4; ++c) {
+        const std::uint32_t both = c % 2 == 0 ? 0x10u : 0x32u;  // a pair's first channel, or second
+        const std::uint32_t low = lone_low ? place.raw(c) : both;
+        const std::uint32_t high = lone_high ? place.raw(c) + 4 : both + 0x44u;
+        word[s][c] = t.BytePermute(pair[s][c / 2], pair[s + 1][c / 2], low | high << 8);
+      }
+    }
+  }
+
+  // Bytes of 1 where the pixels of word w of a window have taps, the first of them at byte `shift`.
+  static constexpr std::uint32_t Ones(int w, int shift) {
+    std::uint32_t ones = 0;
+    for (int b = 0; b < 4; ++b) {
+      const int tap = 4 * w + b - shift;
+      if (tap >= 0 && tap < kS) ones |= 1u << (8 * b);
+    }
+    return ones;
+  }
+
+  // An input row of the windows of all columns.
+  WEFT_DEVICE static void SumRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
+                                 DepthwiseFilterZeros<PolicyT>& zeros) {
+    WEFT_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      const int start = kStride == 1 ? j / 2 : j, shift = kStride == 1 ? j % 2 : 0;
+      WEFT_UNROLL
+      for (int w = 0; w < kWords; ++w) {
+        WEFT_UNROLL
+        for (int c = 0; c < 4; ++c) zeros.See(t, j, c, word[start + 2 * w][c], Ones(w, shift));
+      }
+    }
+  }
+
+  // sums: of the pixels of an output row.
+  WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
+                                      const Filter& filter, std::int32_t (*sums)[4]) {
+    WEFT_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      // Word s begins at pixel 2 s.
+      const int start = kStride == 1 ? j / 2 : j, shift = kStride == 1 ? j % 2 : 0;
+      WEFT_UNROLL
+      for (int w = 0; w < kWords; ++w) {
+        WEFT_UNROLL
+        for (int c = 0; c < 4; ++c) {
+          sums[j][c] = DepthwiseDot<PolicyT>(t, word[start + 2 * w][c], filter.word[shift][w][c],
+                                             sums[j][c]);
+        }
+      }
+    }
+  }
+};
+
+// Any filter, stride and dilation: four taps of each output are gathered, whatever their distance.
+template <class PolicyT>
+class DepthwiseWindow<PolicyT, 0> {
+  static constexpr int kColumns = DepthwiseConfig::kColumns;
+  using Src = typename PolicyT::SrcLayout;
+
+ public:
+  static constexpr int kRows = 1;
+  static constexpr bool kSmall = false;
+  using Accumulators = std::int32_t[kColumns][4];
+
+  template <class Finish>
+  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseIteratorParams& p,
+                                   const DepthwiseTile& tile, bool channels_inside,
+                                   DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
+                                   const Finish& finish) {
+    const DepthwisePlace place(p, tile);
+    const int tap_words = gemm::CeilDiv(p.s, 4);
+    const auto* filter = static_cast<const FilterWords*>(p.filter) +
+                         static_cast<std::int64_t>(tile.k / 4) * p.r * tap_words;
+    const auto image = place.template Address<Src>(p, tile.n);
+    const std::int32_t top = tile.p * p.stride_h + p.base_h;
+    WEFT_NO_UNROLL
+    for (int r = 0; r < p.r; ++r) {
+      const std::int32_t h = top + r * p.step_h;
+      const bool row_inside = channels_inside && h >= 0 && h < p.h;
+      const auto row = image + static_cast<std::uintptr_t>(h * p.row_bytes);
+      WEFT_NO_UNROLL
+      for (int tap = 0; tap < p.s; tap += 4) {
+        const FilterWords words = LoadDepthwise<PolicyT>(t, filter++, channels_inside);
+        WEFT_UNROLL
+        for (int j = 0; j < kColumns; ++j) {
+          // Columns past the last would lie beyond what 32 bits hold.
+          const bool wanted = row_inside && tile.q + j < p.q;
+          const std::int32_t left = wanted ? (tile.q + j) * p.stride_w + p.base_w : 0;
+          std::uint32_t pixels[4];
+          WEFT_UNROLL
+          for (int e = 0; e < 4; ++e) {
+            const bool is_tap = wanted && tap + e < p.s;
+            const std::int32_t w = left + (is_tap ? (tap + e) * p.step_w : 0);
+            const auto at =
+                row + static_cast<std::uintptr_t>(static_cast<std::int64_t>(w) * p.pixel_bytes);
+            pixels[e] = LoadDepthwise<PolicyT>(t, reinterpret_cast<const std::uint32_t*>(at),
+                                               is_tap && w >= 0 && w < p.w);
+          }
+          WEFT_UNROLL
+          for (int half = 0; half < 2; ++half) {
+            const std::uint32_t low = t.BytePermute(pixels[0], pixels[1], place.pair(half));
+            const std::uint32_t high = t.BytePermute(pixels[2], pixels[3], place.pair(half));
+            std::int32_t(&sum)[4] = acc[j];
+            const int c = 2 * half;
+            const std::uint32_t first = t.BytePermute(low, high, 0x5410);
+            const std::uint32_t second = t.BytePermute(low, high, 0x7632);
+            sum[c] = DepthwiseDot<PolicyT>(t, first, words.word[c], sum[c]);
+            sum[c + 1] = DepthwiseDot<PolicyT>(t, second, words.word[c + 1], sum[c + 1]);
+            if constexpr (PolicyT::Epilogue::kFilterZeroPoint) {
+              constexpr std::uint32_t kOnes = 0x01010101;  // what is no tap is 0
+              zeros.See(t, j, c, first, kOnes);
+              zeros.See(t, j, c + 1, second, kOnes);
+            }
+          }
+        }
+      }
+    }
+    if constexpr (PolicyT::Epilogue::kFilterZeroPoint) zeros.End(acc);
+    finish(0);
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

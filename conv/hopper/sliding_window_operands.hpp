@@ -1,0 +1,334 @@
+// Operands of wgmma_sm90 for a first layer, over NCxHWx<4>: strips of the source, and a filter that
+// stays in shared memory (gemm/hopper/resident_ring.hpp).
+//
+// A chunk of k is 16 bytes: four pixels side by side, of one block of 4 channels and one row of taps.
+// Without swizzle the 8 rows of a core matrix, here output pixels, lie 16 bytes apart. So output
+// pixels whose windows begin 16 bytes apart read their chunks in place, as sliding windows of a line
+// of the source, and the chunks of other taps are further windows, that many bytes on. At stride 4
+// these are neighbours; at stride 2 (1) every second (fourth) pixel, of one parity of 2 (4). The
+// windows of another parity begin 8 (4) bytes later: it has a copy of its own.
+//
+// A strip is what 8 output columns of one parity and some output rows need. The strips of a batch
+// are a list: parity, columns, rows, images; a tile is as many in a row as warpgroups share its rows.
+//
+// Where a tile has all parities of its columns, and rows of the source are multiples of 16 bytes, TMA
+// loads lines that hold the windows of all of them. The strip whose windows begin at multiples of
+// 16 bytes there lies in place; the others are copied, so many bytes on, by warps.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/conv/hopper/tma_operands.hpp"
+#include "weft/conv/source/kernel_params.hpp"
+#include "weft/gemm/hopper/resident_ring.hpp"
+#include "weft/gemm/tile/channel_order.hpp"
+#include "weft/gemm/tile/traits.hpp"
+
+namespace weft::conv {
+
+// Rows of the product: (strip, output row, 8 columns). The divisors of PixelMap count strips: of an
+// image, and of a row of strips.
+struct SlidingWindowRows : Im2colPixelMap {
+  static constexpr bool kPaddingIsFilled = false;  // whose threads copy zeros
+
+  std::int32_t images = 0;  // of a batch
+  std::int32_t parity_bits = 0;
+
+  // A strip's first pixel. kRows: output rows of a strip.
+  template <int kRows, class Tile>
+  constexpr PixelPlace Window(const Tile& tile, std::int32_t window) const {
+    PixelPlace at;
+    std::int32_t rest = 0;
+    at.n = image_pixels.Divmod(window, rest);
+    at.inside = at.n < images;
+    if (kDependsOf<Tile>.image) at.n += tile.batch.n;
+    at.p = row_pixels.Divmod(rest, rest) * kRows;
+    const std::int32_t parity = rest & ((1 << parity_bits) - 1);
+    at.q = (rest - parity) * 8 + parity;
+    return at;
+  }
+};
+
+template <int kRows>
+struct SlidingWindowMap : SlidingWindowRows {
+  template <class Tile>
+  constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
+    const auto row = static_cast<std::uint32_t>(m);
+    const std::uint32_t window = row / (kRows * 8), line = row / 8 - window * kRows;
+    PixelPlace at = Window<kRows>(tile, static_cast<std::int32_t>(window));
+    at.p += static_cast<std::int32_t>(line);
+    at.q += static_cast<std::int32_t>(row % 8) << parity_bits;
+    at.inside = at.inside && at.p < p && at.q < q;
+    return at;
+  }
+  template <class Tile>
+  constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
+    return PixelAt(OutputPlace(tile, m));
+  }
+};
+
+struct SlidingWindowSource {
+  SlidingWindowRows rows;
+  const void* src = nullptr;
+  std::int32_t h = 0, w = 0;
+  std::int32_t stride_h = 0, stride_w = 0;
+  std::int32_t pad_top = 0;
+  std::int32_t left = 0;      // from a window's first pixel to its output column's, times stride
+  std::int32_t blocks = 0;    // of channels, of a product
+  gemm::FastDivmod by_block;  // by blocks
+  std::int32_t image_blocks = 0;  // of an image
+  std::int32_t lines = 0;         // of a strip and block of channels
+  std::int32_t line_bytes = 0;    // of a strip's line
+  std::int32_t line_pitch = 0;    // in shared memory, from a line to the next
+  std::int32_t start[4] = {};     // of a tile's strips in their stage, in bytes
+  // What TMA loads, or 0 places: of a tile, how many, and from one to the next in a stage; where
+  // a place's lines begin, in pixels before its columns times stride.
+  std::int32_t places = 0, place_bytes = 0, place_left = 0;
+  std::int32_t place_lines = 0;  // of all blocks of channels
+  // Copies that warps make of a tile's places: from where in the stage, and where to; and lines that they
+  // copy at once.
+  struct ShiftedWindow {
+    std::int32_t from = 0, to = 0;
+  };
+  static constexpr int kShiftThreads = 96;
+  std::int32_t shifts = 0, shift_lines = 0;
+  ShiftedWindow shift[4] = {};
+  std::int32_t widest = 0;        // bytes of a copy, 4, 8 or 16, that lines of the source allow
+  gemm::FastDivmod pieces[3];     // of 4, 8, 16 bytes, of a line
+  std::int32_t together[3] = {};  // lines that a team loads at once
+
+  // Threads that load a strip, of those that copy.
+  static constexpr int Team(int windows) { return windows % 2 == 0 ? 64 : 128; }
+};
+
+// The four words of a chunk: filter units (FilterParams) first_unit, first_unit + step, ...; those
+// whose bit of `taps` is 0 are zeros.
+struct FilterChunk {
+  std::int16_t first_unit = 0;
+  std::uint16_t taps = 0;
+};
+
+struct FilterChunks {
+  static constexpr int kMost = 2 * gemm::WgmmaPlan::kMostSteps;
+  std::int32_t chunks = 0;
+  std::int32_t step = 1;  // -1: Mode::kConvolution
+  FilterChunk chunk[kMost] = {};
+};
+
+struct SlidingWindowOperandParams : SlidingWindowSource {
+  arch::TensorMap map;  // of what TMA loads
+};
+
+struct ResidentFilterParams : FilterParams, FilterChunks {};
+
+template <class PolicyT>
+struct SlidingWindowParams {
+  // What all threads read first, as in WgmmaParams.
+  gemm::MbarRingParams ring;
+  std::int32_t k_tiles = 0;
+  std::int32_t tiles = 0;
+  std::int32_t early = 0;  // not 0: the filter is fetched before earlier kernels have ended
+  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
+  SlidingWindowOperandParams a;
+  ResidentFilterParams b;
+  gemm::OutputParams<
+      PolicyT, RowsFor<typename PolicyT::Prologue, SlidingWindowMap<PolicyT::config.warp.m / 8>>>
+      output;
+  gemm::WgmmaPlan plan;
+};
+
+inline namespace WEFT_BACKEND {
+
+template <class Mma, class Tile>
+class SlidingWindowOperand : public gemm::OperandTraits {
+  static constexpr int kWindows = Mma::kTileGroups / Mma::kGroupsN, kRows = Mma::kN / 8;
+  // Threads that load a strip: two teams share the arithmetic of a tile's.
+  static constexpr int kTeam = SlidingWindowSource::Team(kWindows);
+
+ public:
+  static constexpr bool kHasTensorMap = true;
+  static constexpr int kShiftThreads = SlidingWindowSource::kShiftThreads;
+
+  WEFT_DEVICE SlidingWindowOperand(const SlidingWindowOperandParams& p, const Tile& tile)
+      : p_(p), tile_(tile) {}
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
+    // Also where it is 0: ptxas then keeps all of this in uniform registers.
+    const int team = t.WarpUniform((t.tid() - Mma::kThreads) / kTeam);
+    // Strips and blocks by one number: these threads have few registers.
+    WEFT_NO_UNROLL
+    for (int x = team; x < kWindows * p_.blocks; x += 128 / kTeam) {
+      std::int32_t c;
+      const std::int32_t i = p_.by_block.Divmod(x, c);
+      const PixelPlace at = p_.rows.template Window<kRows>(tile_, tile_.m * kWindows + i);
+      const std::int32_t w = at.q * p_.stride_w - p_.left;
+      const std::int32_t h = at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h;
+      const std::int32_t bits = 4 * w | p_.widest;  // the lowest is the widest copy that w allows
+      std::int64_t first = std::int64_t{at.n} * p_.image_blocks + c;
+      if constexpr (kDependsOf<Tile>.group) first += tile_.batch.g * p_.blocks;
+      const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * p_.h * p_.w * 4;
+      const std::uint32_t window =
+          to + static_cast<std::uint32_t>(p_.start[i] + c * p_.lines * p_.line_pitch);
+      if ((bits & 4) != 0) {
+        CopyLines<4>(t, window, block, h, w);
+      } else if ((bits & 8) != 0) {
+        CopyLines<8>(t, window, block, h, w);
+      } else {
+        CopyLines<16>(t, window, block, h, w);
+      }
+    }
+  }
+
+  WEFT_DEVICE int TmaBytes() const { return p_.places * p_.blocks * p_.lines * p_.line_pitch; }
+  WEFT_DEVICE void Load(arch::Thread t, std::uint32_t to, std::uint32_t bar) const {
+    const int windows = kWindows / p_.places;  // of a place
+    WEFT_NO_UNROLL
+    for (int i = 0; i < p_.places; ++i) {
+      const PixelPlace at = p_.rows.Window<kRows>(tile_, tile_.m * kWindows + i * windows);
+      std::int32_t first = at.n * p_.image_blocks;
+      if constexpr (kDependsOf<Tile>.group)
+        first += static_cast<std::int32_t>(tile_.batch.g) * p_.blocks;
+      t.TmaLoad(to, p_.map, bar,
+                {at.q * p_.stride_w - p_.place_left,
+                 at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h, first});
+      to += static_cast<std::uint32_t>(p_.place_bytes);
+    }
+  }
+  // thread: of SlidingWindowSource::kShiftThreads, which take as many lines at once as they have
+  // pieces of.
+  WEFT_DEVICE void Shift(arch::Thread t, std::uint32_t stage, int thread) const {
+    std::int32_t piece;
+    const std::int32_t first = p_.pieces[2].Divmod(thread, piece);
+    if (first >= p_.shift_lines) return;
+    const auto pitch = static_cast<std::uint32_t>(p_.line_pitch);
+    const std::uint32_t step = static_cast<std::uint32_t>(p_.shift_lines) * pitch;
+    stage += static_cast<std::uint32_t>(first) * pitch + static_cast<std::uint32_t>(piece * 16);
+    WEFT_NO_UNROLL
+    for (int i = 0; i < p_.shifts; ++i) {
+      std::uint32_t from = stage + static_cast<std::uint32_t>(p_.shift[i].from);
+      std::uint32_t to = stage + static_cast<std::uint32_t>(p_.shift[i].to);
+      const bool by_eights = p_.shift[i].from % 8 == 0;
+      WEFT_NO_UNROLL
+      for (std::int32_t line = first; line < p_.place_lines; line += p_.shift_lines) {
+        Piece piece16;
+        if (by_eights) {
+          WEFT_UNROLL
+          for (std::uint32_t k = 0; k < 2; ++k) {
+            piece16.half[k] = t.template LoadSharedAt<Half>(from + 8 * k);
+          }
+        } else {
+          WEFT_UNROLL
+          for (std::uint32_t k = 0; k < 4; ++k) {
+            piece16.half[k / 2].word[k % 2] = t.template LoadSharedAt<std::uint32_t>(from + 4 * k);
+          }
+        }
+        t.StoreSharedAt(to, piece16);
+        from += step;
+        to += step;
+      }
+    }
+  }
+
+ private:
+  struct alignas(8) Half {
+    std::uint32_t word[2];
+  };
+  struct alignas(16) Piece {
+    Half half[2];
+  };
+
+  // A team loads as many lines at once as it has threads for their pieces.
+  template <int kBytes>
+  WEFT_DEVICE void CopyLines(arch::Thread t, std::uint32_t to, const std::uint8_t* block,
+                             std::int32_t h, std::int32_t w) const {
+    constexpr int kIndex = kBytes / 8;
+    std::int32_t piece;
+    const std::int32_t line = p_.pieces[kIndex].Divmod((t.tid() - Mma::kThreads) % kTeam, piece);
+    const std::int32_t step = p_.together[kIndex];
+    if (line >= step) return;
+    w += piece * (kBytes / 4);
+    const auto wide = static_cast<std::uint32_t>(p_.w);
+    // Rows that there are of this column.
+    const std::uint32_t rows = static_cast<std::uint32_t>(w) < wide ? p_.h : 0;
+    const std::int32_t end = h + p_.lines;
+    h += line;
+    auto pixel = static_cast<std::uint32_t>(h) * wide + static_cast<std::uint32_t>(w);
+    to += static_cast<std::uint32_t>(line * p_.line_pitch + piece * kBytes);
+    WEFT_NO_UNROLL
+    for (; h < end; h += step) {
+      const std::int64_t from = std::int64_t{4} * static_cast<std::int32_t>(pixel);
+      t.template CpAsync<kBytes>(to, block + from,
+                                 static_cast<std::uint32_t>(h) < rows ? kBytes : 0);
+      pixel += static_cast<std::uint32_t>(step) * wide;
+      to += static_cast<std::uint32_t>(step * p_.line_pitch);
+    }
+  }
+
+  const SlidingWindowOperandParams& p_;
+  const Tile& tile_;
+};
+
+// As wgmma reads it without swizzle: of each step 8 channels by 16 bytes of k, the second 16 bytes,
+// the next 8 channels.
+template <class Mma>
+class ResidentFilter : public gemm::OperandTraits {
+ public:
+  template <class Tile>
+  WEFT_DEVICE ResidentFilter(const ResidentFilterParams& p, const Tile& tile)
+      : p_(p),
+        filter_(static_cast<const std::uint8_t*>(p.Data(tile))),
+        k_(tile.n * Mma::kBlockN),
+        key_(tile.filter << 32 | static_cast<std::uint32_t>(tile.n)) {}
+
+  WEFT_DEVICE std::int64_t Key() const { return key_; }
+
+  // By all threads that multiply. A thread has some chunks under way at once: this is what a short
+  // kernel waits for.
+  WEFT_DEVICE void Store(arch::Thread t, std::uint32_t to) const {
+    constexpr int kN = Mma::kBlockN, kThreads = Mma::kThreads, kAtOnce = kThreads > 128 ? 4 : 8;
+    const std::int64_t unit = std::int64_t{p_.padded_k} * 4;
+    WEFT_NO_UNROLL
+    for (int first = t.tid(); first < p_.chunks * kN; first += kAtOnce * kThreads) {
+      Chunk chunks[kAtOnce];
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int item = first + j * kThreads;
+        FilterChunk chunk;
+        if (item < p_.chunks * kN) chunk = p_.chunk[item / kN];
+        const std::int32_t k = k_ + item % kN;
+        if (k >= p_.padded_k) chunk.taps = 0;
+        const std::uint8_t* from = filter_ + std::int64_t{k} * 4 + chunk.first_unit * unit;
+        WEFT_UNROLL
+        for (int tap = 0; tap < 4; ++tap) {
+          chunks[j].word[tap] =
+              (chunk.taps >> tap & 1) != 0
+                  ? t.LoadGlobalCoherent(reinterpret_cast<const std::uint32_t*>(from))
+                  : 0;
+          from += p_.step * unit;
+        }
+      }
+      WEFT_UNROLL
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int item = first + j * kThreads;
+        if (item >= p_.chunks * kN) break;
+        const int i = item / kN, row = gemm::PairedColumn(item % kN);
+        t.StoreSharedAt(to + static_cast<std::uint32_t>(i / 2 * (kN * 32) + row / 8 * 256 +
+                                                        i % 2 * 128 + row % 8 * 16),
+                        chunks[j]);
+      }
+    }
+  }
+
+ private:
+  struct alignas(16) Chunk {
+    std::uint32_t word[4];
+  };
+
+  const ResidentFilterParams& p_;
+  const std::uint8_t* filter_;
+  std::int32_t k_;
+  std::int64_t key_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::conv

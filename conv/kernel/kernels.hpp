@@ -1,0 +1,230 @@
+// The parts of an operator's kernels: how each source layout and filter format is an operand.
+#pragma once
+
+#include <type_traits>
+
+#include "weft/conv/depthwise/depthwise.hpp"
+#include "weft/conv/hopper/gathered_operands.hpp"
+#include "weft/conv/hopper/padding_transform.hpp"
+#include "weft/conv/hopper/sliding_window_operands.hpp"
+#include "weft/conv/hopper/tma_operands.hpp"
+#include "weft/conv/source/kernel_params.hpp"
+#include "weft/gemm/epilogue/epilogue_store.hpp"
+#include "weft/gemm/kernel/kernel.hpp"
+#include "weft/gemm/launch/kernel_list.hpp"
+#include "weft/gemm/mainloop/mma_sm75.hpp"
+#include "weft/gemm/mainloop/mma_sm80.hpp"
+#include "weft/gemm/mainloop/simt.hpp"
+#include "weft/gemm/operand/int4_operand.hpp"
+#include "weft/gemm/staged/wgmma_store.hpp"
+#include "weft/gemm/tile/traits.hpp"
+
+namespace weft::conv {
+
+// Packed filters as a source of gemm::AffineIterator. Format: a CheckedPolicy. kKMajor: KRSC, rows
+// along which (r, s, c) runs; if not, CxRSKx<x>.
+template <class Format>
+struct FilterSource {
+  using Params = FilterParams;
+  static constexpr bool kKMajor = Format::kNhwc, kWhole = true, kRegular = true;
+  static constexpr int kUnitBytes = Format::kUnitChannels * Format::kFilterBits / 8;
+  static constexpr std::int64_t RowBytes(const Params& p) {
+    return kKMajor ? p.row_bytes : kUnitBytes;
+  }
+  static constexpr std::int64_t StepBytes(const Params& p) {
+    return static_cast<std::int64_t>(p.padded_k) * kUnitBytes;
+  }
+  static constexpr std::int32_t End(const Params& p) {
+    // Rows of int4 end with whole blocks.
+    if (kKMajor && Format::kInt4) return static_cast<std::int32_t>(p.row_bytes);
+    return p.units * (kKMajor ? kUnitBytes : 1);
+  }
+  static constexpr std::int32_t First(const Params&) { return 0; }
+  template <class Tile>
+  static constexpr const void* Data(const Params& p, const Tile& tile) {
+    return p.Data(tile);
+  }
+  template <class Tile>
+  static constexpr gemm::RowPlace Row(const Params& p, const Tile&, std::int32_t k) {
+    return {k * RowBytes(p), k < p.padded_k};
+  }
+};
+
+inline namespace WEFT_BACKEND {
+
+// Source pixels, in pieces as Shape wants them.
+template <class Shape, class Format, SourceKind kind>
+using SourceIterator =
+    std::conditional_t<kind == SourceKind::kPointwise,
+                       gemm::AffineIterator<Shape, PointwiseSource<Format>>,
+                       std::conditional_t<kind == SourceKind::kTaps, TapIterator<Shape, Format>,
+                                          Im2colIterator<Shape, Format>>>;
+
+// As they are, or changed on their way.
+template <class Shape, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
+struct SourceOperand {
+  using Checked = CheckedPolicy<PolicyT>;
+  using Iterator = SourceIterator<ShapeInMemory<Shape, Checked::kSrcBits>, Checked, kind>;
+  using type = ConvertedOperand<Shape, Iterator, PolicyT>;
+};
+template <class Shape, class PolicyT, SourceKind kind>
+struct SourceOperand<Shape, PolicyT, kind, false> {
+  using type = gemm::GatherOperand<Shape, SourceIterator<Shape, CheckedPolicy<PolicyT>, kind>>;
+};
+
+// Filters: the pieces of FilterLayout as Mma wants them.
+template <class Mma, class PolicyT, class Source, class Format = typename PolicyT::FilterLayout>
+struct FilterOperand {
+  static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
+  using Shape = typename Mma::template KMajor < typename Mma::ColumnsOfB, kPiece<16 ? kPiece : 16>;
+  using type = gemm::AffineOperand<Shape, Source>;
+};
+template <class Mma, class PolicyT, class Source>
+struct FilterOperand<Mma, PolicyT, Source, CxRSKx<4>> {
+  using Shape = typename Mma::template MnMajor<typename Mma::ColumnsOfB, 16>;
+  using type = gemm::AffineOperand<Shape, Source>;
+};
+template <class Mma, class PolicyT, class Source>
+struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
+    : FilterOperand<Mma, PolicyT, Source, CxRSKx<32>> {};  // as bytes, of two
+template <class Mma, class PolicyT, class Source, class Format>
+struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
+  using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kKMajor>;
+  using Iterator = gemm::AffineIterator<Shape, Source>;
+  using type = std::conditional_t<Shape::kCells == 2, gemm::Int4Operand<Shape, Iterator>,
+                                  gemm::GatherOperand<Shape, Iterator>>;
+};
+
+// The mainloop that a policy's config means.
+template <class PolicyT, gemm::Mainloop mainloop = CheckedPolicy<PolicyT>::kMainloop>
+using MainloopFor = std::conditional_t<
+    mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<PolicyT>,
+    std::conditional_t<
+        mainloop == gemm::Mainloop::kMmaSm75,
+        gemm::MmaSm75Mainloop<PolicyT, CheckedPolicy<PolicyT>::kInt4Products>,
+        gemm::MmaSm80Mainloop<
+            PolicyT, false, CheckedPolicy<PolicyT>::kInt4 && !CheckedPolicy<PolicyT>::kInt4Products,
+            CheckedPolicy<PolicyT>::kInt4Products>>>;
+
+// What gemm::KernelOf makes a kernel of. PolicyT: a conv::Policy.
+template <class PolicyT, SourceKind kind>
+struct Parts : gemm::PartsTraits {
+  using Checked = CheckedPolicy<PolicyT>;
+  using Params = KernelParams<PolicyT, kind>;
+  using Scheduler = BatchGrid<typename PolicyT::Prologue>;
+  using Mainloop = MainloopFor<PolicyT>;
+  using Pipeline = typename Mainloop::Pipeline;
+
+  using SourceShape = typename Mainloop::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
+  using OperandA = typename SourceOperand<SourceShape, PolicyT, kind>::type;
+  using OperandB = typename FilterOperand<Mainloop, PolicyT, FilterSource<Checked>>::type;
+  using Stored = gemm::WithDependentLaunch<PolicyT, Pipeline, OperandA, OperandB>;
+  using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;
+
+  // What an iterator keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
+  // more before sm_90.
+  static constexpr bool kResidual = PolicyT::Epilogue::kHasResidual &&
+                                    PolicyT::config.registers == 0 &&
+                                    Checked::kMainloop == gemm::Mainloop::kMmaSm80;
+  static constexpr int kOwn = Mainloop::Registers(Checked::kNhwc                ? 1
+                                                  : kind == SourceKind::kIm2col ? 2
+                                                                                : 0);
+  static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
+  // A second output has addresses of its own, and a source that changes waits in registers.
+  static constexpr bool kMore = (kChangesSource<PolicyT> || PolicyT::Epilogue::kHasCopy ||
+                                 PolicyT::Epilogue::kHasRange || PolicyT::Epilogue::kHasSums) &&
+                                PolicyT::config.registers == 0;
+  static constexpr int kRegisters = !kMore                ? kWithResidual
+                                    : kWithResidual < 224 ? kWithResidual + 32
+                                                          : 255;
+  static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
+};
+
+// The same with the wgmma_sm90 mainloop; over NCxHWx<4>, of strips.
+template <class PolicyT>
+struct WgmmaParts : gemm::PartsTraits {
+  using Checked = CheckedPolicy<PolicyT>;
+  static constexpr bool kSlidingWindow = Checked::kSlidingWindow, kGathers = Checked::kGathers;
+  using Params =
+      std::conditional_t<kSlidingWindow, SlidingWindowParams<PolicyT>,
+                         std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
+  using Scheduler = BatchGrid<typename PolicyT::Prologue>;
+  using Tile = BatchTile<typename PolicyT::Prologue>;
+  struct Spec : gemm::WgmmaSpec {
+    static constexpr arch::WgmmaType kType =
+        Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
+    static constexpr gemm::ColumnOrder kOrder = kSlidingWindow ? gemm::ColumnOrder::kPaired
+                                                : Checked::kNhwc || Checked::kInt4
+                                                    ? gemm::ColumnOrder::kPlain
+                                                    : gemm::ColumnOrder::kPermuted;
+    static constexpr bool kResident = kSlidingWindow;
+    static constexpr bool kGathers = Checked::kGathers;
+    static constexpr bool kTransforms = !kSlidingWindow && !kGathers && kFillsPadding<PolicyT>;
+    static constexpr bool kMayPackRows = !kSlidingWindow && !kGathers && !Checked::kInt4;
+    using RegisterFragments = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
+  };
+  using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
+  // Whatever the problem, the plan finds room for two stages of the widest chunk.
+  static constexpr int kWidest = Checked::kNhwc ? 128 : 32;
+  static_assert(kSlidingWindow ||
+                    2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
+                "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
+  using Pipeline = typename Mainloop::Pipeline;
+  using OperandA = std::conditional_t<
+      kSlidingWindow, SlidingWindowOperand<Mainloop, Tile>,
+      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>, TmaSource<PolicyT, Mainloop>>>;
+  using OperandB = std::conditional_t<
+      kSlidingWindow, ResidentFilter<Mainloop>,
+      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>, TmaFilter<PolicyT, Mainloop>>>;
+  using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
+  using Output = decltype(Params::output);
+  using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
+  static constexpr int kRegisters = Mainloop::kStartRegisters;
+};
+
+// Kernel i of an operator: one for each SourceKind, or for each of kDepthwiseShapes.
+template <class PolicyT, int i, bool kDepthwise = CheckedPolicy<PolicyT>::kDepthwise>
+struct KernelAt {
+  using type =
+      gemm::KernelOf<std::conditional_t<CheckedPolicy<PolicyT>::kWgmma, WgmmaParts<PolicyT>,
+                                        Parts<PolicyT, SourceKind(i)>>>;
+};
+template <class PolicyT, int i>
+struct KernelAt<PolicyT, i, true> {
+  using type = DepthwiseKernel<PolicyT, i>;
+};
+template <class PolicyT, int i>
+using Kernel = typename KernelAt<PolicyT, i>::type;
+
+}  // namespace WEFT_BACKEND
+
+// Whether there is a kernel for a SourceKind.
+template <class PolicyT, SourceKind kind>
+inline constexpr bool kHasKernel =
+    kind == SourceKind::kTaps
+        ? CheckedPolicy<PolicyT>::kMainloop == gemm::Mainloop::kMmaSm80 &&
+              !CheckedPolicy<PolicyT>::kNhwc && !kConvertsSource<PolicyT>
+        : kind == SourceKind::kIm2col || CheckedPolicy<PolicyT>::kBlockUnits == 1;
+
+}  // namespace weft::conv
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+template <class PolicyT>
+requires conv::HasTypes<PolicyT>
+struct KernelList<PolicyT> {
+  using Checked = conv::CheckedPolicy<PolicyT>;
+  // MakeConvPlan refuses a SourceFunctor of wgmma_sm90.
+  static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
+                                : Checked::kWgmma   ? (conv::kConvertsSource<PolicyT> ? 0 : 1)
+                                                    : 3;
+  template <int i>
+  static constexpr bool kExists =
+      Checked::kDepthwise || conv::kHasKernel<PolicyT, conv::SourceKind(i)>;
+  template <int i>
+  using Kernel = conv::Kernel<PolicyT, i>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,144 @@
+#include "weft/conv/plan/k_tiling.hpp"
+
+#include <algorithm>
+
+#include "weft/conv/hopper/tma_operands.hpp"
+
+namespace weft::conv {
+
+using gemm::CeilDiv;
+using gemm::MbarRingParams;
+
+namespace {
+
+// Measured on an H200 (shared/probes/hopper2, perf/results): bytes a clock that a multiprocessor gets
+// from L2, all of them reading, and clocks from the start of a large copy to its end.
+constexpr double kFabricBytes = 40.0;
+constexpr double kLatency = 3000.0;
+
+// Clocks of TMA for one row of the source, a position's channels of a chunk. Rows that
+// do not lie side by side are requests of their own to L2; a patch asks for each only once, so that
+// none of them is still near.
+double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
+  if (bytes == 128) return 3.6;
+  if (bytes == 64) return strided ? 4.0 : 2.3;
+  if (nhwc) return strided ? 6.0 : 2.0;
+  return !strided ? 1.15 : patch ? 3.6 : 2.3;
+}
+
+// The widest chunk of NHWC that wastes least.
+std::int64_t SpanOf(std::int64_t c) {
+  std::int64_t best = 128;
+  for (const std::int64_t span : {64, 32}) {
+    if (RoundUp(c, span) < RoundUp(c, best)) best = span;
+  }
+  return best;
+}
+
+// Takes fewer chunks to a k tile until two stages fit; false if they never do.
+bool FitStages(const ConvFacts& f, std::int64_t steps_wanted, KTiling* s) {
+  const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
+  const std::int64_t share =
+      CeilDiv<std::int64_t>(s->chunks, f.config.cluster_split_k);  // of a block
+  s->k_tile_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
+  for (;; --s->k_tile_chunks) {
+    s->stages =
+        std::min<std::int64_t>(f.wgmma.stage_bytes / s->stage_bytes(), MbarRingParams::kMostStages);
+    if (s->stages >= 2 && s->steps() <= gemm::WgmmaPlan::kMostSteps) return true;
+    if (s->k_tile_chunks == 1) return false;
+  }
+}
+
+// Positions of a tile that are loaded, of a traversal of these pitches; the others are
+// s->source_tail.
+std::int64_t LoadedPositions(const Problem& p, const ConvFacts& f, KTiling* s) {
+  const std::int64_t tile = f.config.threadblock.m;
+  const std::int64_t loaded = gemm::LoadedRows(tile, Im2colRows(p, f, *s));
+  s->source_tail = tile - loaded;
+  return loaded;
+}
+
+// Positions of the traversal from one row of it to the next: the fewest that have all output
+// columns, and where the positions behind a row's last, which are the next row's first, are zeros
+// in both. extent, taps: of the source and the filter along the row, or along the column of rows.
+std::int64_t Pitch(std::int64_t extent, std::int64_t outputs, std::int64_t taps,
+                   std::int64_t stride, std::int64_t dilation, std::int64_t pad) {
+  const std::int64_t last = outputs - 1 + (taps - 1) * dilation / stride;
+  std::int64_t pitch = std::max(outputs, CeilDiv(extent + pad, stride));
+  while (pitch <= last && (last - pitch + 1) * stride > pad) ++pitch;
+  return pitch;
+}
+
+// Copies of the source for its pixels between one position of the traversal and the next, as far
+// as taps begin there.
+std::int64_t CopiesOf(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
+  return dilation % stride == 0 ? 1 : std::min(stride, (taps - 1) * dilation + 1);
+}
+
+}  // namespace
+
+std::int64_t Im2colRows(const Problem& p, const ConvFacts& f, const KTiling& s) {
+  return (f.prologue.depends.image ? 1 : p.n) * s.pitch_w * s.pitch_h;
+}
+
+std::int64_t LoadedChannels(const Problem& p, const ConvFacts& f) {
+  if (f.config.packed_rows > 1) return f.channels();
+  return gemm::LoadedRows(f.channels(), RoundUp(p.k / p.groups, f.filter.interleave));
+}
+
+KTiling ByTaps(const Problem& p, const ConvFacts& f) {
+  KTiling s;
+  const std::int64_t c = p.c / p.groups;
+  s.span = f.source.nhwc ? SpanOf(c) : 32;
+  s.filter_bits = f.filter.bits;
+  s.filter_rows = LoadedChannels(p, f);
+  s.filter_tail = f.channels() - s.filter_rows;
+  s.chunks = CeilDiv(c, s.span) * p.r * p.s;
+  s.pitch_w = p.q();
+  s.pitch_h = p.p();
+  s.pixels = LoadedPositions(p, f, &s);
+  FitStages(f, f.config.threadblock.k / 32, &s);  // fits: conv/kernel/kernels.hpp
+  return s;
+}
+
+bool ByPatch(const Problem& p, const ConvFacts& f, std::int64_t filter_rows, KTiling* s) {
+  if (p.r * p.s == 1) return false;
+  const std::int64_t c = p.c / p.groups;
+  s->patch = true;
+  s->pitch_w = Pitch(p.w, p.q(), p.s, p.stride_w, p.dilation_w, p.pad_left);
+  s->pitch_h = Pitch(p.h, p.p(), p.r, p.stride_h, p.dilation_h, p.pad_top);
+  s->copies_h = CopiesOf(p.r, p.stride_h, p.dilation_h);
+  s->copies_w = CopiesOf(p.s, p.stride_w, p.dilation_w);
+  const std::int64_t shift =
+      (p.r - 1) * p.dilation_h / p.stride_h * s->pitch_w + (p.s - 1) * p.dilation_w / p.stride_w;
+  s->pixels = RoundUp(LoadedPositions(p, f, s) + shift, 8);
+  if (s->pixels > 1024) return false;
+  s->chunk_taps = p.r * p.s;
+  s->filter_rows = filter_rows;
+  s->filter_bits = f.filter.bits;
+  s->filter_tail = f.channels() - LoadedChannels(p, f);
+  const std::int64_t widest = f.source.nhwc ? SpanOf(c) : 32;
+  for (s->span = widest; s->span >= 32; s->span /= 2) {
+    s->chunks = CeilDiv(c, s->span);
+    if (FitStages(f, f.config.threadblock.k / 32, s)) return true;
+  }
+  return false;
+}
+
+double TmaClocks(const Problem& p, const ConvFacts& f, const KTiling& s) {
+  return static_cast<double>(s.rows()) * RowClocks(s.span, f.source.nhwc, p.stride_w > 1, s.patch);
+}
+
+double ClocksOf(const Problem& p, const ConvFacts& f, const KTiling& s) {
+  const gemm::TileShape& tile = f.config.threadblock;
+  const auto steps = static_cast<double>(s.steps());
+  const auto bytes = static_cast<double>(s.rows() * s.span + s.filter_bytes());
+  const double products = steps * tile.m * tile.n / 128.0;  // 4096 a clock, 32 to a step
+  const double feed = std::max(bytes / kFabricBytes, TmaClocks(p, f, s));
+  const double round = (products + feed + kLatency) / static_cast<double>(s.stages);
+  const double useful = static_cast<double>(p.p() * p.q()) / double(s.pitch_w * s.pitch_h);
+  const double taps = static_cast<double>(p.r * p.s);
+  return std::max({products, feed, round}) * taps / steps / (tile.m * useful);
+}
+
+}  // namespace weft::conv

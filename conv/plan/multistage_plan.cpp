@@ -1,0 +1,160 @@
+#include "weft/conv/plan/multistage_plan.hpp"
+
+#include <algorithm>
+
+#include "weft/conv/problem/problem_checks.hpp"
+
+namespace weft::conv {
+namespace {
+
+using gemm::Int32;
+using gemm::kInt32Max;
+using internal::StepH;
+using internal::StepW;
+using internal::TooLarge;
+using internal::Wide;
+
+// How the threads that load count the source: see SourceParams, whose units these are.
+struct Units {
+  std::int64_t of_block = 1;    // of a channel block
+  std::int64_t all = 0;         // of all channels of a pixel
+  std::int64_t of_group = 0;    // of a group's
+  std::int64_t of_product = 0;  // of k
+  std::int64_t of_k_tile = 0;   // of a k tile
+};
+Units UnitsOf(const Problem& p, const ConvFacts& f) {
+  const std::int64_t x = f.source.unit_channels;
+  Units u;
+  u.of_block = f.source.nhwc ? 1 : gemm::CeilDiv(std::int64_t{f.source.interleave}, x);
+  u.all = gemm::CeilDiv(p.c, x * u.of_block) * u.of_block;
+  u.of_group = gemm::CeilDiv(p.c / p.groups, x);
+  u.of_product = u.of_group * p.r * p.s;
+  u.of_k_tile = f.config.threadblock.k / f.source.unit_bytes;
+  return u;
+}
+
+// Rows of one product: pixels of an image and images, or of a block of pixels.
+struct Rows {
+  std::int64_t height = 0, width = 0, images = 0;
+  std::int64_t all() const { return images * height * width; }
+};
+Rows RowsOf(const Problem& p, const prologues::Depends& d) {
+  return {.height = d.OnPixel() ? std::min<std::int64_t>(d.block_h, p.p()) : p.p(),
+          .width = d.OnPixel() ? std::min<std::int64_t>(d.block_w, p.q()) : p.q(),
+          .images = d.image ? 1 : p.n};
+}
+
+TapParams MakeTaps(const Problem& p, const WindowParams& window) {
+  TapParams t;
+  static_cast<WindowParams&>(t) = window;
+  const std::int64_t filter_taps = p.r * p.s, units = t.pixel_units;
+  const std::int64_t taps = filter_taps * units;
+  t.taps = Int32(taps);
+  for (int tap = 0; tap < taps; ++tap) {
+    const auto offset = [&](std::int64_t i) {
+      const std::int64_t unit = i / filter_taps, at = i % filter_taps;
+      return unit + (at / p.s * t.step_h * p.w + at % p.s * t.step_w) * units;
+    };
+    const std::int64_t next = tap + 1 < taps ? offset(tap + 1) : p.h * p.w * units;
+    t.next_tap[tap] = Int32(next - offset(tap));
+  }
+  return t;
+}
+
+}  // namespace
+
+absl::Status CheckRows(std::int64_t rows) {
+  constexpr std::int64_t kMost = kInt32Max - 1024;  // a tile reaches past the last
+  if (rows <= kMost) return absl::OkStatus();
+  return TooLarge("rows of one product", rows, kMost, "split the batch");
+}
+
+bool IsPointwise(const Problem& p, const ConvFacts& f) {
+  return p.r * p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
+         p.pad_right == 0 && UnitsOf(p, f).of_block == 1;
+}
+
+absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
+  const Units u = UnitsOf(p, f);
+  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
+  // An im2col traversal indexes within one image, with a tile's overshoot and the padding's reach,
+  // and steps a tap or two past the last before it turns to the next row of taps or channel block.
+  const std::int64_t overshoot = (f.config.stages + 1) * u.of_k_tile / taps + 2;
+  const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
+                            (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
+  const Wide reach = f.source.nhwc ? padded_plane * (u.all + overshoot)
+                                   : Wide{u.all + overshoot} * plane + padded_plane * u.of_block;
+  if (!IsPointwise(p, f) && reach > kInt32Max) {
+    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
+                    "split the image or its channels");
+  }
+  if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
+  const std::int64_t x = f.source.unit_channels;
+  if (u.of_product * (f.source.nhwc ? x : 1) > kInt32Max) {
+    return TooLarge("c*r*s", u.of_product * x, kInt32Max, "split the channels");
+  }
+  return CheckRows(RowsOf(p, f.prologue.depends).all());
+}
+
+PixelMap MakePixelMap(const Problem& p, const ConvFacts& f) {
+  const Rows rows = RowsOf(p, f.prologue.depends);
+  PixelMap map;
+  map.rows = Int32(rows.all());
+  map.image_pixels = gemm::FastDivmod(Int32(rows.height * rows.width));
+  map.row_pixels = gemm::FastDivmod(Int32(rows.width));
+  map.p = Int32(p.p());
+  map.q = Int32(p.q());
+  map.group_k = Int32(p.k / p.groups);
+  return map;
+}
+
+Im2colParams MakeIm2col(const Problem& p, const ConvFacts& f) {
+  const Units u = UnitsOf(p, f);
+  const std::int64_t plane = p.h * p.w;
+  Im2colParams a;
+  a.rows = MakePixelMap(p, f);
+  a.image_units = u.all * plane;
+  a.group_units = u.of_group * (f.source.nhwc ? 1 : plane);
+  a.units = Int32(u.of_product);
+  a.pixel_units = Int32(f.source.nhwc ? u.all : u.of_block);
+  a.channel_units = Int32(u.of_group);
+  a.w = Int32(p.w);
+  a.plane = Int32(plane);
+  a.stride_h = Int32(p.stride_h);
+  a.stride_w = Int32(p.stride_w);
+  internal::SetTaps(p, &a);
+  a.taps = gemm::FastDivmod(Int32(p.r * p.s));
+  a.tap_columns = gemm::FastDivmod(Int32(p.s));
+  a.channels = gemm::FastDivmod(Int32(u.of_group));
+  return a;
+}
+
+FilterParams MakeFilter(const Problem& p, const ConvFacts& f) {
+  const Units u = UnitsOf(p, f);
+  const std::int64_t channels = u.of_product * f.source.unit_channels;
+  FilterParams b;
+  b.units = Int32(u.of_product);
+  b.padded_k = Int32(RoundUp(p.k / p.groups, f.filter.interleave));
+  b.row_bytes = f.filter.bits == 4 ? RoundUp(channels, 32) / 2 : channels;  // KRSC
+  b.filter_bytes = b.padded_k * (f.source.nhwc ? b.row_bytes : channels * f.filter.bits / 8);
+  return b;
+}
+
+MultistagePlan MakeMultistagePlan(const Problem& p, const ConvFacts& f) {
+  const Units u = UnitsOf(p, f);
+  MultistagePlan plan;
+  plan.pixels = MakePixelMap(p, f);
+  plan.filter = MakeFilter(p, f);
+  plan.k_tiles = Int32(gemm::CeilDiv(u.of_product, u.of_k_tile));
+  const Im2colParams im2col = MakeIm2col(p, f);
+  if (IsPointwise(p, f)) {
+    plan.source = static_cast<const SourceParams&>(im2col);
+  } else if (f.source.has_taps && p.r * p.s * u.of_block <= TapParams::kTableTaps) {
+    plan.source = MakeTaps(p, im2col);
+  } else {
+    plan.source = im2col;
+  }
+  return plan;
+}
+
+}  // namespace weft::conv

@@ -1,0 +1,279 @@
+#include "weft/conv/plan/wgmma_plan.hpp"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "weft/conv/plan/copy_limits.hpp"
+#include "weft/conv/plan/k_tiling.hpp"
+#include "weft/conv/plan/packed_rows.hpp"
+
+namespace weft::conv {
+namespace {
+
+using arch::SwizzleSpan;
+using arch::TensorMapSpec;
+using gemm::CeilDiv;
+using gemm::Int32;
+using gemm::WgmmaPlan;
+
+void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
+  TensorMapSpec& spec = plan->source_spec;
+  spec.kind = TensorMapSpec::Kind::kIm2col;
+  spec.rank = 4;
+  spec.pixels = static_cast<std::uint16_t>(s.pixels);
+  const auto w = static_cast<std::uint32_t>(p.w), h = static_cast<std::uint32_t>(p.h);
+  const auto n = static_cast<std::uint32_t>(p.n);
+  int first;
+  if (f.source.nhwc) {
+    const auto c = static_cast<std::uint64_t>(p.c);
+    spec.dim[0] = static_cast<std::uint32_t>(c);
+    spec.dim[1] = w, spec.dim[2] = h, spec.dim[3] = n;
+    spec.stride[0] = c, spec.stride[1] = c * w, spec.stride[2] = c * w * h;
+    spec.channels = static_cast<std::uint16_t>(s.span);
+    spec.swizzle = static_cast<SwizzleSpan>(s.span);
+    first = 1;
+  } else {
+    const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, 32));
+    spec.interleave32 = true;
+    spec.dim[0] = w, spec.dim[1] = h, spec.dim[2] = blocks, spec.dim[3] = n;
+    spec.stride[0] = std::uint64_t{32} * w;
+    spec.stride[1] = spec.stride[0] * h;
+    spec.stride[2] = spec.stride[1] * blocks;
+    spec.channels = 32;
+    spec.swizzle = SwizzleSpan::k32;
+    first = 0;
+  }
+  spec.step[first] = static_cast<std::uint16_t>(p.stride_w);
+  spec.step[first + 1] = static_cast<std::uint16_t>(p.stride_h);
+  spec.lower[0] = static_cast<std::int16_t>(-p.pad_left);
+  spec.lower[1] = static_cast<std::int16_t>(-p.pad_top);
+  const std::int64_t last_w = s.patch ? (s.pitch_w - 1) * p.stride_w - p.pad_left - (p.w - 1)
+                                      : p.pad_right - (p.s - 1) * p.dilation_w;
+  const std::int64_t last_h = s.patch ? (s.pitch_h - 1) * p.stride_h - p.pad_top - (p.h - 1)
+                                      : p.pad_bottom - (p.r - 1) * p.dilation_h;
+  spec.upper[0] = static_cast<std::int16_t>(last_w);
+  spec.upper[1] = static_cast<std::int16_t>(last_h);
+
+  SourceCopies& a = plan->source;
+  a.rows.rows = Int32(plan->rows);
+  a.rows.image_pixels = gemm::FastDivmod(Int32(s.pitch_w * s.pitch_h));
+  a.rows.row_pixels = gemm::FastDivmod(Int32(s.pitch_w));
+  a.rows.p = Int32(p.p());
+  a.rows.q = Int32(p.q());
+  a.rows.group_k = Int32(p.k / p.groups);
+  a.stride_h = Int32(p.stride_h), a.stride_w = Int32(p.stride_w);
+  a.pad_top = Int32(p.pad_top), a.pad_left = Int32(p.pad_left);
+  // With a patch, copies begin one pixel apart, else a tap.
+  a.taps_h = Int32(s.patch ? s.copies_h : p.r);
+  a.taps_w = Int32(s.patch ? s.copies_w : p.s);
+  a.taps = gemm::FastDivmod(a.taps_h * a.taps_w);
+  a.taps_of_row = gemm::FastDivmod(a.taps_w);
+  a.step_h = s.patch ? 1 : Int32(p.dilation_h);
+  a.step_w = s.patch ? 1 : Int32(p.dilation_w);
+  if (p.mode == Mode::kConvolution && !s.patch) {
+    a.first_h = (a.taps_h - 1) * a.step_h, a.step_h = -a.step_h;
+    a.first_w = (a.taps_w - 1) * a.step_w, a.step_w = -a.step_w;
+  }
+  a.copies = CopiesOfKTiles(s.chunks * s.copies(), s.k_tile_chunks * s.copies());
+  a.copy_bytes = Int32(s.copy_bytes());
+  a.span = f.source.nhwc ? Int32(s.span) : 1;
+  a.group_channels =
+      Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
+}
+
+void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
+  const FilterExtents e = p.filter();
+  const auto channels = static_cast<std::uint16_t>(LoadedChannels(p, f));
+  const auto taps = static_cast<std::uint32_t>(e.r * e.s);
+  const auto k = static_cast<std::uint32_t>(RoundUp(e.k, f.filter.interleave));
+  TensorMapSpec& spec = plan->filter_spec;
+  FilterCopies& b = plan->filter;
+  spec.rank = 4;
+  spec.dim[3] = 1;  // the bank's count comes with its address
+  spec.box[3] = 1;
+  b.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
+  b.k_tile_steps = Int32(s.steps());
+  if (f.source.nhwc) {
+    const auto c = static_cast<std::uint64_t>(e.c);
+    spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = k, spec.dim[2] = taps;
+    spec.stride[0] = c * taps, spec.stride[1] = c, spec.stride[2] = c * taps * k;
+    spec.box[0] = static_cast<std::uint16_t>(s.span), spec.box[1] = channels;
+    spec.box[2] = static_cast<std::uint16_t>(s.chunk_taps);
+    spec.swizzle = static_cast<SwizzleSpan>(s.span);
+    b.copies = CopiesOfKTiles(s.chunks, s.k_tile_chunks);
+    b.span = Int32(s.span);
+  } else {
+    // Lines of four output channels, or of eight of int4, which threads read: each eight in order.
+    const bool int4 = f.filter.bits == 4;
+    const std::uint32_t line = int4 ? 8 : 4;
+    const auto units = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(e.c, 32)) * taps;
+    spec.dim[0] = 128, spec.dim[1] = k / line, spec.dim[2] = units;
+    spec.stride[0] = 128, spec.stride[1] = std::uint64_t{128 / line} * k;
+    spec.stride[2] = spec.stride[1] * units;
+    spec.box[0] = 128, spec.box[1] = static_cast<std::uint16_t>(channels / line);
+    spec.box[2] = static_cast<std::uint16_t>(s.steps());
+    spec.swizzle = int4 ? SwizzleSpan::kNone : SwizzleSpan::k128;
+    b.copies = {.of_k_tile = 1, .of_last = 1};
+  }
+  b.copy_bytes = Int32(spec.Bytes());
+}
+
+// Where the operands of each step begin; in units of 16 bytes. row_of_tap: of a chunk's filter_rows, the
+// first that a tap multiplies.
+template <class RowOfTap>
+void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const RowOfTap& row_of_tap,
+               WgmmaPlan* plan) {
+  const auto swizzle = f.source.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
+  const auto row = static_cast<std::uint32_t>(s.span);
+  plan->a = plan->b =
+      arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
+  plan->SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m) * row / 16);
+  const auto filter_row = static_cast<std::uint32_t>(s.filter_row_bytes());
+  plan->b_block = 64 * filter_row / 16;
+  if (f.filter.bits == 4) plan->b = 0;  // read by threads, without a descriptor
+  const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
+  plan->steps = Int32(s.steps());
+  plan->last_steps =
+      Int32((s.chunks - (CeilDiv(s.chunks, s.k_tile_chunks) - 1) * s.k_tile_chunks) * chunk_steps);
+  for (std::int64_t i = 0; i < s.steps(); ++i) {
+    const std::int64_t chunk = i / chunk_steps, tap = i % chunk_steps / (s.span / 32);
+    const std::int64_t part = i % (s.span / 32);
+    std::int64_t shift = 0;
+    if (s.patch) {
+      const std::int64_t from = p.mode == Mode::kConvolution ? s.chunk_taps - 1 - tap : tap;
+      const std::int64_t h = from / p.s * p.dilation_h, w = from % p.s * p.dilation_w;
+      const std::int64_t copy = h % p.stride_h * s.copies_w + w % p.stride_w;
+      shift = copy * s.pixels + h / p.stride_h * s.pitch_w + w / p.stride_w;
+    }
+    plan->step_a[i] =
+        static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
+    plan->step_b[i] = static_cast<std::uint32_t>(
+        ((chunk * s.filter_rows + row_of_tap(tap)) * filter_row + part * 32) / 16);
+  }
+}
+
+// Filters stay in shared memory if all k tiles of a tile's columns leave room for a ring of sources
+// that is deep enough: a few stages, and the bytes that are under way between L2 and a
+// multiprocessor.
+void FillRing(const Problem& p, const ConvFacts& f, const KTiling& s, std::int64_t k_tiles,
+              gemm::MbarRingParams* ring) {
+  constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024;
+  const std::int64_t filters = s.stage_bytes() - s.source_bytes();
+  const std::int64_t left = f.wgmma.stage_bytes - k_tiles * filters;
+  const std::int64_t stages =
+      std::min<std::int64_t>(left / s.source_bytes(), gemm::MbarRingParams::kMostStages);
+  if (f.config.cluster_split_k == 1 && stages >= kLeastStages && left >= kLeastBytes &&
+      FilterMayStay(p, f)) {
+    ring->b_stays = 1;
+    ring->stages = Int32(stages);
+    ring->stage_bytes = Int32(s.source_bytes());
+    ring->b_offset = Int32(stages * s.source_bytes());
+    ring->b_stride = Int32(filters);
+  } else {
+    ring->stages = Int32(s.stages);
+    ring->stage_bytes = ring->b_stride = Int32(s.stage_bytes());
+    ring->b_offset = Int32(s.source_bytes());
+  }
+  constexpr double kMostClocks = 900.0;
+  const double most = kMostClocks / TmaClocks(p, f, s);
+  ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
+}
+
+// For the model: what RowClocks says is of TMA by itself. taps_inside: the share of the rows of
+// taps loaded that exist.
+void FillClocks(const Problem& p, const ConvFacts& f, const KTiling& s, double taps_inside,
+                TmaPlan* plan) {
+  using gemm::CopyClocks;
+  const std::int64_t k = p.k / p.groups, n = LoadedChannels(p, f);
+  const auto inside = [&](std::int64_t columns) {
+    return taps_inside * static_cast<double>(columns) / static_cast<double>(RoundUp(columns, n));
+  };
+  const auto pixels = static_cast<double>(s.pixels);
+  const double rows = static_cast<double>(s.filter_rows * s.k_tile_chunks) / double(s.steps());
+  if (f.source.nhwc) {
+    const double row = CopyClocks::Line(s.span);
+    plan->copy_clocks = pixels * row;
+    plan->column_clocks = CopyClocks::Columns(rows, inside(k), row);
+  } else {  // filters are lines of four channels, of which each is as long as four pixels
+    plan->copy_clocks = pixels * (p.stride_w > 1 ? CopyClocks::kStridedBlock : CopyClocks::kBlock);
+    plan->column_clocks =
+        CopyClocks::Columns(rows / 32.0 * f.filter.bits, inside(RoundUp(k, std::int64_t{32})),
+                            4.0 * CopyClocks::kBlock);
+  }
+}
+
+// All but the filter's copies, steps and clocks.
+void FillOthers(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
+  plan->patch = s.patch;
+  plan->rows = Im2colRows(p, f, s);
+  plan->k_tiles = Int32(CeilDiv(s.chunks, s.k_tile_chunks));
+  FillSource(p, f, s, plan);
+  FillRing(p, f, s, plan->k_tiles, &plan->ring);
+  plan->ring.ShareCopies(plan->source.copies.of_k_tile, f.wgmma.row_threads);
+}
+
+absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f) {
+  absl::StatusOr<PackedRowsTaps> taps = PackRows(p, f);
+  if (!taps.ok()) return taps.status();
+  const Problem& pairs = taps->pairs;
+  KTiling k_tiling;
+  if (absl::Status s = CheckCopyLimits(pairs); !s.ok()) {
+    return NoPackedRows(absl::StrCat(s.message(), "; said of pairs of output rows"));
+  }
+  if (!ByPatch(pairs, f, taps->FilterRows(p, f.channels()), &k_tiling)) {
+    return NoPackedRows(
+        absl::StrCat("conv: h=", p.h, " w=", p.w, " r=", p.r, " s=", p.s, " pad_left=", p.pad_left,
+                     " pad_top=", p.pad_top, " stride_h=", p.stride_h, " stride_w=", p.stride_w,
+                     " dilation_h=", p.dilation_h, " dilation_w=", p.dilation_w,
+                     " need too much: two stages of a patch do not fit in shared memory"));
+  }
+  TmaPlan plan;
+  taps->FillFilter(p, f, k_tiling.span, k_tiling.chunks, k_tiling.k_tile_chunks, &plan);
+  FillSteps(
+      pairs, f, k_tiling, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
+      &plan.plan);
+  FillClocks(p, f, k_tiling, taps->Inside(p), &plan);
+  FillOthers(pairs, f, k_tiling, &plan);
+  plan.source.rows.p = Int32(p.p());
+  plan.last_first = p.mode == Mode::kCrossCorrelation ? 1 : 0;
+  return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
+  if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
+  if (f.config.packed_rows > 1) return MakePackedRowsPlan(p, f);
+  const std::int64_t channels = LoadedChannels(p, f);
+  KTiling k_tiling = ByTaps(p, f), patch;
+  if (ByPatch(p, f, p.r * p.s * channels, &patch) &&
+      ClocksOf(p, f, patch) < ClocksOf(p, f, k_tiling)) {
+    k_tiling = patch;
+  }
+  TmaPlan plan;
+  FillFilter(p, f, k_tiling, &plan);
+  FillSteps(
+      p, f, k_tiling, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
+  FillClocks(p, f, k_tiling, 1.0, &plan);
+  FillOthers(p, f, k_tiling, &plan);
+  return plan;
+}
+
+gemm::WgmmaCounts CountsOf(const RingPlan& r) {
+  return {.steps = r.plan.steps,
+          .last_steps = r.plan.last_steps,
+          .stages = r.ring.stages,
+          .stage_bytes = r.ring.stage_bytes,
+          .b_stays = r.ring.b_stays != 0};
+}
+
+gemm::WgmmaCounts CountsOf(const TmaPlan& t) {
+  gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(t));
+  counts.copies = t.source.copies.of_k_tile;
+  counts.last_copies = t.source.copies.of_last;
+  counts.copy_clocks = t.copy_clocks;
+  counts.column_clocks = t.column_clocks;
+  return counts;
+}
+
+}  // namespace weft::conv

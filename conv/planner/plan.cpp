@@ -1,0 +1,246 @@
+#include "weft/conv/planner/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "weft/gemm/check/argument_checks.hpp"
+
+namespace weft::conv {
+namespace {
+
+using gemm::Int32;
+using gemm::kInt32Max;
+using internal::TooLarge;
+using internal::Wide;
+
+// Whether C, K and the groups fit the layouts and the widths of loads and stores.
+absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
+  const gemm::Alignment& alignment = f.config.alignment;
+  const int store = 8 * alignment.dst / f.store.element_bits;
+  if (f.output.channel_run == 0 && p.k % store != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: k=", p.k, " is not a multiple of ", store, ", the channels of one ", alignment.dst,
+        "-byte store to ", f.dst_layout,
+        "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
+  }
+  if (f.source.nhwc && p.c % f.source.unit_bytes != 0 && alignment.src == 4) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_bytes,
+                     ", the channels of the narrowest load from NHWC; pad C to ",
+                     RoundUp(p.c, f.source.unit_bytes), " with zeros, in src and filter, or ",
+                     "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  }
+  if (f.source.nhwc && p.c % f.source.unit_bytes != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_bytes,
+                     ", the channels of one ", alignment.src,
+                     "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
+                     "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  }
+  if (f.depthwise) return CheckDepthwise(p);
+  if (p.groups == 1) return absl::OkStatus();
+  if (!f.prologue.depends.group) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: groups=", p.groups, " with the prologue ", f.prologue.name,
+        ", whose filter does not depend on the channel group; use ", "prologues::Grouped"));
+  }
+  const std::int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
+  const int block = f.source.nhwc ? f.source.unit_bytes : f.source.interleave;
+  if (group_c % block != 0) {
+    const std::string remedy =
+        f.source.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: c/groups=", group_c, " is not a multiple of ", block,
+        f.source.nhwc ? ", the channels of one load from " : ", the interleave of ", f.src_layout,
+        "; pad the channels of each group", block == 4 ? "" : ", or ", block == 4 ? "" : remedy));
+  }
+  // Blocked residuals are read by words of 4 channels.
+  const bool words = f.output.residual_channel_run >= 4 && store < 4;
+  const int multiple = words ? 4 : store;
+  if (group_k % multiple != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: k/groups=", group_k, " is not a multiple of ", multiple, ", the channels of one ",
+        words ? "load of the residual" : absl::StrCat(alignment.dst, "-byte store to "),
+        words ? "" : f.dst_layout, "; pad the output channels of each group",
+        words ? "" : ", or choose narrower stores with WithDstAlignment"));
+  }
+  return absl::OkStatus();
+}
+
+// The plan of a wgmma_sm90 kernel: what kind it is, the policy says.
+absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
+  if (f.prologue.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue.name,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
+  }
+  if (!f.source.nhwc && f.source.interleave == 4) {
+    absl::StatusOr<StripPlan> strips = MakeSlidingWindowPlan(p, f);
+    if (!strips.ok()) return strips.status();
+    plan->counts.wgmma = CountsOf(*strips);
+    plan->kernel = *std::move(strips);
+  } else if (f.wgmma.gathers) {
+    const GatherPlan gathers = MakeGatherPlan(p, f);
+    plan->counts.wgmma = CountsOf(gathers);
+    plan->kernel = gathers;
+  } else {
+    absl::StatusOr<TmaPlan> tma = MakeTmaPlan(p, f);
+    if (!tma.ok()) return tma.status();
+    plan->counts.wgmma = CountsOf(*tma);
+    plan->kernel = *std::move(tma);
+  }
+  return CheckRows(f.config.packed_rows * plan->ring()->rows);
+}
+
+// Bytes of source, filters, destination and residual, and of the scales and biases; each moved once.
+double Bytes(const Problem& p, const ConvFacts& f, double filters) {
+  const double c = RoundUp(p.c, f.source.interleave);
+  const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter.bits / 8;
+  return p.n * c * p.h * p.w * f.source.bits / 8 + filters * one +
+         double(p.n) * RoundUp(p.k, f.output.interleave) * p.p() * p.q() *
+             (f.store.element_bits + f.store.residual_bits) / 8 +
+         8.0 * p.k;
+}
+
+absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
+  absl::StatusOr<DepthwisePlan> depthwise = MakeDepthwisePlan(p, f);
+  if (!depthwise.ok()) return depthwise.status();
+  plan->counts = depthwise->counts;
+  plan->counts.bytes = Bytes(p, f, double(p.groups));
+  plan->kernel = *std::move(depthwise);
+  return absl::OkStatus();
+}
+
+// The tiles of a product, or of a batch of them: products of `rows` rows, `k_tiles` k tiles and `k`
+// multiplications for each output.
+absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
+                        std::int32_t k_tiles, double k, ConvPlan* plan) {
+  const gemm::TileShape& tile = f.config.threadblock;
+  const std::int64_t columns = p.k / p.groups + (plan->padded_k - p.k);
+  PlanCounts& counts = plan->counts;
+  counts.batches = plan->batch.Count();
+  counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
+  counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
+  counts.k_tiles = k_tiles;
+  const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
+  if (blocks > kInt32Max) {
+    return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
+  }
+  counts.gathers = !IsPointwise(p, f);
+  counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * k);
+  counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());
+  counts.bytes = Bytes(p, f, double(counts.batches));
+  return absl::OkStatus();
+}
+
+// How the source reaches shared memory, for people.
+const char* PathOf(const ConvPlan& plan) {
+  if (std::holds_alternative<StripPlan>(plan.kernel)) return "sliding windows";
+  if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
+  if (!plan.counts.gathers) return "pointwise";
+  const auto* tma = std::get_if<TmaPlan>(&plan.kernel);
+  return tma == nullptr ? "im2col" : tma->patch ? "a patch for all taps" : "a copy for each tap";
+}
+
+}  // namespace
+
+absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
+  if (absl::Status s = CheckProblem(p, f.largest_product, f.filter.bits); !s.ok()) return s;
+  if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
+  const bool wgmma = f.config.mainloop == gemm::Mainloop::kWgmmaSm90;
+  if (f.source.converted && wgmma) {
+    return absl::UnimplementedError(
+        "conv: the policy has a SourceFunctor, but TMA, which wgmma_sm90 reads through, "
+        "loads the source as it is; take a config of mma_sm80 (kMma...) or simt");
+  }
+  if (f.output.image_sums) {
+    if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
+  }
+  ConvPlan plan;
+  plan.problem = p;
+  plan.batch = prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups);
+  if (p.IsEmpty()) return plan;
+  plan.padded_k = Int32(RoundUp(p.k, f.output.interleave));
+  if (f.depthwise) {
+    if (absl::Status s = FillDepthwise(p, f, &plan); !s.ok()) return s;
+    return plan;
+  }
+  if (absl::Status s = CheckIndices(p, f); !s.ok()) return s;
+  if (wgmma) {
+    if (absl::Status s = FillRing(p, f, &plan); !s.ok()) return s;
+    const RingPlan& ring = *plan.ring();
+    const double steps = (ring.k_tiles - 1) * ring.plan.steps + ring.plan.last_steps;
+    if (absl::Status s = CountTiles(p, f, ring.rows, ring.k_tiles, 32.0 * steps, &plan); !s.ok()) {
+      return s;
+    }
+  } else {
+    const MultistagePlan multistage = MakeMultistagePlan(p, f);
+    const int of_k_tile = f.config.threadblock.k / f.source.unit_bytes * f.source.unit_channels;
+    const double k = double(multistage.k_tiles) * of_k_tile;
+    if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.k_tiles, k, &plan);
+        !s.ok()) {
+      return s;
+    }
+    plan.kernel = multistage;
+  }
+  return plan;
+}
+
+absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, std::int64_t count,
+                         std::int64_t filters, const char* prologue, const char* field) {
+  if (packed != e) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "conv: args.%s was packed for k=%d c=%d r=%d s=%d, this operator has k=%d c=%d r=%d "
+        "s=%d; pack the filter that belongs to the problem",
+        field, packed.k, packed.c, packed.r, packed.s, e.k, e.c, e.r, e.s));
+  }
+  if (filters != 0 && count != filters) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: args.", field, " holds ", count, " filters, the prologue ", prologue,
+                     " needs ", filters, " for this problem; give PackFilters that count"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ConvPlan> ConvolutionPlanner::Make(const Problem& problem, const ConvFacts& facts,
+                                                  const arch::DeviceLimits* device) {
+  if (device != nullptr) {
+    if (absl::Status s = gemm::CheckDevice("conv", facts, *device); !s.ok()) return s;
+  }
+  return MakeConvPlan(problem, facts);
+}
+
+std::string ConvolutionPlanner::Describe(const ConvPlan& plan, const ConvFacts& f) {
+  const TileDescription& c = f.config;
+  if (plan.problem.IsEmpty()) return "nothing to do: dst has no elements";
+  if (const auto* depthwise = std::get_if<DepthwisePlan>(&plan.kernel)) {
+    return DescribeDepthwise(*depthwise, f);
+  }
+  const RingPlan* ring = plan.ring();
+  const std::string thread =
+      c.mainloop == gemm::Mainloop::kSimt
+          ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
+          : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
+                            c.instruction.k, ring != nullptr ? ring->ring.stages : c.stages);
+  const char* path = PathOf(plan);
+  const std::string clusters =
+      c.cluster_split_k > 1 ? absl::StrFormat("clusters of %d ", c.cluster_split_k) : "";
+  const char* packed_rows = c.packed_rows > 1 ? " of two output rows" : "";
+  const char* ping_pong = c.ping_pong ? "ping-pong warpgroups, " : "";
+  const std::string batches =
+      f.prologue.batched
+          ? absl::StrFormat("%s, %d batches of ", f.prologue.name, plan.counts.batches)
+          : "";
+  return absl::StrFormat(
+      "%s %dx%dx%d warp %dx%d %s, %s%s, %s%s%d x %d %sblocks of %d threads, "
+      "%d bytes shared, %s%s -> %s",
+      c.name(), c.threadblock.m, c.threadblock.n, c.threadblock.k, c.warp.m, c.warp.n, thread, path,
+      packed_rows, ping_pong, batches, plan.counts.tiles_m, plan.counts.tiles_n, clusters,
+      f.threads, f.shared_bytes, f.src_layout, f.filter.bits == 4 ? " by int4" : "", f.dst_layout);
+}
+
+}  // namespace weft::conv

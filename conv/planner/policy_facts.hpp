@@ -1,0 +1,64 @@
+// The facts of a policy of convolutions, asked of its types and its kernel.
+#pragma once
+
+#include <type_traits>
+
+#include "weft/conv/kernel/kernels.hpp"
+#include "weft/conv/policy/facts.hpp"
+
+namespace weft::conv {
+
+template <class PolicyT>
+constexpr ConvFacts FactsOf() {
+  using AnyKernel = Kernel<PolicyT, 0>;
+  using Checked = CheckedPolicy<PolicyT>;
+  using Prologue = typename PolicyT::Prologue;
+  using Epilogue = typename PolicyT::Epilogue;
+  using Dst = typename PolicyT::DstLayout;
+  ConvFacts facts;
+  facts.config = PolicyT::config;
+  facts.threads = AnyKernel::kThreads;
+  facts.blocks_by_registers = AnyKernel::kMinBlocksPerSm;
+  facts.shared_bytes = sizeof(typename AnyKernel::SharedStorage);
+  facts.hardware = AnyKernel::kRequires;
+  facts.searches_copies = Checked::kNhwc;
+  facts.src_layout = PolicyT::SrcLayout::kName;
+  facts.dst_layout = Dst::kName;
+  facts.store.element_bits = Checked::kDstBits;
+  facts.source = {.interleave = PolicyT::SrcLayout::kInterleave,
+                  .bits = Checked::kSrcBits,
+                  .unit_bytes = Checked::kUnitBytes,
+                  .unit_channels = Checked::kUnitChannels,
+                  .nhwc = Checked::kNhwc,
+                  .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
+                  .converted = kConvertsSource<PolicyT>};
+  facts.filter = {.interleave = PolicyT::FilterLayout::kInterleave, .bits = Checked::kFilterBits};
+  facts.output = {.interleave = Dst::kInterleave,
+                  .channel_run = Dst::kChannelRun,
+                  .image_sums = Epilogue::kHasSums};
+  facts.prologue = {
+      .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
+  facts.depthwise = Checked::kDepthwise;
+  facts.largest_product = Checked::kLargestProduct;
+  if constexpr (Checked::kWgmma) {
+    facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;
+    facts.wgmma.row_threads = AnyKernel::Mainloop::Pipeline::kRowThreads;
+    facts.wgmma.gathers = Checked::kGathers;
+    facts.resident_blocks = PolicyT::config.blocks_per_sm;
+  }
+  facts.store.activations = Epilogue::kActivations;
+  if constexpr (Epilogue::kHasResidual) {
+    facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
+    using Layout = typename Epilogue::ResidualStage::Layout;
+    facts.output.residual_channel_run = [] {
+      if constexpr (std::is_same_v<Layout, epilogues::SameAsDst>) {
+        return Dst::kChannelRun;
+      } else {
+        return Layout::kChannelRun;
+      }
+    }();
+  }
+  return facts;
+}
+
+}  // namespace weft::conv

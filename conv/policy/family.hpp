@@ -1,0 +1,73 @@
+// Families of convolutions (gemm/policy/family.hpp). Like conv/policy/policy.hpp this header needs
+// neither Abseil nor CUDA.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+
+#include "weft/conv/policy/depthwise_pointwise_policy.hpp"
+#include "weft/conv/policy/policy.hpp"
+#include "weft/gemm/policy/family.hpp"
+
+namespace weft::conv {
+
+using gemm::CheckedFamily;
+using gemm::Family;
+using gemm::PolicyOf;
+
+template <class PolicyT>
+class Convolution;
+template <class PolicyT>
+class DepthwisePointwise;
+
+// Not an operator: Dispatch chooses among a family.
+template <class... Policies>
+class Convolution<Family<Policies...>> {
+  static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
+                "weft: Convolution takes one policy; weft::conv::Dispatch<Family> chooses among "
+                "those of a family");
+};
+
+}  // namespace weft::conv
+
+namespace weft::gemm {
+
+template <class PolicyT>
+requires conv::HasTypes<PolicyT>
+struct OperatorKind<PolicyT> {
+  using Operator = conv::Convolution<PolicyT>;
+  using Checked = conv::CheckedPolicy<PolicyT>;
+  using Same = std::tuple<typename PolicyT::Element, typename PolicyT::SrcLayout,
+                          typename PolicyT::FilterLayout, typename PolicyT::DstLayout,
+                          typename PolicyT::Prologue, typename PolicyT::Epilogue,
+                          conv::SourceFunctorOf<PolicyT>>;
+  static constexpr const char* kWho = "conv";
+  // Filters of int4 name the source's layout as well, unless that is of 4 bits itself.
+  static constexpr const char* kFrom = Checked::kInt4 && !Checked::kInt4Source
+                                           ? PolicyT::FilterLayout::kName
+                                           : PolicyT::SrcLayout::kName;
+  static constexpr const char* kBy = Checked::kInt4Products                   ? "_by_s4"
+                                     : Checked::kInt4 && Checked::kInt4Source ? "_by_int4"
+                                                                              : "";
+  static constexpr const char* kTo = PolicyT::DstLayout::kName;
+  static constexpr const char* kCMake = "weft_add_operators";
+  static constexpr bool kIntegerSums = true;
+};
+
+// Include weft/conv/depthwise_pointwise.hpp for a Dispatch of these.
+template <conv::IsDepthwisePointwise PolicyT>
+struct OperatorKind<PolicyT> {
+  using Operator = conv::DepthwisePointwise<PolicyT>;
+  using Checked = conv::CheckedDepthwisePointwise<PolicyT>;
+  using Same = std::tuple<typename PolicyT::Element, typename PolicyT::SrcLayout,
+                          typename PolicyT::DstLayout, typename PolicyT::DepthwiseEpilogue,
+                          typename PolicyT::Epilogue>;
+  static constexpr const char* kWho = "conv";
+  static constexpr const char* kFrom = PolicyT::SrcLayout::kName;
+  static constexpr const char* kBy = "_depthwise_pointwise";
+  static constexpr const char* kTo = PolicyT::DstLayout::kName;
+  static constexpr const char* kCMake = "weft_add_operators";
+  static constexpr bool kIntegerSums = true;
+};
+
+}  // namespace weft::gemm

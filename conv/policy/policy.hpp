@@ -1,0 +1,286 @@
+// What a user writes to define an operator: a policy struct.
+//
+//     struct MyConv {
+//       using Element = std::int8_t;
+//       using SrcLayout = weft::NCxHWx<4>;
+//       using FilterLayout = weft::CxRSKx<4>;
+//       using DstLayout = weft::NCxHWx<32>;
+//       using Prologue = weft::prologues::SharedFilter;
+//       using Epilogue = weft::epilogues::BiasHSwish<>;
+//       static constexpr auto config = weft::conv::kSimt128x128;
+//     };
+//
+// config is one of gemm/tile/config.hpp or conv/policy/depthwise_config.hpp: m counts output pixels
+// (N P Q), n output channels (K), k the inputs of an output (C R S). alignment.src is 4 for
+// NCxHWx<4>, one pixel of one channel block, 16 for NCxHWx<32>, and 16, 8 or 4 for NHWC.
+//
+// Every member is required, and one more may stand there, a SourceFunctor
+// (conv/policy/source_functor.hpp). This header is all that a file of policies needs; it includes
+// neither Abseil nor CUDA.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/policy/depthwise_config.hpp"
+#include "weft/conv/policy/source_functor.hpp"
+#include "weft/epilogues/chain.hpp"
+#include "weft/gemm/tile/config.hpp"
+#include "weft/layouts/formats.hpp"
+#include "weft/layouts/packed_int4.hpp"
+#include "weft/prologues/prologues.hpp"
+
+namespace weft::conv {
+
+using gemm::Alignment;
+using gemm::MmaSm75Config;
+using gemm::MmaSm80Config;
+using gemm::SimtConfig;
+using gemm::TileDescription;
+using gemm::WgmmaSm90Config;
+using gemm::WithClusterSplitK;
+using gemm::WithDstAlignment;
+using gemm::WithPackedRows;
+using gemm::WithPingPong;
+using gemm::WithRegisters;
+using gemm::WithSrcAlignment;
+// And the constants of the table of tiles.
+#define WEFT_NAMED_TILE(type, constant, ...) using gemm::constant;
+#include "weft/gemm/tile/tiles.def"
+
+template <class PolicyT>
+concept HasTypes = requires {
+  typename PolicyT::Element;
+  typename PolicyT::SrcLayout;
+  typename PolicyT::FilterLayout;
+  typename PolicyT::DstLayout;
+  typename PolicyT::Prologue;
+  typename PolicyT::Epilogue;
+};
+
+template <class PolicyT>
+concept HasConfig = requires {
+  PolicyT::config;
+  requires gemm::Config<std::remove_cvref_t<decltype(PolicyT::config)>>;
+};
+
+namespace internal {
+
+// The bytes of one store, the bits of one output value, and how many channels lie side by side in
+// DstLayout (0: all, so that the run is checked against K at Create); compilers print them.
+template <int kAlignmentDst, int kElementBits, int kChannelRun>
+struct CheckedDstAlignment {
+  static_assert(
+      8 * kAlignmentDst % kElementBits == 0 &&
+          (kChannelRun == 0 || kChannelRun * kElementBits % (8 * kAlignmentDst) == 0),
+      "weft: config.alignment.dst does not fit DstLayout: it must be whole elements and "
+      "divide the bytes of the channels that lie side by side there; give the policy "
+      "WithDstAlignment(config, bytes), where an output of 1 byte takes up to 4 in "
+      "NCxHWx<4>, 16 in NCxHWx<32> and NHWC, 1 in NCHW, and wider ones as many times more");
+  static constexpr bool kValid = true;
+};
+
+template <class OutputStage>
+inline constexpr bool kClampsToInt4 = false;
+template <class Type, int kLow, int kHigh, epilogues::Rounding kRounding>
+inline constexpr bool kClampsToInt4<epilogues::ClampTo<Type, kLow, kHigh, kRounding>> =
+    weft::internal::FitsInt4(static_cast<Type>(kLow)) && weft::internal::FitsInt4(
+                                                             static_cast<Type>(kHigh));
+
+template <class ResidualStage>
+inline constexpr bool kSameAsDst =
+    std::is_same_v<typename ResidualStage::Layout, epilogues::SameAsDst>;
+template <>
+inline constexpr bool kSameAsDst<void> = false;
+
+}  // namespace internal
+
+// Instantiating this type checks a policy; each failure is one sentence. Everything that takes a
+// policy goes through it. What its config must fulfil, its mainloop checks
+// (conv/kernel/kernels.hpp).
+template <class PolicyT>
+struct CheckedPolicy {
+  static_assert(
+      requires { typename PolicyT::Element; },
+      "weft: this convolution policy has no type Element: std::int8_t or std::uint8_t");
+  static_assert(
+      requires { typename PolicyT::SrcLayout; },
+      "weft: this convolution policy has no type SrcLayout: the tensor format of src, such as "
+      "weft::NCxHWx<32>");
+  static_assert(
+      requires { typename PolicyT::FilterLayout; },
+      "weft: this convolution policy has no type FilterLayout: the filter format, such as "
+      "weft::CxRSKx<32>");
+  static_assert(
+      requires { typename PolicyT::DstLayout; },
+      "weft: this convolution policy has no type DstLayout: the tensor format of dst, such as "
+      "weft::NCxHWx<32>");
+  static_assert(
+      requires { typename PolicyT::Prologue; },
+      "weft: this convolution policy has no type Prologue: weft::prologues::SharedFilter, "
+      "unless outputs have different filters");
+  static_assert(
+      requires { typename PolicyT::Epilogue; },
+      "weft: this convolution policy has no type Epilogue: a weft::epilogues::Chain<stages...>");
+  static_assert(
+      HasConfig<PolicyT>,
+      "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
+      "MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as weft::conv::kSimt64x64, or "
+      "a DepthwiseConfig");
+  static constexpr bool kValid = true;
+};
+
+template <class PolicyT>
+requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
+  static constexpr auto config = PolicyT::config;
+  using Epilogue = typename PolicyT::Epilogue;
+  static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
+
+  static constexpr bool kUnsigned = std::is_same_v<typename PolicyT::Element, std::uint8_t>;
+  static_assert(std::is_same_v<typename PolicyT::Element, std::int8_t> || kUnsigned,
+                "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
+                "std::int8_t");
+  static_assert(
+      TensorFormat<typename PolicyT::SrcLayout> && TensorFormat<typename PolicyT::DstLayout>,
+      "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
+      "also a PairedInt4)");
+  static_assert(FilterFormat<typename PolicyT::FilterLayout>,
+                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
+                "CxRSKx<x> or KRSC)");
+  // Filters of int4, in blocks of the format whose elements they pack.
+  static constexpr bool kInt4 = kIsInt4<typename PolicyT::FilterLayout>;
+  static constexpr int kFilterBits = kInt4 ? 4 : 8;
+  using FilterLayout = UnpackedFormat<typename PolicyT::FilterLayout>;
+  // Sources of 4 bits, which become bytes on their way in, unless tensor cores multiply them as they
+  // are.
+  static constexpr bool kInt4Source = kIsInt4<typename PolicyT::SrcLayout>;
+  static constexpr int kSrcBits = kInt4Source ? 4 : 8;
+  using SrcLayout = UnpackedFormat<typename PolicyT::SrcLayout>;
+  static constexpr bool kInt4Products =
+      kInt4Source && kInt4 && std::is_same_v<FilterLayout, CxRSKx<64>>;
+  static constexpr bool kExpandsSource = kInt4Source && !kInt4Products;
+  static constexpr int kStageBits = kInt4Products ? 4 : 8;  // of a value that is multiplied
+  static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
+  static_assert(!kSimt || (std::is_same_v<SrcLayout, NCxHWx<4>> &&
+                           std::is_same_v<FilterLayout, CxRSKx<4>>),
+                "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
+  static constexpr bool kNhwc = std::is_same_v<SrcLayout, NHWC>;
+  static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
+                "weft: the simt_async mainloop multiplies matrices of float and double; "
+                "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
+  static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
+  static_assert(!kInt4 || !kWgmma || std::is_same_v<SrcLayout, NCxHWx<32>>,
+                "weft: the wgmma_sm90 mainloop has filters of PackedInt4 over NCxHWx<32> only; "
+                "give the policy an MmaSm80Config, or a SimtConfig for NCxHWx<4>");
+  // wgmma_sm90 over strips of few channels (conv/hopper/sliding_window_operands.hpp).
+  static constexpr bool kSlidingWindow = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
+  // wgmma_sm90 over NHWC whose rows TMA cannot read (conv/hopper/gathered_operands.hpp).
+  static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
+  // A filter for each channel: not a product, so neither goes without the other.
+  static constexpr bool kDepthwise =
+      std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
+  static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
+                "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
+                "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
+                "groups of channels are prologues::Grouped");
+  static_assert(!kDepthwise || (PolicyT::SrcLayout::kChannelRun != 1 &&
+                                std::is_same_v<typename PolicyT::FilterLayout, KRSx4x4>),
+                "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
+                "KRSx4x4, which weft::PackDepthwiseFilter writes");
+  static_assert(
+      kSimt || kDepthwise || (kSlidingWindow && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
+          ((std::is_same_v<SrcLayout, NCxHWx<32>> ||
+            (kInt4Source && std::is_same_v<SrcLayout, NCxHWx<64>>)) &&
+           std::is_same_v<FilterLayout, CxRSKx<32>>) ||
+          (kInt4Products && std::is_same_v<SrcLayout, NCxHWx<64>> &&
+           (kMainloop == gemm::Mainloop::kMmaSm75 || kMainloop == gemm::Mainloop::kMmaSm80)) ||
+          (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
+           (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
+      "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
+      "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
+      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>> with "
+      "CxRSKx<32> or PackedInt4<CxRSKx<64>>");
+  static_assert(prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid);
+  static_assert(epilogues::IsChain<Epilogue>::value,
+                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+
+  static_assert(CheckedSourceFunctor<SourceFunctorOf<PolicyT>, typename PolicyT::Element>::kValid);
+  static_assert(!kInt4Products || !kConvertsSource<PolicyT>,
+                "weft: instructions of 4 bits read the source as it is, and a SourceFunctor makes "
+                "bytes; give the policy FilterLayout PackedInt4<CxRSKx<32>>");
+  static_assert(
+      !kDepthwise || !kConvertsSource<PolicyT>,
+      "weft: a DepthwiseConfig takes no SourceFunctor; convert in the epilogue of the layer "
+      "before");
+
+  // Outputs of 4 bits.
+  static constexpr bool kPairs = kIsInt4<typename PolicyT::DstLayout>;
+  static constexpr int kDstBits = static_cast<int>(
+      weft::internal::kElementBits<typename PolicyT::DstLayout, typename Epilogue::Output>);
+  static_assert(!kPairs || internal::kClampsToInt4<typename Epilogue::OutputStage>,
+                "weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with "
+                "ClampTo<std::int8_t, -8, 7> or ClampTo<std::uint8_t, 0, 15>");
+  static_assert(!kInt4Source || (!kWgmma && !kDepthwise),
+                "weft: the wgmma_sm90 mainloop and depthwise convolutions have no sources of "
+                "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
+  static_assert(!kPairs || (!kWgmma && !kDepthwise),
+                "weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of "
+                "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
+  static_assert(!kPairs || !internal::kSameAsDst<typename Epilogue::ResidualStage>,
+                "weft: residuals are not of 4 bits: beside a DstLayout of PairedInt4, name the "
+                "residual's format, Residual<std::int8_t, NCxHWx<64>>");
+
+  static_assert(!Epilogue::kZeroPoints ||
+                    std::is_same_v<typename PolicyT::Prologue, prologues::SharedFilter> ||
+                    std::is_same_v<typename PolicyT::Prologue, prologues::PerPhase> ||
+                    std::is_same_v<typename PolicyT::Prologue, prologues::Grouped> || kDepthwise,
+                "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter, "
+                "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
+                "images");
+  // Of a source value by a filter value, each less its zero point, in magnitude.
+  static constexpr bool kWholeRange =
+      kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;
+  // mma_sm80 multiplies by 16 times an int4, in whose place that is then meant.
+  static constexpr bool kTimes16 = kInt4 && !kInt4Products && kMainloop == gemm::Mainloop::kMmaSm80;
+  static constexpr std::int64_t kLargestProduct =
+      std::int64_t{kInt4Source ? (kWholeRange ? 15 : 8) : (kWholeRange ? 255 : 128)} *
+      (Epilogue::kFilterZeroPoint ? 255
+       : kInt4 && !kTimes16       ? 8
+                                  : 128);
+
+  static_assert(
+      !kSimt || config.alignment.src == 4 * kSrcBits / 8,
+      "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
+      "so 4 is the only choice; those of PairedInt4<NCxHWx<4>> are 2, so there it is 2");
+  static_assert(!kSlidingWindow || config.alignment.src == 4,
+                "weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>, whose pixels are "
+                "4 bytes; give the policy WithSrcAlignment(config, 4)");
+  static_assert(!kDepthwise || config.alignment.src == 4,
+                "weft: config.alignment.src of a DepthwiseConfig is 4, the channels of one thread");
+  static_assert(
+      kSimt || kDepthwise || kSlidingWindow || config.alignment.src == 16 ||
+          (kNhwc && (config.alignment.src == 8 || (!kWgmma && config.alignment.src == 4))),
+      "weft: config.alignment.src of tensor-core mainloops is 16; for NHWC whose C is not a "
+      "multiple of 16 it is 8, or with mma_sm80 4");
+  static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
+                                              PolicyT::DstLayout::kChannelRun>::kValid);
+
+  // What one access to the source has, in bytes of a stage: channels, or pairs of them.
+  static constexpr int kSrcPiece = config.alignment.src * kStageBits / kSrcBits;
+  // Such bytes that kernels count k in: a channel block (half of one of 64 bytes), or one access of
+  // NHWC; those of them that the source has in memory; how many lie side by side; and their channels.
+  static constexpr int kUnitBytes = kNhwc ? kSrcPiece
+                                    : kInt4Source && SrcLayout::kInterleave > 32
+                                        ? 32
+                                        : SrcLayout::kInterleave;
+  static constexpr int kSrcUnitBytes = kUnitBytes * kSrcBits / kStageBits;
+  static constexpr int kUnitChannels = kUnitBytes * 8 / kStageBits;
+  static constexpr int kBlockUnits = kNhwc ? 1 : SrcLayout::kInterleave / kUnitChannels;
+  static constexpr bool kValid = true;
+};
+
+template <class PolicyT>
+concept Policy = CheckedPolicy<PolicyT>::kValid;
+
+}  // namespace weft::conv

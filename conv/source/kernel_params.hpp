@@ -1,0 +1,50 @@
+// What a convolution kernel is launched with. Made on the host (conv/planner/make_params.hpp); the
+// same bytes for both back ends, so these types live outside the back ends' namespaces.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/policy/policy.hpp"
+#include "weft/conv/source/converted_source.hpp"
+#include "weft/conv/source/source_iterators.hpp"
+
+namespace weft::conv {
+
+// The kernels of an operator: which iterator reads the source.
+enum class SourceKind {
+  kPointwise,  // R = S = 1 without padding: a matrix, or several
+  kTaps,       // at most TapParams::kTableTaps taps: NCxHWx<32> through mma_sm80
+  kIm2col,     // any filter
+};
+
+template <SourceKind kind>
+using SourceParamsFor =
+    std::conditional_t<kind == SourceKind::kPointwise, SourceParams,
+                       std::conditional_t<kind == SourceKind::kTaps, TapParams, Im2colParams>>;
+
+// Filter operand: in CxRSKx<x> a row-major matrix of channel blocks, `units` rows by padded_k
+// columns; in KRSC its transpose.
+struct FilterParams {
+  const void* filter = nullptr;   // the first of the bank
+  std::int64_t filter_bytes = 0;  // from a filter to the next
+  std::int64_t row_bytes = 0;     // KRSC: of one output channel
+  std::int32_t units = 0;         // channel blocks of k, as the source counts them
+  std::int32_t padded_k = 0;      // output channels of one filter
+
+  template <class Tile>
+  constexpr const void* Data(const Tile& tile) const {
+    return static_cast<const std::uint8_t*>(filter) + tile.filter * filter_bytes;
+  }
+};
+
+template <class PolicyT, SourceKind kind>
+struct KernelParams {
+  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
+  ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<PolicyT>> a;
+  FilterParams b;
+  gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>> output;
+  std::int32_t k_tiles = 0;
+};
+
+}  // namespace weft::conv

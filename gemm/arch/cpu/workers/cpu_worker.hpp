@@ -1,0 +1,32 @@
+// What an OS thread needs to run clusters of blocks, kept from launch to launch. Private to the
+// runtime (cpu_*.cpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "weft/gemm/arch/cpu/workers/cpu_slot.hpp"
+
+namespace weft::arch::cpu {
+
+class Worker {
+ public:
+  // Runs cluster number `index` of the grid (x fastest; a cluster is one block unless the launch
+  // asks for more) side by side. Returns what CpuReport::error says.
+  std::string RunCluster(const GridLaunch& launch, const CpuOptions& options, int64_t index);
+
+  // The counts since the last call, added to `stats`.
+  void TakeStats(CpuStats* stats);
+
+  // From the pool of idle workers, or new; and back.
+  static std::unique_ptr<Worker> Take();
+  static void Give(std::unique_ptr<Worker> worker);
+
+ private:
+  std::vector<std::unique_ptr<Slot>> slots_;
+  Cluster cluster_;
+};
+
+}  // namespace weft::arch::cpu

@@ -1,0 +1,30 @@
+// What a kernel launch on the GPU came back with. Plain data, so that object files made by nvcc and
+// by g++ can exchange it.
+#pragma once
+
+#include "weft/layouts/base/compiler.hpp"
+
+namespace weft::arch {
+
+enum class LaunchCode {
+  kOk,
+  kCudaError,  // the CUDA runtime refused: see cuda_error and message
+};
+
+struct LaunchResult {
+  LaunchCode code = LaunchCode::kOk;
+  int cuda_error = 0;        // a cudaError_t; 0 when code is kOk
+  const char* message = "";  // static storage: CUDA's description of cuda_error
+
+  bool ok() const { return code == LaunchCode::kOk; }
+};
+
+// Whether a [[gnu::weak]] function is part of this program. GCC folds `&function == nullptr` to
+// false before it looks at the attribute, so the address takes a detour.
+template <class Function>
+bool IsLinked(Function* function) {
+  Function* volatile address = function;
+  return address != nullptr;
+}
+
+}  // namespace weft::arch

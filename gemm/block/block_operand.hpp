@@ -1,0 +1,209 @@
+// An operand of a block's product in shared memory: where its elements lie, and how they come there
+// from a matrix in global memory.
+//
+// The operand is a row of a mainloop's stages, one for each k tile; the layouts here say as
+// layouts of layouts/ what the mainloop's Offset says in bytes (tests/gemm/block_test.cpp compares).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/mainloop/pipeline.hpp"
+#include "weft/gemm/mma/mma_shared.hpp"
+#include "weft/gemm/operand/matrix_operand.hpp"
+#include "weft/layouts/matrix.hpp"
+#include "weft/layouts/tensor_view.hpp"
+
+namespace weft::gemm {
+
+namespace internal {
+
+// (row, k) -> element. Mma: a mainloop; Rows: RowsOfA, or what Mma wants of B's columns.
+template <class Mma, class Rows, int kKTiles>
+constexpr auto BlockLayout() {
+  using layouts::Composition;
+  using layouts::MakeLayout;
+  using layouts::MakeTuple;
+  constexpr int kElementBytes = Mma::kElementBytes;
+  constexpr int kRows = Rows::template kExtent<Mma>;
+  constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kStageDepth{};
+  constexpr Mainloop kMainloop = Mma::config.kMainloop;
+  if constexpr (kMainloop == Mainloop::kMmaSm80) {  // or by wgmma: mma_shared.hpp
+    constexpr auto kStage = LinesOf < typename Mma::Tiled::Element,
+                   std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>,
+                   kRows, Rows::kIsA ? 0 : Mma::kRun > ();
+    constexpr auto kLines = kStage.layout();
+    const auto k =
+        MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kKTiles>{}, kStageDepth));
+    return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
+                                       MakeLayout(layouts::Get<0>(kLines), k));
+  } else if constexpr (kMainloop == Mainloop::kSimtAsync) {  // [k][row]
+    constexpr layouts::Int<Rows::kIsA ? Mma::kPitchA : Mma::kPitchB> kPitch{};
+    return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
+                      MakeLayout(MakeTuple(layouts::Int<Mma::kBlockK>{}, layouts::Int<kKTiles>{}),
+                                 MakeTuple(kPitch, kStageDepth)));
+  } else {  // simt: packets [group][row]
+    constexpr layouts::Int<Mma::kGroupBytes / kElementBytes> kGroup{};
+    const auto rows = [=] {
+      const auto line = MakeLayout(layouts::Int<kRows>{}, kGroup);
+      if constexpr (Rows::kIsA) {
+        return Composition(line, typename Mma::PositionA());
+      } else {
+        return line;
+      }
+    }();
+    const auto k =
+        MakeLayout(MakeTuple(kGroup, layouts::Int<Mma::kGroups>{}, layouts::Int<kKTiles>{}),
+                   MakeTuple(layouts::Int<1>{}, layouts::Int<kRows>{} * kGroup, kStageDepth));
+    return MakeLayout(rows, k);
+  }
+}
+
+struct NoConversion {};
+
+}  // namespace internal
+
+inline namespace WEFT_BACKEND {
+
+// Mma as the shapes of operands see it (share.hpp): kThreads threads load a k tile, or as many of them
+// as divide it.
+template <class Mma, int kThreadCount>
+struct CopiedTile : Mma {
+  static constexpr int kThreads = kThreadCount;
+  static constexpr bool kMayIdle = true;
+  template <class Rows, int kBytes>
+  using KMajor = typename Mma::template KMajor<Rows, kBytes, CopiedTile>;
+  template <class Rows, class Base = Mma>  // simt_async has none
+  using Transposed = typename Base::template Transposed<Rows, CopiedTile>;
+  template <class Rows, int kBytes, class Base = Mma>  // tensor cores have none
+  using MnMajor = typename Base::template MnMajor<Rows, kBytes, CopiedTile>;
+};
+
+// An operand that threads from its kThreads on have no part in. kAll: there are none.
+template <class Operand, bool kAll>
+struct SparingOperand : Operand {
+  using Operand::kThreads;
+  using Operand::Operand;
+  WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
+    if (Has(t)) Operand::CopyPiece(t, to, v);
+  }
+  WEFT_DEVICE void Begin(arch::Thread t) {
+    if constexpr (Operand::kLoadsAhead) {
+      if (Has(t)) Operand::Begin(t);
+    }
+  }
+  WEFT_DEVICE void Load(arch::Thread t, typename Operand::Fragment& fragment) {
+    if (Has(t)) Operand::Load(t, fragment);
+  }
+  WEFT_DEVICE void Store(arch::Thread t, const typename Operand::Fragment& fragment,
+                         std::uint8_t* to) const {
+    if (Has(t)) Operand::Store(t, fragment, to);
+  }
+
+ private:
+  WEFT_DEVICE static bool Has(arch::Thread t) { return kAll || t.tid() < kThreads; }
+};
+
+// Operand A or B of a block's product. PolicyT: its BlockPolicy; Mma: the mainloop; Element: its own;
+// kLines: K-major. kExtent x kDepth: rows of A (columns of B) and k.
+template <class PolicyT, class Mma, class Rows_, class Element_, bool kLines, int kExtent,
+          int kDepth, int kAlignment>
+struct BlockOperand {
+  using Rows = Rows_;
+  using Element = Element_;
+  static constexpr int kElementBytes = sizeof(Element);
+  static constexpr int kKTiles = CeilDiv(kDepth, Mma::kBlockK);
+  static constexpr int kKTileBytes = Rows::kIsA ? Mma::kBytesA : Mma::kBytesB;
+  static constexpr int kBytes = kKTiles * kKTileBytes;
+
+  using Layout = decltype(internal::BlockLayout<Mma, Rows, kKTiles>());
+  using View = layouts::TensorView<Element*, Layout>;
+  // One operand's shared memory. A k tile's rows are at most 128 bytes long, within which the swizzle
+  // stays.
+  struct Storage {
+    alignas(Mma::kStageAlignment) std::uint8_t byte[kBytes];
+  };
+  WEFT_DEVICE static View ViewOf(Storage& storage) {
+    return View(reinterpret_cast<Element*>(storage.byte), Layout());
+  }
+
+  // From a matrix of rows x k (B: columns x k). Threads from PolicyT::kThreads on do nothing.
+  template <class Type, class Load>
+  WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const Type>& from,
+                               const View& to, const Load& load) {
+    constexpr bool kConverts = !std::is_same_v<Load, internal::NoConversion>;
+    static_assert(kConverts || std::is_same_v<Type, Element>,
+                  "weft: a matrix of another type than the operand's needs a function that "
+                  "converts its elements: CopyA(t, from, to, load)");
+    const auto rows = static_cast<std::int32_t>(from.rows < kExtent ? from.rows : kExtent);
+    const auto depth = static_cast<std::int32_t>(from.cols < kDepth ? from.cols : kDepth);
+    if constexpr (kConverts) {
+      CopyElements(t, from, to, rows, depth, load);
+    } else if constexpr (kAlignment < 4) {
+      CopyElements(t, from, to, rows, depth, [](const Element& x) { return x; });
+    } else {
+      CopyPieces(t, ParamsOf(from, rows, depth), to);
+    }
+  }
+
+  // What loads the matrix k tile by k tile (operand.hpp), made of an Origin and of ParamsOf, in a
+  // block of PolicyT::kThreads threads or in the first so many of it.
+  using LoaderByAll =
+      typename decltype(MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, kLines,
+                                        false>::template Select<Rows>())::type;
+  using Loader = SparingOperand<LoaderByAll, LoaderByAll::kThreads == PolicyT::kThreads>;
+  struct Origin {
+    int m = 0, n = 0;
+  };
+  static constexpr MatrixParams ParamsOf(const layouts::Matrix<const Element>& from,
+                                         std::int32_t rows, std::int32_t depth) {
+    return {.data = from.data,
+            .pitch = kLines ? from.row_stride : from.col_stride,
+            .extent = rows,
+            .k = depth};
+  }
+
+ private:
+  WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
+    if (t.tid() >= Loader::kThreads) return;
+    Loader operand(t, params, Origin{});
+    if constexpr (Mma::Pipeline::kAsync) {
+      operand.Begin(t);
+      const std::uint32_t address = t.SharedAddress(to.data());
+      for (int k_tile = 0; k_tile < kKTiles; ++k_tile) {
+        WEFT_UNROLL
+        for (int v = 0; v < Loader::kPieces; ++v) {
+          operand.CopyPiece(t, address + static_cast<std::uint32_t>(k_tile * kKTileBytes), v);
+        }
+      }
+    } else {
+      auto* const bytes = reinterpret_cast<std::uint8_t*>(to.data());
+      for (int k_tile = 0; k_tile < kKTiles; ++k_tile) {
+        typename Loader::Fragment fragment{};  // g++ does not see that Load writes all of it
+        operand.Load(t, fragment);
+        operand.Store(t, fragment, bytes + k_tile * kKTileBytes);
+      }
+    }
+  }
+
+  // One by one, with zeros around them.
+  template <class Type, class Load>
+  WEFT_DEVICE static void CopyElements(arch::Thread t, const layouts::Matrix<const Type>& from,
+                                       const View& to, int rows, int depth, const Load& load) {
+    if (t.tid() >= PolicyT::kThreads) return;
+    constexpr int kRowsThere = Rows::template kExtent<Mma>, kDepthThere = kKTiles * Mma::kBlockK;
+    for (int i = t.tid(); i < kRowsThere * kDepthThere; i += PolicyT::kThreads) {
+      // Neighbouring threads take elements that are neighbours in memory.
+      const int row = kLines ? i / kDepthThere : i % kRowsThere;
+      const int k = kLines ? i % kDepthThere : i / kRowsThere;
+      Element x{};
+      if (row < rows && k < depth) x = load(t.LoadGlobal(&from(row, k)));
+      t.StoreShared(&to(row, k), x);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

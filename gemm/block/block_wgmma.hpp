@@ -1,0 +1,199 @@
+// The mainloop of a block's product by wgmma (block.hpp): operands lie in shared memory, where threads
+// have loaded them by whatever means, or A in registers.
+//
+// A stage holds lines of 32, 64 or 128 bytes of k, swizzled as for ldmatrix, which is the swizzle that
+// descriptors have for lines of that length; a warp's sums lie as those of mma.m16n8. So operands,
+// accumulators and chains are those of mma_sm80, but that swizzles are of absolute addresses.
+//
+// Tensor cores of sm_90 do not see what threads have stored until a fence. It is the reader's, after
+// the barrier that hands the stage over (Begin), so that whoever writes needs none.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/isa/kernel.hpp"
+#include "weft/gemm/arch/isa/wgmma.hpp"
+#include "weft/gemm/mainloop/pipeline.hpp"
+#include "weft/gemm/mma/mma_shared.hpp"
+#include "weft/gemm/mma/mma_tile.hpp"
+#include "weft/gemm/tile/accumulators.hpp"
+#include "weft/gemm/tile/traits.hpp"
+
+namespace weft::gemm {
+
+template <int kRows, int kGroups>
+struct WgmmaLines : LineMajor<kRows, kGroups> {
+  static constexpr int kPitch = kGroups * 32, kAlignment = 8 * kPitch;
+  static constexpr arch::WgmmaLayout kDescriptor{
+      .swizzle = static_cast<arch::SwizzleSpan>(kPitch), .leading = 16, .stride = 8 * kPitch};
+};
+
+inline namespace WEFT_BACKEND {
+
+// kStages stages, filled by cp.async two k tiles less ahead than there are stages: one's products
+// are in flight, and the other's may be, in other warps, until the barrier. Copies past the last k
+// tile load zeros that nobody reads.
+template <class Mma>
+struct WgmmaCopyRing : PipelineTraits {
+  static constexpr int kStages = Mma::kStages, kAhead = kStages - 2;
+  static constexpr bool kAsync = true;
+  using Mainloop = Mma;
+  using Stages = OperandStages<Mma, kStages>;
+
+  // acc += A B over `k_tiles` >= 1 k tiles. Ends without a barrier.
+  template <AsyncOperand OperandA, AsyncOperand OperandB>
+  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
+                              typename Mma::Accumulators& acc) {
+    const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
+    const auto copy = [&](int stage) {
+      WEFT_UNROLL
+      for (int v = 0; v < OperandA::kPieces; ++v) a.CopyPiece(t, a0 + stage * Mma::kBytesA, v);
+      WEFT_UNROLL
+      for (int v = 0; v < OperandB::kPieces; ++v) b.CopyPiece(t, b0 + stage * Mma::kBytesB, v);
+      t.CpAsyncCommit();
+    };
+    if constexpr (OperandA::kLoadsAhead) a.Begin(t);
+    if constexpr (OperandB::kLoadsAhead) b.Begin(t);
+    WEFT_UNROLL
+    for (int stage = 0; stage < kAhead; ++stage) copy(stage);
+    int read = 0, write = kAhead;
+    WEFT_NO_UNROLL
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      t.template CpAsyncWait<kAhead - 1>();
+      t.SyncThreads();  // the k tile has arrived, the products before the last are made, for all
+      Mma::Begin(t, acc);
+      Mma::Multiply(t, a0 + read * Mma::kBytesA, b0 + read * Mma::kBytesB, acc);
+      t.WgmmaCommit();
+      copy(write);
+      t.template WgmmaWait<1>();
+      read = read + 1 == kStages ? 0 : read + 1;
+      write = write + 1 == kStages ? 0 : write + 1;
+    }
+    t.template WgmmaWait<0>();
+    Mma::Keep(t, acc);
+    t.template CpAsyncWait<0>();
+  }
+};
+
+// PolicyT: a BlockPolicy. Each warpgroup has kBlocks times 64 rows and kN columns.
+template <class PolicyT>
+struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
+  using Tile = FragmentTile<PolicyT, true, 16>;
+  using Element = typename PolicyT::Element;
+  using Pipeline = WgmmaCopyRing<BlockWgmmaMainloop>;
+  static constexpr arch::Requires kRequires = {.min = 90, .exact = true};
+  static constexpr int kRun = PolicyT::kRun;  // adjacent columns of a thread
+  static constexpr int kN = Tile::kWarpN, kBlocks = Tile::kFragmentsM;
+  static constexpr int kGroupsM = Tile::kWarpsM / 4;  // warpgroups that share columns
+  static_assert(Tile::kWarpsM % 4 == 0 && arch::IsWgmmaN(kN));
+
+  using LayoutA = WgmmaLines<Tile::kBlockM, Tile::kGroups>;
+  using LayoutB = WgmmaLines<Tile::kBlockN, Tile::kGroups>;
+  static constexpr int kStageAlignment = LayoutA::kAlignment;
+  static constexpr int kStages =
+      4 * (Tile::kBytesA + Tile::kBytesB) <= arch::kMaxSharedBytes ? 4 : 3;
+
+  // Who has which sums: of 64 rows of each warpgroup as with mma.m16n8, whose rows of B in shared
+  // memory are in the same order; the next 64 rows of a warpgroup lie behind all warpgroups' first.
+  using Tiled = MmaTile<MmaSm80Atom<Element>, Ints<16 * Tile::kWarpsM, Tile::kBlockN>,
+                        Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun>;
+  using Sum = typename Tiled::Sum;
+  struct MapLayouts : Tiled::MapLayouts {
+    using Accumulators = Sum[kBlocks][kN / 2];
+    using ValueRow = LayoutOf<Ints<2, kBlocks>, Ints<8, 16 * Tile::kWarpsM>>;
+    using RowRegister = LayoutOf<Ints<2, kBlocks>, Ints<2, kN / 2>>;
+    using Register =
+        decltype(layouts::MakeLayout(RowRegister(), typename Tiled::MapLayouts::ColumnRegister()));
+  };
+  using Map = LayoutMap<MapLayouts>;
+  using Accumulators = typename MapLayouts::Accumulators;
+
+  // What operands are loaded in (mma_sm80.hpp).
+  using ColumnsOfB = ChannelsOfB<kRun>;
+  template <class Rows, int kBytes, class By = BlockWgmmaMainloop>
+  using KMajor = MmaKMajor<By, Rows, kBytes>;
+  template <class Rows, class By = Tile>
+  struct Transposed : MmaPlace<BlockWgmmaMainloop, Rows, 8>,
+                      Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
+
+  // Products onto acc: Begin, when the operands have come for all threads; a Multiply for each stage,
+  // which only starts them; End. Between Begin and End nobody touches acc or the operands.
+  WEFT_DEVICE static void Begin(arch::Thread t, Accumulators& acc) {
+    t.FenceProxyAsync();
+    Keep(t, acc);
+    t.WgmmaFence();
+  }
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
+                                   Accumulators& acc) {
+    const int group = Group(t);
+    const std::uint64_t of_a =
+        arch::WgmmaDescriptor(a + group % kGroupsM * (64 * LayoutA::kPitch), LayoutA::kDescriptor);
+    const std::uint64_t of_b = DescriptorOfB(b, group);
+    WEFT_UNROLL
+    for (int step = 0; step < Tile::kGroups; ++step) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        Product(t, acc[x], of_a + (x * kGroupsM * 64 * LayoutA::kPitch + step * 32) / 16,
+                of_b + step * 32 / 16);
+      }
+    }
+  }
+  // A of a warp's rows in registers, as in mma_sm80: made before Begin, as they are until after End,
+  // which Keep of them in both places tells the compiler.
+  using FragmentsA = std::uint32_t[Tile::kGroups][Tile::kFragmentsM][4];
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
+                                   Accumulators& acc) {
+    const std::uint64_t of_b = DescriptorOfB(b, Group(t));
+    WEFT_UNROLL
+    for (int step = 0; step < Tile::kGroups; ++step) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) Product(t, acc[x], a[step][x], of_b + step * 32 / 16);
+    }
+  }
+  WEFT_DEVICE static void Keep(arch::Thread t, const FragmentsA& a) {
+    WEFT_UNROLL
+    for (int step = 0; step < Tile::kGroups; ++step) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(a[step][x]);
+    }
+  }
+  WEFT_DEVICE static void End(arch::Thread t, Accumulators& acc) {
+    t.WgmmaCommit();
+    t.template WgmmaWait<0>();
+    Keep(t, acc);
+  }
+  WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
+  }
+
+ private:
+  WEFT_DEVICE static int Group(arch::Thread t) {
+    if constexpr (Tile::kThreads == 128) {
+      return 0;
+    } else {
+      return t.WarpUniform(t.warp() / 4);  // as descriptors are to be the warp's
+    }
+  }
+  WEFT_DEVICE static std::uint64_t DescriptorOfB(std::uint32_t b, int group) {
+    return arch::WgmmaDescriptor(b + group / kGroupsM * (kN * LayoutB::kPitch),
+                                 LayoutB::kDescriptor);
+  }
+  // A: a descriptor, or registers.
+  template <class OperandA>
+  WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const OperandA& a,
+                                  std::uint64_t b) {
+    if constexpr (std::is_same_v<Element, std::int8_t>) {
+      t.template WgmmaS8<kN>(acc, a, b);
+    } else if constexpr (std::is_same_v<Element, Half>) {
+      t.template WgmmaF16<kN>(acc, a, b);
+    } else {
+      static_assert(std::is_same_v<Element, Bfloat16>);
+      t.template WgmmaBf16<kN>(acc, a, b);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,107 @@
+// The tensors of an operator's Arguments: pointers that may know how many elements lie there, and that
+// say what is wrong with elements of another type.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/layouts/base/compiler.hpp"
+
+namespace weft::gemm {
+
+// Which argument a TypedPointer is.
+enum class Argument { kSource, kBias, kResidual, kOutput, kNumbers };
+
+// How many elements of how many bytes an argument was given; -1: an address alone says nothing.
+struct GivenElements {
+  std::int64_t count = -1;
+  int bytes = 1;
+};
+
+namespace internal {
+
+// std::span, absl::Span, std::vector, std::array: what has data() and size(). Not a container that ends with
+// the expression, whose address Arguments would keep.
+template <class Range>
+concept Elements = requires(Range& range) {
+  requires std::is_pointer_v<decltype(range.data())>;
+  { range.size() } -> std::convertible_to<std::size_t>;
+}
+&&(std::is_lvalue_reference_v<Range> || std::is_trivially_copyable_v<std::remove_cvref_t<Range>>);
+
+}  // namespace internal
+
+// A Type* that takes what a Type* takes, and a span or a vector of such elements, whose size operators then check
+// against what the problem needs. It answers other elements with a sentence.
+template <class Type, Argument kArgument>
+class TypedPointer {
+ public:
+  constexpr TypedPointer() = default;
+  constexpr TypedPointer(std::nullptr_t) {}
+  template <class Other>
+  constexpr TypedPointer(Other* address) : address_(Checked(address)) {}
+  template <internal::Elements Range>
+  constexpr TypedPointer(Range&& range)  // NOLINT(runtime/explicit)
+      : address_(Checked(range.data())), count_(static_cast<std::int64_t>(range.size())) {}
+
+  constexpr operator Type*() const { return address_; }
+  constexpr GivenElements given() const { return {count_, sizeof(Type)}; }
+
+ private:
+  template <class Other>
+  static constexpr Type* Checked(Other* address) {
+    constexpr bool kSame = std::convertible_to<Other*, Type*>;
+    static_assert(
+        kSame || kArgument != Argument::kSource,
+        "weft: this operand of args does not point to the policy's Element; b of a GEMM of "
+        "std::uint8_t is std::int8_t");
+    static_assert(kSame || kArgument != Argument::kBias,
+                  "weft: args.bias points to another type than the policy's bias stage reads: "
+                  "Bias<T> reads T (float unless given), SumBias reads std::int32_t");
+    static_assert(kSame || kArgument != Argument::kResidual,
+                  "weft: args.residual points to another type than the policy's Residual stage "
+                  "reads: Residual<T> reads T (std::int8_t unless given)");
+    static_assert(kSame || kArgument != Argument::kOutput,
+                  "weft: args.dst (c of a GEMM) points to another type than the policy's output "
+                  "stage writes: ClampTo<T> and RoundTo<T> write T, ToFloat writes float, "
+                  "ToAccumulator std::int32_t");
+    static_assert(
+        kSame || kArgument != Argument::kNumbers,
+        "weft: this argument points to another type: channel_alpha, routing and expert_scale to "
+        "float (channel_alpha of products of double or Complex to those), filter_zero_point, "
+        "window_sums and ends to std::int32_t");
+    if constexpr (kSame) {
+      return address;
+    } else {
+      return nullptr;
+    }
+  }
+
+  Type* address_ = nullptr;
+  std::int64_t count_ = -1;
+};
+
+template <class Type>
+using SourcePointer = TypedPointer<const Type, Argument::kSource>;
+template <class Type>
+using BiasPointer = TypedPointer<const Type, Argument::kBias>;
+template <class Type>
+using ResidualPointer = TypedPointer<const Type, Argument::kResidual>;
+template <class Type>
+using OutputPointer = TypedPointer<Type, Argument::kOutput>;
+// channel_alpha, zero points, sums, ends: numbers that a kernel reads beside the operands.
+template <class Type>
+using NumbersPointer = TypedPointer<const Type, Argument::kNumbers>;
+
+template <class Type, Argument kArgument>
+constexpr GivenElements GivenOf(const TypedPointer<Type, kArgument>& argument) {
+  return argument.given();
+}
+template <class Type>
+constexpr GivenElements GivenOf(const Type*) {
+  return {};
+}
+
+}  // namespace weft::gemm

@@ -1,0 +1,73 @@
+// The least and the greatest value of each output channel, beside the outputs: what ChannelRange asks
+// for.
+//
+// A thread keeps the ranges of its channels over all its pixels of a tile, the lanes of a warp that
+// share channels fold theirs, and what is left looks at memory once: a warp's tile has one access for
+// each end of a channel's range. The order does not matter.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/epilogue/fold_lanes.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// Of kChannels channels.
+template <int kChannels>
+struct KeptRange {
+  float least[kChannels], greatest[kChannels];
+
+  WEFT_DEVICE void Clear() {
+    WEFT_UNROLL
+    for (int j = 0; j < kChannels; ++j) {
+      least[j] = std::numeric_limits<float>::infinity();
+      greatest[j] = -std::numeric_limits<float>::infinity();
+    }
+  }
+  // NaN is passed over, as fmin and fmax do: without branches.
+  WEFT_DEVICE void Take(int j, bool wanted, float x) {
+    const float seen = wanted ? x : std::numeric_limits<float>::quiet_NaN();
+    least[j] = std::fmin(least[j], seen);
+    greatest[j] = std::fmax(greatest[j], seen);
+  }
+};
+// In its place where there is none.
+struct NoRange {
+  WEFT_DEVICE void Clear() {}
+};
+
+// A warp's ranges to memory. kLanes: the bits of a lane's number that its channels do not depend on.
+// channel(g): the first channel of group g. end: the channels end there. p: an OutputParams. By all
+// lanes of a warp.
+template <int kLanes, class Output, int kChannels, int kGroups, class ChannelOf>
+WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p,
+                             const KeptRange<kChannels> (&ranges)[kGroups], std::int32_t end,
+                             const ChannelOf& channel) {
+  // Of a group the least values, then the negatives of the greatest.
+  constexpr int kEnds = 2 * kChannels;
+  float least[kGroups * kEnds];
+  WEFT_UNROLL
+  for (int i = 0; i < kGroups * kEnds; ++i) {
+    const auto& range = ranges[i / kEnds];
+    least[i] = i % kEnds < kChannels ? range.least[i % kChannels] : -range.greatest[i % kChannels];
+  }
+  const auto& range = p.epilogue.template Get<typename Output::Epilogue::RangeStage>();
+  FoldLanes<kLanes>(
+      t, least, 0, true, [](float x, float y) { return y < x ? y : x; },
+      [&](int i, float x) {
+        const std::int32_t k = channel(i / kEnds) + i % kChannels;
+        if (k >= end) return;
+        if (i % kEnds < kChannels) {
+          t.LowerGlobal(range.low + k, x);
+        } else {
+          t.RaiseGlobal(range.high + k, -x);
+        }
+      });
+}
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

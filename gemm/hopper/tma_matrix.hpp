@@ -1,0 +1,86 @@
+// Matrices that TMA loads (mbar_ring.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/isa/tensor_map.hpp"
+#include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/hopper/wgmma_sm90.hpp"
+#include "weft/gemm/tile/traits.hpp"
+
+namespace weft::gemm {
+
+// A k tile of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled.
+// The map's third dimension are the matrices of a batch. Where operands are K-major a box holds all
+// rows that exist (LoadedRows), 128 bytes of k each; else it holds all k of the k tile, 128 bytes
+// of rows each.
+struct MatrixCopies {
+  static constexpr int kLineBytes = 128;
+  std::int32_t copies = 0;
+  std::int32_t copy_bytes = 0;
+  std::int32_t stage_k = 0;  // in elements, as all coordinates
+  std::int32_t line = 0;     // elements of a line
+  std::int32_t step = 0;     // from a product's matrix to the next one's: 1, or 0 for one of all
+};
+
+struct TmaMatrixParams : MatrixCopies {
+  arch::TensorMap map;
+};
+
+// Bytes in shared memory, at most, of a k tile of `rows` rows and stage_k elements of k, `lines` as
+// below.
+constexpr int MatrixKTileBytes(int rows, int stage_k, int element_bytes, bool lines) {
+  constexpr int kLine = TmaMatrixParams::kLineBytes;
+  const int along = (lines ? stage_k : rows) * element_bytes, across = lines ? rows : stage_k;
+  return CeilDiv(along, kLine) * kLine * across;
+}
+
+inline namespace WEFT_BACKEND {
+
+// kRows: of a tile. Rows: which of the tile's numbers counts them (share.hpp). kShared: the products of
+// a group have their rows in it.
+template <class Rows, int kRows, bool kLines, bool kShared>
+class TmaMatrixOperand : public OperandTraits {
+ public:
+  static constexpr bool kHasTensorMap = true;
+  using Params = TmaMatrixParams;
+  template <class Tile>
+  WEFT_DEVICE TmaMatrixOperand(const Params& p, const Tile& tile)
+      : p_(p), first_(Rows::Index(tile) * kRows), product_(tile.product * p.step) {
+    if constexpr (kShared) first_ += tile.first_row;
+  }
+
+  WEFT_DEVICE void Seek(int) {}
+  WEFT_DEVICE int Bytes(int, CopyShare share = {}) const {
+    return share.Count(p_.copies) * p_.copy_bytes;
+  }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int k_tile,
+                        CopyShare share = {}) const {
+    ForEachCopy(k_tile, share, [&](int i, const auto& at) {
+      t.TmaLoad(to + static_cast<std::uint32_t>(i * p_.copy_bytes), p_.map, bar, at);
+    });
+  }
+  WEFT_DEVICE void Prefetch(arch::Thread t, int k_tile, CopyShare share) const {
+    ForEachCopy(k_tile, share, [&](int, const auto& at) { t.TmaPrefetch(p_.map, at); });
+  }
+
+ private:
+  // copy(number, coordinates) for a thread's share.
+  template <class CopyFunction>
+  WEFT_DEVICE void ForEachCopy(int k_tile, CopyShare share, const CopyFunction& copy) const {
+    const std::int32_t k = k_tile * p_.stage_k;
+    WEFT_NO_UNROLL
+    for (int i = share.begin; i < p_.copies && i < share.end; ++i) {
+      const std::int32_t step = i * p_.line;
+      const std::int32_t lines[3] = {k + step, first_, product_};
+      const std::int32_t across[3] = {first_ + step, k, product_};
+      copy(i, kLines ? lines : across);
+    }
+  }
+  const Params& p_;
+  std::int32_t first_, product_;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,177 @@
+// How an operator's kernels are launched, on either back end: the seam between g++ code, which
+// holds operators, and nvcc code, which holds GPU kernels.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "weft/gemm/arch/device.hpp"
+#include "weft/gemm/arch/isa/backend.hpp"
+#include "weft/gemm/arch/isa/launch_result.hpp"
+#include "weft/gemm/arch/isa/tensor_map.hpp"
+#include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/launch/kernel_list.hpp"
+#include "weft/layouts/base/abseil.hpp"
+
+#if defined(WEFT_CPU_BACKEND)
+#include "weft/gemm/arch/cpu_launch.hpp"
+#endif
+
+namespace weft::gemm {
+
+// What chooses among the policies of a family: gemm/dispatch.hpp.
+template <class FamilyT>
+class Dispatch;
+
+// A kernel of an operator of policy PolicyT, ready to start: which of KernelList<PolicyT>, its Params and grid.
+struct Launch {
+  int kernel = 0;
+  const void* params = nullptr;
+  arch::Dim3 grid;
+  arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
+  // Persistent blocks: their number is a multiple of this.
+  int blocks_multiple = 1;
+  int shared_bytes = 0;  // as arch::LaunchAttributes
+};
+
+// Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
+using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
+
+// How Run launches.
+struct LaunchOptions {
+  // The kernel may start while earlier ones of the stream still run, and waits for them before it
+  // touches what they may have written (programmatic dependent launch, on Hopper). Kernels of
+  // wgmma_sm90 do, and without a residual those of mma_sm80 and simt_async where operands are copied as they are, and
+  // those of Mainloop::kOther that say so; the others start when earlier ones have ended.
+  bool dependent = true;
+};
+
+// Whether this program holds GPU code for PolicyT.
+template <class PolicyT>
+[[gnu::visibility("hidden")]] bool HasGpuCode() {
+  return arch::IsLinked(&LaunchOnGpu<PolicyT>);
+}
+
+// What the host sees of a launch that failed.
+inline absl::Status LaunchStatus(const char* who, const arch::LaunchResult& result) {
+  if (result.ok()) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
+}
+
+// *map of what lies at `base`. Internal if CUDA refuses.
+inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMapSpec spec,
+                            const void* base, arch::TensorMap* map) {
+  spec.base = base;
+  return LaunchStatus(who, make(spec, map));
+}
+
+// The blocks for a grid of tiles. Those of clusters, and persistent ones, are
+// `blocks` at most; clusters are a multiple of blocks_multiple, or that many.
+inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
+  if (facts.resident_blocks == 0) return launch.grid;
+  const int split = facts.config.cluster_split_k, multiple = launch.blocks_multiple;
+  const int clusters = (std::max)(1, blocks / split / multiple) * multiple;
+  return {(std::min)(launch.grid.x, clusters) * split, 1, 1};
+}
+
+// Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT or there is no
+// GPU, what CheckDevice says, Internal if CUDA refuses.
+template <class PolicyT>
+[[gnu::visibility("hidden")]] absl::Status RunOnGpu(const char* who, const TileFacts& facts,
+                                                    const Launch& launch, Stream stream,
+                                                    const LaunchOptions& options = {}) {
+  if (!HasGpuCode<PolicyT>()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        who, ": this program holds no GPU code for the policy; put ",
+        "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call weft_add_operators() in CMake",
+        facts.hardware.exact ? ", with 90a-real among CUDA_ARCHITECTURES" : "",
+        ", or use RunOnCpu"));
+  }
+  const arch::DeviceQuery device = arch::QueryDevice();
+  if (!device.result.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(who, ": no usable GPU: ", device.result.message, "; use RunOnCpu"));
+  }
+  if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
+  const arch::Dim3 grid =
+      ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
+  return LaunchStatus(who,
+                      LaunchOnGpu<PolicyT>(
+                          launch.kernel, launch.params, grid, stream,
+                          {.cluster = {facts.config.cluster_split_k},
+                           .dependent = options.dependent && device.limits.compute_capability >= 90,
+                           .shared_bytes = launch.shared_bytes}));
+}
+
+// What an operator's Arguments have of an epilogue and its output, to a kernel's parameters or another
+// operator's Arguments but for the output's scale.
+template <class Arguments, class Dst, class To>
+[[gnu::visibility("hidden")]] void CopyOutput(const Arguments& args, Dst dst, To* out) {
+  out->dst = dst;
+  out->bias = args.bias;
+  out->channel_alpha = args.channel_alpha;
+  out->residual = args.residual;
+  if constexpr (std::is_pointer_v<decltype(out->residual)>) {
+    // That of a gamma of 0 may be null. It is not read, but its addresses are formed.
+    if (out->residual == nullptr) {
+      out->residual = reinterpret_cast<decltype(out->residual)>(static_cast<const void*>(dst));
+    }
+  }
+  out->alpha = args.alpha;
+  out->beta = args.beta;
+  out->gamma = args.gamma;
+  out->zero_point = args.zero_point;
+  out->epilogue = args.epilogue;
+}
+// The epilogue's part of a kernel's parameters, and of another operator's Arguments, from an operator's
+// Arguments.
+template <class Arguments, class Dst, class Params>
+[[gnu::visibility("hidden")]] void FillOutput(const Arguments& args, Dst dst, Params* params) {
+  CopyOutput(args, dst, params);
+  if constexpr (Params::Epilogue::kHasOutputScale) {
+    params->inverse_output_scale = 1.0f / args.output_scale;
+  }
+}
+template <class Arguments, class Dst, class Others>
+[[gnu::visibility("hidden")]] void PassOutput(const Arguments& args, Dst dst, Others* others) {
+  CopyOutput(args, dst, others);
+  others->output_scale = args.output_scale;
+}
+
+#if defined(WEFT_CPU_BACKEND)
+// Runs the same kernel on the CPU and returns when it is done, with the executor's counts in *stats
+// if that is not null. Internal if the executor finds the kernel at fault.
+template <class PolicyT>
+[[gnu::visibility("hidden")]] absl::Status RunOnCpu(const char* who, const TileFacts& facts,
+                                                    const Launch& launch,
+                                                    const arch::CpuOptions& options,
+                                                    arch::CpuStats* stats) {
+  const int split = facts.config.cluster_split_k;
+  const int resident = 3 * split;  // so that each takes several tiles of a small problem too
+  arch::CpuReport report;
+  VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
+    arch::LaunchAttributes attributes{.cluster = {split}};
+    attributes.dependent = Kernel::kDependent;  // so that every access is checked
+    attributes.constant[0] = launch.constant;
+    attributes.shared_bytes = launch.shared_bytes;
+    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch, resident),
+                                       *static_cast<const typename Kernel::Params*>(launch.params),
+                                       options, attributes);
+  });
+  if (stats != nullptr) *stats = report.stats;
+  if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
+  return absl::OkStatus();
+}
+#else
+template <class... More>
+absl::Status RunOnCpuInCu() {
+  static_assert(
+      sizeof...(More) == static_cast<std::size_t>(-1),
+      "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
+  return absl::OkStatus();
+}
+#endif
+
+}  // namespace weft::gemm

@@ -1,0 +1,334 @@
+// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8 and 8-bit floats, m16n8k64 of int4, m16n8k16 of
+// 16-bit floats, m16n8k8 of tf32, doubles and complex doubles) over a ring of cp.async buffers.
+//
+// While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
+// those of the next and starts the copies of a k tile kStages - 1 ahead. (Of doubles two groups, and words
+// of them are read one by one, as are those of tf32 where operands are MN-major.) Where config.warp.k is less than
+// config.threadblock.k, several warps share a k tile (sliced_sums.hpp): a sum of floats is one of each part of the k
+// tiles, added in the order of k.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/isa/kernel.hpp"
+#include "weft/gemm/mainloop/pipeline.hpp"
+#include "weft/gemm/mma/mma_shared.hpp"
+#include "weft/gemm/mma/mma_tile.hpp"
+#include "weft/gemm/tile/accumulators.hpp"
+#include "weft/gemm/tile/share.hpp"
+#include "weft/gemm/tile/sliced_sums.hpp"
+#include "weft/layouts/packed_int4.hpp"
+
+namespace weft::gemm {
+
+// A policy that says how many adjacent columns a thread holds, kRun; others leave that to the mainloop.
+template <class PolicyT>
+concept HasOwnRun = requires {
+  PolicyT::kRun;
+};
+
+inline namespace WEFT_BACKEND {
+
+// kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
+// loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Sums then are 16
+// times as large until they are complete, so that as many products fit in 32 bits as of int8. kPairs:
+// both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k group has 64 of them.
+// kKMajorA, kKMajorB: of doubles and tf32, whether k runs along memory.
+template <class PolicyT, bool kMatrix, bool kInt4B = false, bool kPairs = false,
+          bool kKMajorA = true, bool kKMajorB = true>
+struct MmaSm80Mainloop
+    : FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kKMajorA, kKMajorB>,
+      SlicedSums<MmaSm80Mainloop<PolicyT, kMatrix, kInt4B, kPairs, kKMajorA, kKMajorB>,
+                 WarpTile<PolicyT>::kWarpsK> {
+  using Tile = FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kKMajorA, kKMajorB>;
+  using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
+  static constexpr bool kHasScratch = Tile::kWarpsK > 1;  // SlicedSums
+  static constexpr bool kCompletes = kInt4B;
+  static constexpr int kStages = PolicyT::config.stages;
+  static constexpr bool kDoubles = Tile::kDoubles;
+  static constexpr int kSteps =
+      (kDoubles ? Tile::kBlockK / 8 : Tile::kGroups) / Tile::kWarpsK;  // a warp's
+  static constexpr int kCopyPoints = 2;  // the copies of A, those of B
+
+  static constexpr bool kOwnRun = HasOwnRun<PolicyT>;
+  static_assert(
+      Tile::kWarpM % 16 == 0 &&
+          (Tile::kWarpN % 32 == 0 || Tile::kWarpN == 16 || (kOwnRun && Tile::kWarpN % 16 == 0)) &&
+          PolicyT::config.warp.k * Tile::kElementBytes %
+                  (kDoubles ? 8 * Tile::kElementBytes : 32) ==
+              0,
+      "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
+      "multiple of 32 int8 or 8-bit floats, 16 16-bit floats, 8 tf32, doubles or complex doubles");
+  // Beside the residuals of complex numbers the sums of other warps leave too few registers.
+  static_assert(Tile::kWarpsK == 1 || !(kHalfSums<PolicyT> || (Tile::kElementBytes == 16 &&
+                                                               PolicyT::Epilogue::kHasResidual)),
+                "weft: config.warp must equal config.threadblock in k where sums are of Half, or "
+                "complex with a Residual");
+  static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
+  // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
+  // matrix 16 bytes, so that the four threads of a row write whole sectors together.
+  static constexpr int kRun = [] {
+    if constexpr (kOwnRun) {
+      return PolicyT::kRun;
+    } else {
+      if (Tile::kElementBytes >= 4) return 2;  // rows of B that are copied as they lie are in order
+      return Tile::kWarpN % 32 != 0 || (kMatrix && Tile::kOutputBits == 32) ? 4 : 8;
+    }
+  }();
+
+  static_assert(
+      kRun * Tile::kOutputBits % (8 * PolicyT::config.alignment.dst) == 0,
+      "weft: config.alignment.dst is wider than the output channels that one thread holds "
+      "side by side: 8, 4 if warp.n is 16 or a matrix's outputs have 4 bytes, 2 of tf32 and "
+      "doubles");
+
+  // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
+  // ChannelOrder makes kRun adjacent channels of each 4 kRun.
+  using Atom =
+      std::conditional_t<kHalfSums<PolicyT>, MmaSm80HalfSumAtom,
+                         std::conditional_t<kPairs, MmaSm80PairAtom<typename PolicyT::Element>,
+                                            MmaSm80Atom<typename PolicyT::Element>>>;
+  static constexpr arch::Requires kRequires = Atom::kRequires;
+  using Tiled = MmaTile<Atom, Ints<Tile::kBlockM, Tile::kBlockN>,
+                        Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun, Tile::kWarpsK>;
+  using Map = typename Tiled::Map;
+  using Sum = typename Tiled::Sum;
+  // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
+  using Accumulators = typename Tiled::Sums;
+  static constexpr int kSums = sizeof(Accumulators) / 4;  // registers
+  static_assert(
+      CheckedThreadRegisters<kSums,
+                             (Tiled::kRegistersA + Tile::kFragmentsN * Tiled::kRegistersB) *
+                                 int(sizeof(typename Atom::Word) / 4),
+                             Tile::kThreads>::kOk);
+
+  // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
+  // piece of each; extra: what an operand's iterator keeps for a row besides its address, in rows.
+  static constexpr int Registers(int extra) {
+    constexpr int kRows = CeilDiv(
+        (Tile::kBlockM + Tile::kBlockN) * (32 / PolicyT::config.alignment.src), Tile::kThreads);
+    if (PolicyT::config.registers > 0) return PolicyT::config.registers;
+    if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
+    if (kSums > 64 || kRows > 8) return 232;
+    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers; k tiles of tf32
+    // are more pieces.
+    if (Tile::kElementBytes == 1 && !std::is_same_v<Sum, std::int32_t>)
+      return kSums > 32 ? 200 : 168;
+    if (Tile::kElementBytes == 4 && kSums <= 32) return 168;
+    if (kSums > 32) return kRows + extra <= 3 ? 128 : 200;
+    return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
+  }
+
+  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, of doubles and tf32
+  // across the rows of one k, and of one that is transposed on its way. By: the threads that load it.
+  using ColumnsOfB = ChannelsOfB<kRun>;
+  template <class Rows, int kBytes, class By = MmaSm80Mainloop>
+  using KMajor = MmaKMajor<By, Rows, kBytes>;
+  template <class Rows, class By = Tile>
+  struct Transposed : MmaPlace<MmaSm80Mainloop, Rows, 8>,
+                      Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
+  template <class Rows, int kPieceBytes>
+  struct MnMajor : Share<Tile, Rows, Pieces<1, kPieceBytes / Tile::kElementBytes, Tile::kBlockK>> {
+    using Layout = std::conditional_t<Rows::kIsA, typename Tile::LayoutA, typename Tile::LayoutB>;
+    static constexpr int kBytes = kPieceBytes, kCells = 1;
+    static constexpr int Offset(int row, int, int outer, int) {
+      return typename Layout::Lines()(row * (kBytes / Tile::kElementBytes),
+                                      outer * Tile::kElementBytes);
+    }
+  };
+  // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
+  // side in memory, and neighbouring threads read two.
+  template <class Rows, bool kLines, int kPair = kLines&& Tile::kGroups % 2 == 0 ? 2 : 1>
+  struct Int4Blocks : Share<Tile, Rows, Pieces<kPair, 1, Tile::kGroups / kPair>> {
+    static constexpr int kBytes = 16, kCells = 1;
+    static constexpr int Offset(int row, int inner, int outer, int) {
+      return Int4Major<Tile::kBlockN>::Offset(row, outer * kPair + inner);
+    }
+  };
+
+  // A stage's A as a warp reads it; a group is a step of its k.
+  template <bool kLines, class Lines, class Layout>
+  using ReaderOf = std::conditional_t<
+      Tile::template kByWords<kLines>,
+      WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename Atom::Word>,
+      LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
+  // What it begins at: a stage's bytes, or their 32-bit address.
+  template <bool kLines>
+  using StageOf =
+      std::conditional_t<Tile::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
+  using StageA = StageOf<kKMajorA>;
+  using StageB = StageOf<kKMajorB>;
+  using ReaderA = ReaderOf<kKMajorA, typename Tiled::template LinesA<typename Tile::LayoutA::Lines>,
+                           typename Tile::LayoutA>;
+
+ private:
+  using Word = typename Tiled::Word;
+  using FragmentsB = Word[Tile::kFragmentsN][2];
+
+  // B likewise.
+  struct BytesB {
+    using Words = FragmentsB;  // of a group as they lie in shared memory
+    using Reader =
+        ReaderOf<kKMajorB, typename Tiled::template LinesB<typename Tile::LayoutB::Lines>,
+                 typename Tile::LayoutB>;
+    Reader reader;
+
+    WEFT_DEVICE BytesB(arch::Thread t, StageB stage) : reader(t, stage) {}
+    WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
+                               Words& words) const {
+      reader.Load(t, further, group, 0, words);
+    }
+    WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
+      WEFT_UNROLL
+      for (int j = 0; j < Tile::kFragmentsN; ++j) {
+        WEFT_UNROLL
+        for (int e = 0; e < 2; ++e) b[j][e] = words[j][e];
+      }
+    }
+  };
+  // A row of int4 has both halves of k: word j of a lane is of instruction j in n.
+  struct Int4B {
+    using Words = std::uint32_t[Tile::kFragmentsN];
+    using Groups = typename Tiled::GroupsOfB;
+    static constexpr int kRows = Tile::kWarpN % 32 == 0 ? 32 : 16;  // loaded by one ldmatrix
+    std::uint32_t at;
+
+    WEFT_DEVICE Int4B(arch::Thread t, std::uint32_t address)
+        : at(address +
+             static_cast<std::uint32_t>(Int4Major<Tile::kBlockN>::Offset(
+                 Groups::Row(t.warp()) + t.lane() % kRows, Groups::Part(t.warp()) * kSteps))) {}
+    WEFT_DEVICE void LoadWords(arch::Thread t, std::uint32_t further, int group,
+                               Words& words) const {
+      WEFT_UNROLL
+      for (int j = 0; j < Tile::kFragmentsN; j += kRows / 8) {
+        const std::uint32_t address =
+            at + further +
+            static_cast<std::uint32_t>(Int4Major<Tile::kBlockN>::Offset(j * 8, group));
+        std::uint32_t r[kRows / 8];
+        if constexpr (kRows == 32) {
+          t.LdMatrixX4(r, address);
+        } else {
+          t.LdMatrixX2(r, address);
+        }
+        WEFT_UNROLL
+        for (int e = 0; e < kRows / 8; ++e) words[j + e] = r[e];
+      }
+    }
+    WEFT_DEVICE static void ToFragments(const Words& words, FragmentsB& b) {
+      WEFT_UNROLL
+      for (int j = 0; j < Tile::kFragmentsN; ++j) {
+        b[j][0] = LowerInt4Times16(words[j]);
+        b[j][1] = UpperInt4Times16(words[j]);
+      }
+    }
+  };
+  struct ReaderB : std::conditional_t<kInt4B, Int4B, BytesB> {
+    using Base = std::conditional_t<kInt4B, Int4B, BytesB>;
+    using Base::Base;
+    // What TiledMma::MultiplyRead takes.
+    static constexpr int kSteps = MmaSm80Mainloop::kSteps;
+    WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int group, int,
+                          FragmentsB& b) const {
+      typename Base::Words words;
+      this->LoadWords(t, further, group, words);
+      Base::ToFragments(words, b);
+    }
+  };
+
+ public:
+  // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
+  // (arch/fragments.hpp).
+  using FragmentsA = Word[kSteps][Tile::kFragmentsM][4];
+  struct RegisterReaderA {
+    static constexpr int kSteps = MmaSm80Mainloop::kSteps, kAtOnce = 1;
+    const FragmentsA& a;
+    WEFT_DEVICE void Load(arch::Thread, std::uint32_t, int group, int i,
+                          Word (&fragment)[1][4]) const {
+      WEFT_UNROLL
+      for (int r = 0; r < 4; ++r) fragment[0][r] = a[group][i][r];
+    }
+  };
+
+  // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
+  WEFT_DEVICE static void Multiply(arch::Thread t, StageA a, StageB b, Accumulators& acc) {
+    Tiled::MultiplyRead(t, ReaderA(t, a), ReaderB(t, b), acc);
+  }
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, StageB b,
+                                   Accumulators& acc) {
+    Tiled::MultiplyRead(t, RegisterReaderA{a}, ReaderB(t, b), acc);
+  }
+
+  // The product's sums of those that have all k tiles.
+  WEFT_DEVICE static void Complete(Accumulators& acc) requires kInt4B {
+    WEFT_UNROLL
+    for (auto& fragment : acc) {
+      WEFT_UNROLL
+      for (auto& sum : fragment) sum >>= 4;
+    }
+  }
+
+  // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
+  // instructions.
+  class Fragments {
+    // Whether operand B's fragments too are loaded one group ahead. Threads with few accumulators
+    // share the multiprocessor with enough others to hide that latency, and lack the registers.
+    static constexpr bool kPrefetchB = kSums > 64;
+
+   public:
+    template <class Stages>
+    WEFT_DEVICE Fragments(arch::Thread t, const Stages& shared)
+        : reader_a_(t, StageAt<StageA>(t, shared.a[0])),
+          reader_b_(t, StageAt<StageB>(t, shared.b[0])) {}
+
+    WEFT_DEVICE void First(arch::Thread t) {
+      WEFT_UNROLL
+      for (int i = 0; i < Tile::kFragmentsM; ++i) reader_a_.Load(t, 0, 0, i, a_[i]);
+      LoadFragments(t, 0, 0);
+    }
+
+    template <int kStep>
+    WEFT_DEVICE void Before(arch::Thread t, int stage) {
+      if (!kPrefetchB) LoadFragments(t, stage, kStep);
+    }
+
+    template <int kStep, class Copies>
+    WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {
+      constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
+      typename ReaderB::Words next_b;
+      if (kPrefetchB) reader_b_.LoadWords(t, stage * Tile::kBytesB, kNext, next_b);
+      // A row of fragments is replaced by the next group's as soon as it has been used.
+      WEFT_UNROLL
+      for (int i = 0; i < Tile::kFragmentsM; ++i) {
+        Tiled::MultiplyRow(t, a_[i], b_, i, acc);
+        reader_a_.Load(t, stage * Tile::kBytesA, kNext, i, a_[i]);
+        if constexpr (kStep == 0 && kLast > 0) {
+          if (i == 0) copies(0, 2);
+          if (i == Tile::kFragmentsM / 2) copies(1, 2);
+        }
+      }
+      if (kPrefetchB) ReaderB::ToFragments(next_b, b_);
+    }
+
+   private:
+    template <class Stage>
+    WEFT_DEVICE static Stage StageAt(arch::Thread t, const std::uint8_t* stage) {
+      if constexpr (std::is_pointer_v<Stage>) {
+        return stage;
+      } else {
+        return t.SharedAddress(stage);
+      }
+    }
+    WEFT_DEVICE void LoadFragments(arch::Thread t, int stage, int group) {
+      reader_b_.Load(t, stage * Tile::kBytesB, group, 0, b_);
+    }
+
+    ReaderA reader_a_;
+    ReaderB reader_b_;
+    Word a_[Tile::kFragmentsM][4];
+    FragmentsB b_;
+  };
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

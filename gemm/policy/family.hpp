@@ -1,0 +1,167 @@
+// Families of policies: what Dispatch (gemm/dispatch.hpp) chooses from. Like the policies' headers
+// this one needs neither Abseil nor CUDA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+
+#include "weft/gemm/policy/gemm_policy.hpp"
+
+namespace weft::gemm {
+
+// Policies that differ in their config only: one operator, several tiles. A type and not a list of
+// configs, because nvcc 13 cannot write class-type template arguments into its host code.
+template <class... Policies>
+struct Family {};
+
+template <class PolicyT>
+class Gemm;
+
+// Not an operator: Dispatch chooses among a family.
+template <class... Policies>
+class Gemm<Family<Policies...>> {
+  static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
+                "weft: Gemm takes one policy; weft::gemm::Dispatch<Family> chooses among those of "
+                "a family");
+};
+
+// What a family's policy is a policy of. Specialised for each kind of operator, here for products and
+// in conv/policy/family.hpp for convolutions:
+//     using Operator = ...;   // of one policy
+//     using Checked = ...;    // instantiating it checks the policy
+//     using Same = std::tuple<...>;  // the types that policies of one family share
+//     static constexpr const char* kWho, *kFrom, *kBy, *kTo;  // in errors; layouts in tuning tables
+//     static constexpr const char* kCMake;  // the function that compiles a policy for the GPU
+//     static constexpr bool kIntegerSums;   // so that all tiles have the same results, to the bit
+template <class PolicyT>
+struct OperatorKind {
+  static_assert(
+      sizeof(PolicyT) == 0,
+      "weft: a family's policies are those of matrix products, with the types of "
+      "gemm/policy/gemm_policy.hpp, or of convolutions, with those of conv/policy/policy.hpp and "
+      "weft/conv/policy/family.hpp included");
+};
+template <class PolicyT>
+requires MatrixPolicy<PolicyT>
+struct OperatorKind<PolicyT> {
+  using Operator = Gemm<PolicyT>;
+  using Checked = CheckedGemmPolicy<PolicyT>;
+  using Same =
+      std::tuple<typename PolicyT::Element, typename PolicyT::LayoutA, typename PolicyT::LayoutB,
+                 typename PolicyT::LayoutC, typename PolicyT::Epilogue,
+                 std::bool_constant<kGrouped<PolicyT>>, LoadOf<PolicyT, true>,
+                 LoadOf<PolicyT, false>, std::bool_constant<kHalfSums<PolicyT>>>;
+  static constexpr const char* kWho = "gemm";
+  static constexpr const char* kFrom =
+      kGrouped<PolicyT>   ? (kKMajorB<PolicyT> ? "groups_x_column" : "groups_x_row")
+      : kKMajorA<PolicyT> ? (kKMajorB<PolicyT> ? "row_x_column" : "row_x_row")
+      : kKMajorB<PolicyT> ? "column_x_column"
+                          : "column_x_row";
+  // Bits of operands with a load functor.
+  template <bool kIsA>
+  static constexpr int kLoad = !kLoads<LoadOf<PolicyT, kIsA>>     ? 0
+                               : kOperandBits<PolicyT, kIsA> == 8 ? 1
+                                                                  : 2;
+  // And sums that are halves.
+  static constexpr const char* kByNames[2][3][3] = {
+      {{"", "_b8", "_b4"}, {"_a8", "_a8_b8", "_a8_b4"}, {"_a4", "_a4_b8", "_a4_b4"}},
+      {{"_in_f16", "_b8_in_f16", "_b4_in_f16"},
+       {"_a8_in_f16", "_a8_b8_in_f16", "_a8_b4_in_f16"},
+       {"_a4_in_f16", "_a4_b8_in_f16", "_a4_b4_in_f16"}}};
+  static constexpr const char* kBy = kByNames[kHalfSums<PolicyT>][kLoad<true>][kLoad<false>];
+  static constexpr const char* kTo =
+      std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor> ? "row" : "column";
+  static constexpr const char* kCMake = "weft_add_gemms";
+  static constexpr bool kIntegerSums =
+      std::is_same_v<typename SumOf<typename PolicyT::Element>::type, std::int32_t>;
+};
+
+namespace internal {
+
+template <class Functor>
+struct FamilyTuple;
+template <class... Policies>
+struct FamilyTuple<Family<Policies...>> {
+  using type = std::tuple<Policies...>;
+};
+
+template <class Functor, int kSize, int kIndex>
+struct PolicyAt {
+  using Tuple = typename FamilyTuple<Functor>::type;
+  static_assert(std::tuple_size_v<Tuple> == kSize,
+                "weft: weft_add_family() was told another number of policies than the family has");
+  using type = std::tuple_element_t<kIndex, Tuple>;
+};
+
+template <class... Families>
+struct Joined;
+template <class... Firsts>
+struct Joined<Family<Firsts...>> {
+  using type = Family<Firsts...>;
+};
+template <class... Firsts, class... Seconds, class... Others>
+struct Joined<Family<Firsts...>, Family<Seconds...>, Others...>
+    : Joined<Family<Firsts..., Seconds...>, Others...> {};
+
+// Whether blocks share PolicyT's tiles, or warpgroups are ping-pong.
+template <class PolicyT>
+inline constexpr bool kDividesTiles = [] {
+  if constexpr (std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90) {
+    return PolicyT::config.cluster_split_k > 1 || PolicyT::config.ping_pong;
+  } else {
+    return false;
+  }
+}();
+
+template <class Functor>
+inline constexpr bool kOfProducts = false;
+template <MatrixPolicy... Policies>
+inline constexpr bool kOfProducts<Family<Policies...>> = true;
+
+// With<PolicyT> for each policy PolicyT of a family whose blocks have tiles of their own, one after the other.
+template <template <class> class With, class Functor>
+struct UndividedOf;
+template <template <class> class With, class... Policies>
+struct UndividedOf<With, Family<Policies...>>
+    : Joined<std::conditional_t<kDividesTiles<Policies>, Family<>, Family<With<Policies>>>...> {};
+
+}  // namespace internal
+
+// Policy kIndex of the kSize policies of FamilyT, for weft_add_family().
+template <class Functor, int kSize, int kIndex>
+using PolicyOf = typename internal::PolicyAt<Functor, kSize, kIndex>::type;
+
+// The policies of several families, one after the other.
+template <class... Families>
+using JoinFamilies = typename internal::Joined<Families...>::type;
+
+template <class Functor>
+concept FamilyOfProducts = internal::kOfProducts<Functor>;
+
+// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those
+// with config.cluster_split_k or config.ping_pong.
+template <FamilyOfProducts FamilyT>
+using GroupedFamily = typename internal::UndividedOf<Grouped, FamilyT>::type;
+template <FamilyOfProducts FamilyT>
+using ListedFamily = typename internal::UndividedOf<Listed, FamilyT>::type;
+
+// Instantiating this checks a family and each of its policies; each failure is one sentence.
+template <class... Policies>
+struct CheckedFamily {
+  static_assert(sizeof...(Policies) > 0, "weft: a family names at least one policy");
+  static_assert((OperatorKind<Policies>::Checked::kValid && ...));
+  template <class PolicyT, class... Others>
+  static constexpr bool Same(std::tuple<PolicyT, Others...>*) {
+    return (
+        std::is_same_v<typename OperatorKind<PolicyT>::Same, typename OperatorKind<Others>::Same> &&
+        ...);
+  }
+  static_assert(Same(static_cast<std::tuple<Policies...>*>(nullptr)),
+                "weft: the policies of a family differ in their config only; types and layouts are "
+                "the same");
+  static constexpr bool kValid = true;
+};
+
+}  // namespace weft::gemm

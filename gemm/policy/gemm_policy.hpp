@@ -1,0 +1,300 @@
+// What a user writes to define a matrix product: a policy struct.
+//
+//     struct MyGemm {
+//       using Element = std::int8_t;                   // of A and B (of A alone: std::uint8_t)
+//       using LayoutA = weft::layouts::RowMajor;       // m x k; each RowMajor or ColumnMajor
+//       using LayoutB = weft::layouts::ColumnMajor;    // k x n
+//       using LayoutC = weft::layouts::RowMajor;       // m x n
+//       using Epilogue = weft::epilogues::BiasRelu<>;  // bias and scale per column n
+//       static constexpr auto config = weft::gemm::kMma128x128;
+//     };
+//
+//     Element         sums    config                        result
+//     std::int8_t     int32   SimtConfig, MmaSm75Config,    exact
+//                             MmaSm80Config,
+//                             WgmmaSm90Config
+//     std::uint8_t    int32   the same                      exact; B is of std::int8_t
+//     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
+//     double          same    MmaSm80Config                 rounded within sums as the GPU does
+//     Complex<float>, same    SimtConfig, SimtAsyncConfig   one weft::MulAdd for each k, ascending
+//     Complex<double>
+//     Complex<double> same    MmaSm80Config                 rounded within sums as the GPU does
+//     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
+//                             WgmmaSm90Config; of Half
+//                             also MmaSm75Config
+//     Half            Half    MmaSm80Config,                likewise; `using Sum = weft::Half`
+//                             WgmmaSm90Config
+//     Float8E4m3,     float   MmaSm80Config (from sm_89     likewise, sums of about 14 bits
+//     Float8E5m2              on), WgmmaSm90Config
+//     Tf32            float   MmaSm80Config,                likewise; A and B are floats, of which the
+//                             WgmmaSm90Config               upper 19 bits are read
+//
+// Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
+// gemm/policy/load_functor.hpp; by MmaSm80Config, or A or B of WgmmaSm90Config.
+//
+// wgmma_sm90 transposes those A and B of bytes and tf32 that are MN-major
+// (gemm/hopper/transposed_matrices.hpp), and then takes k tiles of 128 bytes.
+//
+// This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/epilogues/chain.hpp"
+#include "weft/gemm/policy/load_functor.hpp"
+#include "weft/gemm/policy/matrix_params.hpp"
+#include "weft/gemm/tile/config.hpp"
+#include "weft/layouts/element/complex.hpp"
+#include "weft/layouts/element/float8.hpp"
+#include "weft/layouts/element/tf32.hpp"
+#include "weft/layouts/matrix.hpp"
+
+namespace weft::gemm {
+
+template <class Element>
+inline constexpr bool kFloat16 = std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
+// Floats that only tensor cores multiply, besides those of 16 bits.
+template <class Element>
+inline constexpr bool kTensorFloat =
+    std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2> ||
+    std::is_same_v<Element, Tf32>;
+
+template <class Element>
+inline constexpr bool kByte =
+    std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, std::uint8_t>;
+
+// What A and B hold in memory.
+template <class Element>
+using StoredElement = std::conditional_t<std::is_same_v<Element, Tf32>, float, Element>;
+// B's elements, which the tensor cores take as signed where A's bytes are unsigned.
+template <class Element>
+using ElementOfB = std::conditional_t<std::is_same_v<Element, std::uint8_t>, std::int8_t, Element>;
+
+// The type that products of Elements are summed in; void for types that are not multiplied.
+template <class Element>
+struct SumOf {
+  using type = std::conditional_t<
+      kByte<Element>, std::int32_t,
+      std::conditional_t<kOwnArithmetic<Element>, Element,
+                         std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
+                                                kTensorFloat<Element>,
+                                            float, void>>>;
+};
+
+// Whether A, B is K-major.
+template <class PolicyT>
+inline constexpr bool kKMajorA = std::is_same_v<typename PolicyT::LayoutA, layouts::RowMajor>;
+template <class PolicyT>
+inline constexpr bool kKMajorB = std::is_same_v<typename PolicyT::LayoutB, layouts::ColumnMajor>;
+// Whether wgmma_sm90 transposes those operands that are MN-major
+// (gemm/hopper/transposed_matrices.hpp).
+template <class PolicyT>
+inline constexpr bool kTransposed =
+    !kFloat16<typename PolicyT::Element> && !(kKMajorA<PolicyT> && kKMajorB<PolicyT>);
+
+// What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
+// of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
+// has as many elements as the other operand's, or where operands are MN-major 4 bytes; of wgmma_sm90,
+// which loads it by TMA, 16 bytes.
+template <class Element, class Load>
+using OperandElement = typename internal::StoredOfLoad<StoredElement<Element>, Load>::Stored;
+template <class PolicyT, bool kIsA>
+inline constexpr int kOperandBits =
+    internal::StoredOfLoad<StoredElement<typename PolicyT::Element>, LoadOf<PolicyT, kIsA>>::kBits;
+template <class PolicyT, bool kIsA>
+inline constexpr int kOperandAccess =
+    !kLoads<LoadOf<PolicyT, kIsA>>
+        ? PolicyT::config.alignment.src / static_cast<int>(sizeof(typename PolicyT::Element))
+    : std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90
+        ? 128 / kOperandBits<PolicyT, kIsA>
+    : !(kIsA ? kKMajorA<PolicyT> : kKMajorB<PolicyT>)
+        ? 32 / kOperandBits<PolicyT, kIsA>
+        : PolicyT::config.alignment.src / static_cast<int>(sizeof(typename PolicyT::Element));
+
+namespace internal {
+
+template <class Layout>
+inline constexpr bool kIsMatrixLayout =
+    std::is_same_v<Layout, layouts::RowMajor> || std::is_same_v<Layout, layouts::ColumnMajor>;
+
+// A residual in C's layout, or none.
+template <class Stage>
+inline constexpr bool kResidualOfMatrix =
+    std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>;
+template <>
+inline constexpr bool kResidualOfMatrix<void> = true;
+
+// A policy may name the type that its products are summed in.
+template <class PolicyT>
+concept HasSum = requires {
+  typename PolicyT::Sum;
+};
+template <class PolicyT>
+inline constexpr bool kSumFits = true;
+template <HasSum PolicyT>
+inline constexpr bool kSumFits<PolicyT> =
+    kHalfSums<PolicyT> ||
+    std::is_same_v<typename PolicyT::Sum, typename SumOf<typename PolicyT::Element>::type>;
+
+}  // namespace internal
+
+// The products of PolicyT in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
+// group g multiplies its rows by the g-th of problem.batch matrices B. How many rows each has is known
+// when the kernel runs: GemmArguments::group_offsets. A is row-major. For wgmma_sm90 without cluster split-K
+// and ping-pong.
+template <class PolicyT>
+struct Grouped : PolicyT {};
+template <class PolicyT>
+inline constexpr bool kGrouped = false;
+template <class PolicyT>
+inline constexpr bool kGrouped<Grouped<PolicyT>> = true;
+
+// The products of PolicyT as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
+// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without cluster split-K and ping-pong.
+template <class PolicyT>
+struct Listed : PolicyT {
+  static_assert(!kGrouped<PolicyT>, "weft: Listed takes a policy of products, not a Grouped one");
+};
+template <class PolicyT>
+inline constexpr bool kListed = false;
+template <class PolicyT>
+inline constexpr bool kListed<Listed<PolicyT>> = true;
+
+template <class PolicyT>
+concept MatrixPolicy = requires {
+  typename PolicyT::LayoutA;
+  typename PolicyT::LayoutB;
+  typename PolicyT::LayoutC;
+};
+
+// What a GEMM policy has. Missing, each is one sentence.
+template <class PolicyT>
+concept HasGemmMembers = MatrixPolicy<PolicyT> && requires {
+  typename PolicyT::Element;
+  typename PolicyT::Epilogue;
+  PolicyT::config;
+};
+
+// Instantiating this checks a GEMM policy; what its config must fulfil, its mainloop checks.
+template <class PolicyT>
+struct CheckedGemmPolicy {
+  static_assert(
+      requires { typename PolicyT::Element; },
+      "weft: this GEMM policy has no type Element, such as std::int8_t or weft::Half");
+  static_assert(
+      requires { typename PolicyT::LayoutA; },
+      "weft: this GEMM policy has no type LayoutA: weft::layouts::RowMajor or ColumnMajor");
+  static_assert(
+      requires { typename PolicyT::LayoutB; },
+      "weft: this GEMM policy has no type LayoutB: weft::layouts::RowMajor or ColumnMajor");
+  static_assert(
+      requires { typename PolicyT::LayoutC; },
+      "weft: this GEMM policy has no type LayoutC: weft::layouts::RowMajor or ColumnMajor");
+  static_assert(
+      requires { typename PolicyT::Epilogue; },
+      "weft: this GEMM policy has no type Epilogue: a weft::epilogues::Chain<stages...>");
+  static_assert(
+      requires { PolicyT::config; },
+      "weft: this GEMM policy has no `static constexpr auto config`, such as "
+      "weft::gemm::kMma128x128");
+  static constexpr bool kValid = true;
+};
+
+template <class PolicyT>
+requires(HasGemmMembers<PolicyT>) struct CheckedGemmPolicy<PolicyT> {
+  using Element = typename PolicyT::Element;
+  using Epilogue = typename PolicyT::Epilogue;
+  using Sum = typename SumOf<Element>::type;
+  static_assert(Config<std::remove_cvref_t<decltype(PolicyT::config)>>,
+                "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
+                "SimtAsyncConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as "
+                "weft::gemm::kMma128x128");
+  static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop;
+  static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
+  static constexpr bool kFma = std::is_same_v<Element, float> || kOwnArithmetic<Element>;
+  static constexpr bool kMmaDouble =
+      std::is_same_v<Element, double> || std::is_same_v<Element, Complex<double>>;
+  static constexpr bool kWgmma = kMainloop == Mainloop::kWgmmaSm90;
+  static constexpr bool kMmaSm75 = kMainloop == Mainloop::kMmaSm75;
+  static_assert(!kMmaSm75 || kByte<Element> || std::is_same_v<Element, Half>,
+                "weft: the mma_sm75 GEMM multiplies Element = std::int8_t, std::uint8_t or "
+                "weft::Half, which tensor cores of sm_75 have");
+  static_assert(!kTensorFloat<Element> || kWgmma || kMainloop == Mainloop::kMmaSm80,
+                "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes an "
+                "MmaSm80Config or a WgmmaSm90Config");
+  static_assert(CheckedLoad<LoadOf<PolicyT, true>, Element>::kValid &&
+                CheckedLoad<LoadOf<PolicyT, false>, ElementOfB<Element>>::kValid);
+  // By wgmma_sm90: A in shared memory (gemm/hopper/upcast_matrix.hpp), B in registers
+  // (gemm/hopper/register_fragments.hpp).
+  static constexpr bool kWgmmaUpcastsA =
+      kWgmma && kUpcastsInRegisters<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>;
+  static constexpr bool kWgmmaUpcastsB =
+      kWgmma && !kLoads<LoadOf<PolicyT, true>> && kUpcastsInRegisters<LoadOf<PolicyT, false>>;
+  static_assert((!kLoads<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>) ||
+                    kMainloop == Mainloop::kMmaSm80 || kWgmmaUpcastsA || kWgmmaUpcastsB,
+                "weft: a GEMM with LoadA or LoadB takes an MmaSm80Config: elements change in "
+                "registers, through which other mainloops' operands do not pass, but for a "
+                "WgmmaSm90Config with one of them, Upcast<Half or Bfloat16, std::int8_t or Int4>");
+  static_assert(
+      internal::kSumFits<PolicyT> &&
+          (!kHalfSums<PolicyT> ||
+           (std::is_same_v<Element, Half> && (kMainloop == Mainloop::kMmaSm80 || kWgmma))),
+      "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half and an "
+      "MmaSm80Config or WgmmaSm90Config, or the type that its Elements are summed in anyway");
+  static_assert(!kWgmma || PolicyT::config.alignment.src == 16,
+                "weft: config.alignment.src of wgmma_sm90 is 16");
+  static_assert(
+      !std::is_void_v<Sum>,
+      "weft: a GEMM multiplies Element = std::int8_t, std::uint8_t, weft::Half, weft::Bfloat16, "
+      "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
+      "weft::Complex<float> or weft::Complex<double>");
+  static_assert(
+      !kSimt || !kFloat16<Element>,
+      "weft: the simt GEMM multiplies Element = std::int8_t, std::uint8_t, float, double or "
+      "weft::Complex; 16-bit floats take the mma_sm80 mainloop");
+  static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
+                "weft: the simt_async GEMM multiplies Element = float, double or weft::Complex");
+  static_assert(kSimt || !kFma || (kMmaDouble && !kWgmma),
+                "weft: tensor-core GEMMs multiply Element = std::int8_t, std::uint8_t, weft::Half, "
+                "weft::Bfloat16 or, by mma_sm80, double or weft::Complex<double>; float and "
+                "weft::Complex<float> take the simt mainloop, floats that may be read in part are "
+                "weft::Tf32");
+  static_assert(internal::kIsMatrixLayout<typename PolicyT::LayoutA> &&
+                    internal::kIsMatrixLayout<typename PolicyT::LayoutB> &&
+                    internal::kIsMatrixLayout<typename PolicyT::LayoutC>,
+                "weft: LayoutA, LayoutB and LayoutC of a GEMM are weft::layouts::RowMajor or "
+                "weft::layouts::ColumnMajor");
+  static_assert(
+      !kGrouped<PolicyT> || kKMajorA<PolicyT>,
+      "weft: a Grouped GEMM takes a row-major A: its groups are rows, which begin anywhere");
+  static_assert(epilogues::IsChain<Epilogue>::value,
+                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+  static_assert(
+      internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
+      "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
+  static_assert(!Epilogue::kHasCopy && !Epilogue::kHasRange && !Epilogue::kHasSums,
+                "weft: Copy, ChannelRange and ImageSums are stages of convolutions, of which a "
+                "matrix product is one with R = S = 1");
+  static_assert(!Epilogue::kZeroPoints,
+                "weft: SourceZeroPoint and FilterZeroPoint are stages of convolutions, of which a "
+                "matrix product is one with R = S = 1");
+  static_assert(
+      !kOwnArithmetic<Sum> || Epilogue::OutputStage::kOnlySums,
+      "weft: the epilogue of a GEMM of doubles or complex numbers ends in ToSums of their "
+      "type, with Scale and Residual of it before: other stages compute in float");
+  static_assert((PolicyT::config.alignment.src == 4 || PolicyT::config.alignment.src == 8 ||
+                 PolicyT::config.alignment.src == 16) &&
+                    PolicyT::config.alignment.src >= static_cast<int>(sizeof(Element)),
+                "weft: config.alignment.src of a GEMM is 4, 8 or 16 bytes, at least one element");
+  static_assert(PolicyT::config.alignment.dst %
+                            static_cast<int>(sizeof(typename Epilogue::Output)) ==
+                        0 &&
+                    (std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor> ||
+                     PolicyT::config.alignment.dst == sizeof(typename Epilogue::Output)),
+                "weft: config.alignment.dst must be whole elements, and one element for a "
+                "column-major C");
+  static constexpr bool kValid = true;
+};
+
+}  // namespace weft::gemm

@@ -1,0 +1,48 @@
+// What the kernel of a matrix product is given; made on the host, the same bytes for both back
+// ends.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/policy/load_functor.hpp"
+#include "weft/gemm/policy/output_params.hpp"
+#include "weft/layouts/formats.hpp"
+#include "weft/layouts/matrix.hpp"
+
+namespace weft::gemm {
+
+// One operand: `extent` rows of A, or columns of B, of k elements each. Where operands are K-major
+// (A row-major, B column-major) these are `pitch` elements apart; else the k are, and the rows of A
+// (columns of B) run along memory.
+struct MatrixParams {
+  const void* data = nullptr;
+  std::int64_t pitch = 0;
+  std::int32_t extent = 0;
+  std::int32_t k = 0;
+  std::int32_t first_k = 0;  // 0, or less: the first k tile begins before the matrix does
+  std::int64_t step = 0;     // elements from a product's matrix to the next one's
+};
+
+// The same of an operand with a load functor, or with none.
+template <class Load>
+struct WithLoadParams : MatrixParams {
+  Load load{};
+};
+template <class Load>
+using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
+
+// C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
+// the leading dimension.
+template <class Major>
+struct MatrixFormat {
+  static constexpr bool kRowMajor = std::is_same_v<Major, layouts::RowMajor>;
+  static constexpr int kChannelRun = kRowMajor ? 0 : 1;
+  static constexpr std::int64_t ImageStride(const TensorExtents&) { return 0; }
+  static constexpr std::int64_t ChannelOffset(const TensorExtents& e, std::int64_t n) {
+    return kRowMajor ? n : n * e.h;
+  }
+  static constexpr std::int64_t PixelStride(const TensorExtents& e) { return kRowMajor ? e.h : 1; }
+};
+
+}  // namespace weft::gemm

@@ -1,0 +1,141 @@
+// The auxiliary outputs of a staged store (staged_store.hpp): what an epilogue writes of the values on their way to
+// the output. Each of these parts sees the four values that a thread has of two channels of two pixels, v % 2 being
+// the channel and v / 2 the pixel.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/staged/staged_tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// There are none.
+template <class T>
+struct NoAuxiliary {
+  static constexpr bool kNeedsPixel = false;
+  struct Pair {};
+  template <class Shared>
+  WEFT_DEVICE static Pair Begin(arch::Thread, const Shared&, int, std::int32_t&) {
+    return {};
+  }
+  template <class Output, class In, class Channels, class Range>
+  WEFT_DEVICE static void See(arch::Thread, const Output&, const In&, const epilogues::OutputCoord&,
+                              const OutputPixel&, int, Pair&, const Channels&, Range&) {}
+  template <class Output, class Channels, class Range>
+  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
+                                     const Channels&, Range&) {}
+};
+
+// Where the two pixels begin in the destination, in elements; negative if there is no such pixel.
+struct alignas(16) PairPlaces {
+  std::int64_t begin[2];
+};
+template <class T, class Shared>
+WEFT_DEVICE PairPlaces LoadPairPlaces(arch::Thread t, const Shared& shared, int i) {
+  return t.LoadShared(reinterpret_cast<const PairPlaces*>(
+      &shared.offset[T::Map::Group(t)][T::Pixels::PixelOf(t, i)]));
+}
+
+// Copies of 16 bits beside bytes, which go through shared memory of their own (staged_halves.hpp).
+template <class T>
+struct StagedCopies {
+  static constexpr bool kNeedsPixel = false;
+  struct Pair {
+    PairPlaces places;
+    float copied[4];
+  };
+  template <class Shared>
+  WEFT_DEVICE static Pair Begin(arch::Thread t, const Shared& shared, int i, std::int32_t&) {
+    Pair pair;
+    pair.places = {};
+    if constexpr (T::Epilogue::kHasRange) pair.places = LoadPairPlaces<T>(t, shared, i);
+    return pair;
+  }
+  template <class Output, class In, class Channels, class Range>
+  WEFT_DEVICE static void See(arch::Thread, const Output& p, const In& in,
+                              const epilogues::OutputCoord& at, const OutputPixel&, int v,
+                              Pair& pair, const Channels&, Range& range) {
+    typename T::Math::template Seen<1> seen;
+    T::Math::See(p, in, at, 0, seen);
+    pair.copied[v] = seen.copy[0];
+    T::Math::TakeRange(pair.places.begin[v / 2] >= 0, seen, range);
+  }
+  template <class Output, class Channels, class Range>
+  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
+                                     const Channels&, Range&) {}
+};
+
+// Written by each thread by itself, to where the output goes or to a copy that is laid out as it is: of a pixel they
+// need only where it begins.
+template <class T>
+struct PlacedAuxiliary {
+  static constexpr bool kNeedsPixel = false;
+  struct Pair {
+    PairPlaces places;
+  };
+  template <class Shared>
+  WEFT_DEVICE static Pair Begin(arch::Thread t, const Shared& shared, int i, std::int32_t&) {
+    return {LoadPairPlaces<T>(t, shared, i)};
+  }
+  template <class Output, class In, class Channels, class Range>
+  WEFT_DEVICE static void See(arch::Thread t, const Output& p, const In& in,
+                              const epilogues::OutputCoord& at, const OutputPixel&, int v,
+                              Pair& pair, const Channels& c, Range& range) {
+    typename T::Math::template Seen<1> seen;
+    T::Math::See(p, in, at, 0, seen);
+    T::Math::WriteSeen(t, p, pair.places.begin[v / 2], c, seen, range);
+  }
+  template <class Output, class Channels, class Range>
+  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
+                                     const Channels&, Range&) {}
+};
+
+// Written by each thread by itself, elsewhere than the output goes, or of values that depend on the pixel.
+template <class T>
+struct PixelAuxiliary {
+  static constexpr bool kNeedsPixel = true;
+  struct Pair {};
+  template <class Shared>
+  WEFT_DEVICE static Pair Begin(arch::Thread t, const Shared&, int, std::int32_t& first_m) {
+    // Or the places of all pixels would be kept from one block of columns to the next.
+    std::int32_t unknown[1] = {first_m};
+    t.KeepInPlace(unknown);
+    first_m = unknown[0];
+    return {};
+  }
+  template <class Output, class In, class Channels, class Range>
+  WEFT_DEVICE static void See(arch::Thread t, const Output& p, const In& in,
+                              const epilogues::OutputCoord& at, const OutputPixel& pixel, int,
+                              Pair&, const Channels& c, Range& range) {
+    typename T::Math::template Seen<1> seen;
+    T::Math::See(p, in, at, 0, seen);
+    T::Math::WriteSeen(t, p, pixel, pixel.inside, c, seen, range);
+  }
+  // Of a pixel that is none, or past the last channel.
+  template <class Output, class Channels, class Range>
+  WEFT_DEVICE static void SeeNothing(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                                     const Channels& c, Range& range) {
+    T::Math::WriteSeen(t, p, pixel, pixel.inside, c, {}, range);
+  }
+};
+
+// Which of them a StagedTile's policy takes.
+template <class T>
+struct AuxiliaryOf {
+  using Math = typename T::Math;
+  static constexpr bool kCopies = kStagesCopy<typename T::Policy, T::Mma::kOrder>;
+  static constexpr bool kPlaced =
+      Math::kHasAuxiliaryOutputs && Math::kCopiesLieAsOutputs && !T::Epilogue::kNeedsCoordinate;
+  static_assert(!kCopies || kPlaced);
+  using type =
+      std::conditional_t<kCopies, StagedCopies<T>,
+                         std::conditional_t<kPlaced, PlacedAuxiliary<T>,
+                                            std::conditional_t<Math::kHasAuxiliaryOutputs,
+                                                               PixelAuxiliary<T>, NoAuxiliary<T>>>>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

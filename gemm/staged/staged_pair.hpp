@@ -1,0 +1,133 @@
+// From accumulators to outputs in a staged store (staged_store.hpp), for the four that a thread has of two channels of
+// two pixels: what one word of stmatrix holds.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/staged/staged_tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// T: a StagedTile. Residual, Auxiliary: how it comes by the residual (staged_residual.hpp), and what it writes beside the
+// output (staged_auxiliary.hpp). Halves: a StagedHalves, or void. kCopies: that is for copies.
+template <class T, class Residual, class Auxiliary, class Halves, bool kCopies>
+struct StagedPair {
+  using Math = typename T::Math;
+  using Map = typename T::Map;
+  using Epilogue = typename T::Epilogue;
+  using Element = typename T::Element;
+  using Output = typename T::Output;
+  static constexpr bool kLooks =
+      Residual::kNeedsPixel || Auxiliary::kNeedsPixel || Epilogue::kNeedsCoordinate;
+
+  // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise, if it is staged.
+  // edge: whether any of the warp's eight pixels is at the border. half: where values of 16 bits are staged, the
+  // pixels' two of either channel.
+  template <bool kShift, class Shared, class Tile>
+  WEFT_DEVICE static std::uint32_t Pack(arch::Thread t, const Shared& shared, const Output& p,
+                                        const Tile& tile, std::int32_t first_m, int i, int x,
+                                        bool edge, const typename Math::Channels (&c)[Map::kGroups],
+                                        std::uint32_t residual,
+                                        const typename Map::Accumulators& acc,
+                                        typename Math::Range (&ranges)[Map::kGroups],
+                                        std::uint32_t (&half)[2]) {
+    float values[4];
+    Element outputs[4];
+    auto auxiliary = Auxiliary::Begin(t, shared, i, first_m);
+    std::uint32_t shift[4] = {};
+    Shift(t, shared, p, i, x, edge, c, shift);
+    WEFT_UNROLL
+    for (int v = 0; v < 4; ++v) {
+      const int g = 2 * x + v % 2;
+      OutputPixel pixel;
+      epilogues::OutputCoord at{};
+      if constexpr (kLooks) {
+        pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i + v / 2));
+        at = Math::CoordOf(p, tile, pixel);
+        at.k += c[g].k;
+      }
+      const bool wanted = pixel.inside && c[g].count > 0;
+      if (Epilogue::kNeedsCoordinate && !wanted) {
+        values[v] = 0.0f;
+        outputs[v] = Element{};
+        Auxiliary::SeeNothing(t, p, pixel, c[g], ranges[g]);
+        continue;
+      }
+      const float other = Residual::Of(t, p, pixel, wanted, c[g], residual, v);
+      const auto in = Math::InputsOf(p, c[g], shift[v], other, Map::Get(acc, i + v / 2, g, 0));
+      if constexpr (Epilogue::OutputStage::kSaturates) {
+        values[v] = p.epilogue.template Unrounded<kShift>(in, at);
+      } else {
+        outputs[v] = p.epilogue(in, at);
+      }
+      Auxiliary::See(t, p, in, at, pixel, v, auxiliary, c[g], ranges[g]);
+    }
+    PackHalves(outputs, auxiliary, half);
+    return Word(t, values, outputs);
+  }
+
+ private:
+  // What zero points add to each of the four accumulators.
+  template <class Shared>
+  WEFT_DEVICE static void Shift(arch::Thread t, const Shared& shared, const Output& p, int i, int x,
+                                [[maybe_unused]] bool edge,
+                                const typename Math::Channels (&c)[Map::kGroups],
+                                std::uint32_t (&shift)[4]) {
+    if constexpr (Math::kZeroPoints) {
+      PairTerms terms{};
+      [[maybe_unused]] const PairTerms* pair = nullptr;
+      if constexpr (Math::kTerms) {
+        pair = reinterpret_cast<const PairTerms*>(
+            &shared.terms[Map::Group(t)][T::Pixels::PixelOf(t, i)]);
+      }
+      if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
+      WEFT_UNROLL
+      for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
+      if constexpr (Math::kEdges) {
+        if (edge) {  // the same for the warp
+          terms = t.LoadShared(pair);
+          WEFT_UNROLL
+          for (int v = 0; v < 4; ++v) {
+            shift[v] += Math::Edge(t, p, c[2 * x + v % 2], terms.pixel[v / 2]);
+          }
+        }
+      }
+    }
+  }
+  struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {
+    typename Math::PixelTerms pixel[2];
+  };
+
+  template <class Pair>
+  WEFT_DEVICE static void PackHalves(const Element (&outputs)[4], const Pair& auxiliary,
+                                     std::uint32_t (&half)[2]) {
+    WEFT_UNROLL
+    for (int e = 0; e < 2; ++e) {
+      if constexpr (kCopies) {
+        using Copy = typename Epilogue::CopyStage;
+        half[e] = Halves::Pack(Copy::Convert(auxiliary.copied[e]),
+                               Copy::Convert(auxiliary.copied[2 + e]));
+      } else if constexpr (!T::kBytes) {
+        half[e] = Halves::Pack(outputs[e], outputs[2 + e]);
+      }
+    }
+  }
+
+  // The four outputs as bytes of a word.
+  WEFT_DEVICE static std::uint32_t Word(arch::Thread t, float (&values)[4],
+                                        const Element (&outputs)[4]) {
+    std::uint32_t word = 0;
+    if constexpr (Epilogue::OutputStage::kSaturates) {
+      word = t.template PackSaturated<Element>(values);
+    } else if constexpr (T::kBytes) {
+      memcpy(&word, outputs, sizeof(word));
+    }
+    return word;
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

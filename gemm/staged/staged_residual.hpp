@@ -1,0 +1,118 @@
+// How a staged store (staged_store.hpp) comes by the residual of a thread's outputs: bytes whose channels lie side by
+// side take the way of the outputs back, as chunks in shared memory; others are loaded where they are used.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/staged/staged_tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// There is none.
+template <class T>
+struct NoResidual {
+  static constexpr bool kStaged = false;
+  static constexpr bool kNeedsPixel = false;
+  template <class Output, class Channels>
+  WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool /*wanted*/,
+                              const Channels&, std::uint32_t /*staged*/, int) {
+    return 0.0f;
+  }
+};
+
+// Every thread loads what belongs to its accumulators.
+template <class T>
+struct LoadedResidual {
+  static constexpr bool kStaged = false;
+  static constexpr bool kNeedsPixel = true;
+  template <class Output, class Channels>
+  WEFT_DEVICE static float Of(arch::Thread t, const Output& p, const OutputPixel& pixel,
+                              bool wanted, const Channels& c, std::uint32_t /*staged*/, int) {
+    return T::Math::Residual(t, p, pixel, wanted, c);
+  }
+};
+
+// Layout: the residual's. kRun: its channels that one asynchronous copy loads, at least 4.
+template <class T, class Layout, int kRun>
+struct StagedResidual {
+  static constexpr bool kStaged = true;
+  static constexpr bool kNeedsPixel = false;
+  using Chunks = typename T::Chunks;
+  using Pixels = typename T::Pixels;
+
+  // Before a tile's products, while its operands are on their way: starts to copy the chunks of this thread's share.
+  template <class Shared, class Output, class Tile>
+  WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
+                                std::int32_t first_m, std::int32_t first_n) {
+    auto& staged = shared.chunk[T::Map::Group(t)];
+    const std::int32_t end = p.rows.EndChannel(tile, p.k);
+    const auto mine = T::MineOf(t);
+    const bool reads = p.ReadsResidual();
+    first_n += T::Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
+    T::ForEachRow(mine, [&](int row) {
+      const OutputPixel pixel =
+          p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, Pixels::FirstOf(mine.chunk) + row));
+      const auto* from = p.residual + pixel.n * Layout::ImageStride(p.extents) +
+                         PixelOffset<Layout>(p.extents, pixel.pq);
+      const std::uint32_t to = t.SharedAddress(staged[Chunks::Place(row, mine.chunk)]);
+      WEFT_UNROLL
+      for (int j = 0; j < 16; j += kRun) {
+        const std::int32_t k = first_n + j;
+        const bool wanted = reads && pixel.inside && k < end;
+        t.template CpAsync<kRun>(to + j,
+                                 wanted ? from + Layout::ChannelOffset(p.extents, k) : p.residual,
+                                 wanted ? kRun : 0);
+      }
+    });
+    t.CpAsyncCommit();
+  }
+
+  // Behind the products: the chunks are there, in the order in which ldmatrix hands them out, but other threads' only
+  // behind a barrier.
+  template <class Shared>
+  WEFT_DEVICE static void Await(arch::Thread t, Shared& shared) {
+    auto& staged = shared.chunk[T::Map::Group(t)];
+    t.template CpAsyncWait<0>();
+    if constexpr (!Chunks::kInOrder) {
+      using Chunk = typename T::Chunk;
+      const auto mine = T::MineOf(t);
+      T::ForEachRow(mine, [&](int row) {
+        auto* const place = reinterpret_cast<Chunk*>(staged[Chunks::Place(row, mine.chunk)]);
+        Chunk words = t.LoadShared(place);
+        Chunks::ToFragments(t, mine.chunk, words);
+        t.StoreShared(place, words);
+      });
+    }
+  }
+
+  // staged: of a thread's two channels of two pixels, as ldmatrix has handed them out. v: which of the four.
+  template <class Output, class Channels>
+  WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool /*wanted*/,
+                              const Channels&, std::uint32_t staged, int v) {
+    return static_cast<float>(static_cast<typename Output::ResidualElement>(staged >> (8 * v)));
+  }
+};
+
+// Which of them a StagedTile's policy takes.
+template <class T>
+struct ResidualOf {
+  using Epilogue = typename T::Epilogue;
+  using Layout = typename Epilogue::template ResidualLayout<typename T::Dst>;
+  // Channels of one access.
+  static constexpr int kRun = [] {
+    constexpr int kOwn = Layout::kChannelRun;
+    if (kOwn == 0) return T::Dst::kChannelRun == 0 ? T::kRun : 1;
+    return kOwn < T::kRun ? kOwn : T::kRun;
+  }();
+  static constexpr bool kStages = T::kBytes && Epilogue::kHasResidual &&
+                                  sizeof(typename T::Output::ResidualElement) == 1 && kRun >= 4;
+  using type = std::conditional_t<
+      kStages, StagedResidual<T, Layout, kRun>,
+      std::conditional_t<Epilogue::kHasResidual, LoadedResidual<T>, NoResidual<T>>>;
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,74 @@
+// What a staged store (staged_store.hpp) keeps of a tile's pixels in shared memory, worked out by neighbouring threads
+// for neighbouring pixels while products run: where a pixel begins in the destination, its image, and what zero points
+// need to know of it.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/staged/staged_tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// T: a StagedTile. Halves: the StagedHalves that values of 16 bits go through, or void.
+template <class T, class Halves>
+struct StagedRows {
+  using Math = typename T::Math;
+  using Map = typename T::Map;
+  static constexpr int kGroups = T::Mma::kGroups;
+
+  struct Places {
+    // Where the pixel begins in the destination, in elements; negative if it is none.
+    alignas(16) std::int64_t offset[kGroups][T::kPixels];
+  };
+  struct BytesAndPlaces {  // no base: its tail would then hold what is derived, and lie elsewhere
+    alignas(128) std::uint8_t chunk[kGroups][T::kRows * T::kChunks][16];
+    alignas(16) std::int64_t offset[kGroups][T::kPixels];  // as above
+  };
+  using Plain = std::conditional_t<T::kBytes, BytesAndPlaces, Places>;
+  struct WithTerms : Plain {
+    alignas(16) typename Math::PixelTerms terms[kGroups][T::kPixels];
+  };
+  using WithoutSums = std::conditional_t<Math::kTerms, WithTerms, Plain>;
+  struct WithImages : WithoutSums {
+    std::int32_t image[kGroups][T::kPixels];  // of the pixel; negative if it is none
+  };
+  using WithoutHalves = std::conditional_t<T::Epilogue::kHasSums, WithImages, WithoutSums>;
+  template <class Base, class HalvesT>
+  struct WithHalves : Base {
+    typename HalvesT::Shared halves;
+  };
+  template <class Base>
+  struct WithHalves<Base, void> : Base {};
+  using Shared = WithHalves<WithoutHalves, Halves>;
+
+  // By all threads of a warpgroup.
+  template <class Output, class Tile>
+  WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
+                                  std::int32_t first_m) {
+    using Dst = typename T::Dst;
+    const std::int64_t image = Dst::ImageStride(p.extents);
+    WEFT_UNROLL
+    for (int i = 0; i < T::kPixels; i += 128) {
+      const int number = i + t.tid() % 128;
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + T::Pixels::NumberOf(t, number));
+      const std::int64_t offset =
+          pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
+      const bool mine = i + 128 <= T::kPixels || number < T::kPixels;
+      if (mine) shared.offset[Map::Group(t)][number] = offset;
+      if constexpr (T::Epilogue::kHasSums) {
+        const std::int32_t n = pixel.inside ? pixel.n : -1;
+        if (mine) shared.image[Map::Group(t)][number] = n;
+      }
+      if constexpr (Math::kTerms) {
+        const auto terms = Math::TermsOf(t, p, tile, pixel);
+        if (mine) shared.terms[Map::Group(t)][number] = terms;
+      }
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

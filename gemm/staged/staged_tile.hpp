@@ -1,0 +1,67 @@
+// What the parts of a staged store (staged_store.hpp) know of the tile: its rows and chunks, and which of them a thread
+// takes when it does not hold them.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/epilogue/epilogue_math.hpp"
+#include "weft/gemm/staged/staged_chunk.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// PolicyT: DstLayout, Epilogue (with outputs of one or two bytes), config. OutputT: an OutputParams. MmaT: the
+// WgmmaSm90Mainloop.
+template <class PolicyT, class OutputT, class MmaT>
+struct StagedTile {
+  using Policy = PolicyT;
+  using Output = OutputT;
+  using Mma = MmaT;
+  using Map = typename Mma::Map;
+  using Math = EpilogueMath<PolicyT, Output, 1>;
+  using Dst = typename PolicyT::DstLayout;
+  using Epilogue = typename PolicyT::Epilogue;
+  using Element = typename Epilogue::Output;
+  // Outputs are bytes; otherwise they have 16 bits.
+  static constexpr bool kBytes = sizeof(Element) == 1;
+  static_assert(kBytes || Mma::kHalves);
+  using Pixels = StagedPixels<Mma>;
+  static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
+  static constexpr int kChunks = 4 * Mma::kBlocks;                       // of a row, likewise
+  using Chunks = StagedChunks<kChunks, Mma::kOrder>;
+  using Chunk = typename Chunks::Chunk;
+  // Channels of one store of bytes.
+  static constexpr int kRun = PolicyT::config.alignment.dst;
+
+  // The channels of a warpgroup: from `end` on they are zeros, and from padded_end on there are none.
+  struct ChannelSpan {
+    std::int32_t first, end, padded_end;
+  };
+
+  // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th row from `row` on.
+  // Neighbouring threads take what lies side by side in the destination, then neighbouring rows.
+  static constexpr int kTogether = Dst::kChannelRun == 0    ? Pixels::kChunks
+                                   : Dst::kChannelRun >= 32 ? 2
+                                                            : 1;
+  static constexpr int kStep = 128 / kChunks;
+  struct Mine {
+    int chunk, row;
+  };
+  WEFT_DEVICE static Mine MineOf(arch::Thread t) {
+    const int thread = t.tid() % 128, rest = thread / kTogether;
+    return {rest / kStep * kTogether + thread % kTogether, rest % kStep};
+  }
+  // visit(row) for each of them.
+  template <class Visit>
+  WEFT_DEVICE static void ForEachRow(const Mine& mine, const Visit& visit) {
+    if (128 % kChunks != 0 && mine.chunk >= kChunks) return;
+    WEFT_UNROLL
+    for (int i = 0; i < kRows; i += kStep) {
+      if (kRows % kStep == 0 || i + mine.row < kRows) visit(i + mine.row);
+    }
+  }
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

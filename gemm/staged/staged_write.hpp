@@ -1,0 +1,116 @@
+// The way of staged bytes to global memory (staged_store.hpp): neighbouring threads store neighbouring bytes of the
+// destination, and add up what an image's sums want of them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/epilogue/image_sums.hpp"
+#include "weft/gemm/staged/staged_tile.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// T: a StagedTile of bytes.
+template <class T>
+struct StagedWrite {
+  using Output = typename T::Output;
+  using Element = typename T::Element;
+  using Map = typename T::Map;
+  using Pixels = typename T::Pixels;
+  using Chunks = typename T::Chunks;
+  using Chunk = typename T::Chunk;
+  using ChannelSpan = typename T::ChannelSpan;
+  static constexpr int kRun = T::kRun;
+
+  // The staged bytes of a tile, by all threads of the group, when all of them have staged theirs.
+  template <class Shared>
+  WEFT_DEVICE static void Run(arch::Thread t, const Shared& shared, const Output& p,
+                              const ChannelSpan& span) {
+    const int group = Map::Group(t);
+    t.BarSync(1 + group, 128);
+    if constexpr (T::Epilogue::kHasSums) {
+      AddUp(t, shared, p, span);
+      // Or ptxas takes the warps for divergent, and makes the next tile's products one by one.
+      t.BarSync(1 + group, 128);
+    }
+    if constexpr (!T::Epilogue::kWritesOutput) {
+      // Nobody reads what is staged.
+    } else if (span.end - span.first >= 16 * Pixels::kChunks) {
+      Write<false>(t, shared, p, span);
+    } else {
+      Write<true>(t, shared, p, span);
+    }
+  }
+
+ private:
+  // The group's chunks to the destination; kMasked: some of their channels may be none.
+  template <bool kMasked, class Shared>
+  WEFT_DEVICE static void Write(arch::Thread t, const Shared& shared, const Output& p,
+                                const ChannelSpan& span) {
+    using Dst = typename T::Dst;
+    const auto& staged = shared.chunk[Map::Group(t)];
+    const auto mine = T::MineOf(t);
+    const std::int64_t* const offsets = shared.offset[Map::Group(t)] + Pixels::FirstOf(mine.chunk);
+    const std::int32_t k = span.first + Pixels::ChannelOf(mine.chunk);
+    if (kMasked && k >= span.padded_end) return;
+    const Chunk keep = Chunks::Mask(span.end - k);
+    [[maybe_unused]] std::uint32_t order[2];
+    if constexpr (!Chunks::kInOrder) Chunks::InOrder(mine.chunk, order);
+    Element* to[16 / kRun];  // the first pixel's of all, for each of the chunk's runs
+    WEFT_UNROLL
+    for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
+    T::ForEachRow(mine, [&](int row) {
+      const std::int64_t offset = t.LoadShared(&offsets[row]);
+      Chunk words =
+          t.LoadShared(reinterpret_cast<const Chunk*>(staged[Chunks::Place(row, mine.chunk)]));
+      if constexpr (!Chunks::kInOrder) {
+        const Chunk from = words;
+        WEFT_UNROLL
+        for (int w = 0; w < 4; ++w) {
+          const int half = w % 2 * 2;  // of the chunk's words, that hold 4 of its lower 8 channels
+          words.word[w] = t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]);
+        }
+      }
+      if constexpr (kMasked) {
+        WEFT_UNROLL
+        for (int w = 0; w < 4; ++w) words.word[w] &= keep.word[w];
+      }
+      t.KeepInPlace(words.word);  // or all of this would wait behind the next line's branch
+      if (offset < 0) return;
+      WEFT_UNROLL
+      for (int j = 0; j < 16; j += kRun) {
+        Vector v;
+        memcpy(&v, reinterpret_cast<const std::uint8_t*>(words.word) + j, sizeof(v));
+        if (!kMasked || k + j < span.padded_end) {
+          t.StoreGlobal(reinterpret_cast<Vector*>(to[j / kRun] + offset), v);
+        }
+      }
+    });
+  }
+
+  // Each warp the chunks of 16 channels in 64 that it has staged, of all pixels of its group.
+  template <class Shared>
+  WEFT_DEVICE static void AddUp(arch::Thread t, const Shared& shared, const Output& p,
+                                const ChannelSpan& span) {
+    const auto& staged = shared.chunk[Map::Group(t)];
+    WEFT_NO_UNROLL
+    for (int chunk = t.warp() % 4; chunk < T::kChunks; chunk += 4) {
+      const std::int32_t k = span.first + Pixels::ChannelOf(chunk);
+      if (k >= span.end) return;
+      AddUpChunks<Element, T::kRows>(
+          t, p, shared.image[Map::Group(t)] + Pixels::FirstOf(chunk), span.end,
+          [&](int row) { return staged[Chunks::Place(row, chunk)]; },
+          [&](int b) { return k + Chunks::ChannelOf(chunk, b); });
+    }
+  }
+
+  // kRun outputs, written as one access.
+  struct alignas(kRun) Vector {
+    unsigned char byte[kRun];
+  };
+};
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm

@@ -1,0 +1,39 @@
+// The second half of an epilogue for warpgroup products.
+#pragma once
+
+#include <type_traits>
+
+#include "weft/gemm/epilogue/epilogue_store.hpp"
+#include "weft/gemm/staged/staged_store.hpp"
+#include "weft/gemm/tile/config.hpp"
+#include "weft/gemm/tile/traits.hpp"
+
+namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// What a warpgroup product's outputs go through: bytes through shared memory, and 16 bits where channels lie
+// side by side in memory; others straight from registers, each by itself.
+template <class PolicyT, class Output, class Mma>
+class WgmmaStoreOf {
+  static constexpr int kBytes = sizeof(typename PolicyT::Epilogue::Output);
+  struct Stored : StorePolicyTraits {
+    using DstLayout = typename PolicyT::DstLayout;
+    using Epilogue = typename PolicyT::Epilogue;
+    static constexpr auto config = PolicyT::config;
+    static constexpr bool kDependentLaunch = true;
+  };
+  struct Narrow : Stored {
+    static constexpr auto config = WithDstAlignment(PolicyT::config, kBytes);
+  };
+
+ public:
+  using type = typename std::conditional_t<
+      kBytes == 1 || (Mma::kHalves && PolicyT::DstLayout::kChannelRun != 1),
+      std::type_identity<StagedStore<Stored, Output, Mma>>,
+      std::type_identity<DirectStore<Narrow, Output, typename Mma::Map>>>::type;
+};
+template <class PolicyT, class Output, class Mma>
+using WgmmaStore = typename WgmmaStoreOf<PolicyT, Output, Mma>::type;
+
+}  // namespace WEFT_BACKEND
+}  // namespace weft::gemm
