@@ -108,8 +108,8 @@ class Convolution {
   }
 
   template <class Number, class... More>
-  requires(std::is_arithmetic_v<Number>) static absl::StatusOr<Convolution> Create(Number,
-                                                                                   More...) {
+    requires(std::is_arithmetic_v<Number>)
+  static absl::StatusOr<Convolution> Create(Number, More...) {
     static_assert(sizeof(Number) == 0,
                   "weft: Create takes a Problem, whose fields have names: "
                   "Create({.n = 1, .h = 32, .w = 32, .c = 64, .k = 64, .r = 3, .s = 3})");

@@ -31,9 +31,7 @@ __device__ void CheckChainOnDevice(const Chain<Stages...>*) {
 
 // Policies of a depthwise and a 1x1 convolution in one kernel have one for each.
 template <class PolicyT>
-concept HasDepthwiseEpilogue = requires {
-  typename PolicyT::DepthwiseEpilogue;
-};
+concept HasDepthwiseEpilogue = requires { typename PolicyT::DepthwiseEpilogue; };
 
 // For an explicit instantiation beside that of policy PolicyT's kernel.
 template <class PolicyT>

@@ -25,7 +25,8 @@ namespace internal {
 
 // Every four bytes are kWord's.
 template <class Functor, std::uint32_t kWord>
-requires(std::is_trivially_copyable_v<Functor>) constexpr Functor Filled() {
+  requires(std::is_trivially_copyable_v<Functor>)
+constexpr Functor Filled() {
   struct Bytes {
     unsigned char byte[sizeof(Functor)];
   } bytes = {};
@@ -54,7 +55,8 @@ inline constexpr Ones<Type> kOnes{};
 template <class Functor>
 struct AnyMember {
   template <class Type>
-  requires(!std::is_same_v<Type, Functor>) constexpr operator Type() const {
+    requires(!std::is_same_v<Type, Functor>)
+  constexpr operator Type() const {
     if constexpr (std::is_pointer_v<Type>) {
       using Element = std::remove_pointer_t<Type>;
       if constexpr (std::is_object_v<Element> && std::is_default_constructible_v<Element>) {
@@ -76,19 +78,15 @@ constexpr Functor WithMembers(std::index_sequence<kIndex...>) {
   return Functor{AnyMemberOf<Functor, kIndex>{}...};
 }
 template <class Functor, std::size_t... kIndex>
-concept MadeOfMembers = requires {
-  Functor{AnyMemberOf<Functor, kIndex>{}...};
-};
+concept MadeOfMembers = requires { Functor{AnyMemberOf<Functor, kIndex>{}...}; };
 template <class Functor, class Members>
 inline constexpr bool kTakesMembers = false;
 template <class Functor, std::size_t... kIndex>
-requires MadeOfMembers<Functor, kIndex...>
+  requires MadeOfMembers<Functor, kIndex...>
 inline constexpr bool kTakesMembers<Functor, std::index_sequence<kIndex...>> = true;
 
 template <class Functor>
-concept HasSample = requires {
-  Functor{Functor::Sample()};
-};
+concept HasSample = requires { Functor{Functor::Sample()}; };
 
 // An Functor of as many of its first members as can be given, 16 at most.
 template <class Functor, std::size_t kCount = 16>
@@ -105,21 +103,18 @@ constexpr Functor Sample() {
 }
 
 template <class Functor>
-concept ConstantDefault = requires {
-  typename std::bool_constant<(static_cast<void>(Functor{}), true)>;
-};
+concept ConstantDefault =
+    requires { typename std::bool_constant<(static_cast<void>(Functor{}), true)>; };
 template <class Functor, class Call>
-concept ConstantOfDefault = requires {
-  typename std::bool_constant<(static_cast<void>(Call{}(Functor{})), true)>;
-};
+concept ConstantOfDefault =
+    requires { typename std::bool_constant<(static_cast<void>(Call{}(Functor{})), true)>; };
 template <class Functor, class Call, std::uint32_t kWord>
 concept ConstantOfFilled = requires {
   typename std::bool_constant<(static_cast<void>(Call{}(Filled<Functor, kWord>())), true)>;
 };
 template <class Functor, class Call>
-concept ConstantOfSample = requires {
-  typename std::bool_constant<(static_cast<void>(Call{}(Sample<Functor>())), true)>;
-};
+concept ConstantOfSample =
+    requires { typename std::bool_constant<(static_cast<void>(Call{}(Sample<Functor>())), true)>; };
 
 }  // namespace internal
 
@@ -157,9 +152,7 @@ struct FirstParameter<Result (Functor::*)(First, Rest...) const noexcept> {
 };
 // Neither a template nor overloaded.
 template <class Functor>
-concept PlainCall = requires {
-  &Functor::operator();
-};
+concept PlainCall = requires { &Functor::operator(); };
 template <class Functor>
 struct FirstParameterOf {
   using type = void;
@@ -189,6 +182,6 @@ inline constexpr bool kNarrows = [] {
 // Functor's bytes are all there is to it, so that an operator can copy them to the GPU.
 template <class Functor>
 inline constexpr bool kBytesAreEnough =
-    std::is_trivially_copyable_v<Functor>&& std::is_default_constructible_v<Functor>;
+    std::is_trivially_copyable_v<Functor> && std::is_default_constructible_v<Functor>;
 
 }  // namespace weft::epilogues

@@ -38,9 +38,7 @@ WEFT_CHOOSE(extern, GemmPlanner)
 
 // Of operators that have packed filters.
 template <class Op>
-concept HasFilter = requires {
-  typename Op::Filter;
-};
+concept HasFilter = requires { typename Op::Filter; };
 template <class Op>
 struct FilterOf {
   using type = void;
@@ -206,9 +204,7 @@ class Dispatch<Family<Policies...>> {
 
   explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
 
-  const Plan& plan() const {
-    return choice_.chosen.plan;
-  }
+  const Plan& plan() const { return choice_.chosen.plan; }
 
   using RunFunction = absl::Status(const Plan&, const Arguments&, Stream, const LaunchOptions&);
   template <class PolicyT>

@@ -139,7 +139,8 @@ class Gemm {
   }
 
   template <class Number, class... More>
-  requires(std::is_arithmetic_v<Number>) static absl::StatusOr<Gemm> Create(Number, More...) {
+    requires(std::is_arithmetic_v<Number>)
+  static absl::StatusOr<Gemm> Create(Number, More...) {
     static_assert(sizeof(Number) == 0,
                   "weft: Create takes a GemmProblem, whose fields have names: "
                   "Create({.m = 512, .n = 256, .k = 1024})");
@@ -184,8 +185,9 @@ class Gemm {
 
   // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
   // from 0 or more to problem().m at most. Run itself cannot look at them.
-  absl::Status CheckGroupOffsets(
-      absl::Span<const std::int32_t> group_offsets) const requires kGrouped<PolicyT> {
+  absl::Status CheckGroupOffsets(absl::Span<const std::int32_t> group_offsets) const
+    requires kGrouped<PolicyT>
+  {
     return gemm::CheckGroupOffsets(problem(), group_offsets);
   }
 

@@ -191,9 +191,7 @@ class Gemm<Listed<PolicyT>> {
     return start(launch);
   }
 
-  bool IsEmpty(std::size_t i) const {
-    return products_[i].problem().IsEmpty();
-  }
+  bool IsEmpty(std::size_t i) const { return products_[i].problem().IsEmpty(); }
 
   std::vector<One> products_;
   std::size_t some_ = 0;                   // the first product that has tiles; size() if none has

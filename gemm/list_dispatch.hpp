@@ -63,8 +63,7 @@ Considered<AnyOp> ConsiderAll(const Problem& problem, const Machine& machine) {
   Considered<AnyOp> all = {std::vector<std::optional<AnyOp>>(sizeof...(Policies)), {}};
   [&]<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
     all.candidates = {Consider<kIndices>(problem, machine, &all.ops[kIndices])...};
-  }
-  (std::index_sequence_for<Policies...>());
+  }(std::index_sequence_for<Policies...>());
   if constexpr (std::is_same_v<Machine, GpuFacts>) {
     const bool has_code[] = {HasGpuCode<Policies>()...};
     RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &all.candidates);

@@ -50,17 +50,17 @@ constexpr auto RowsInOrder(LayoutT layout) {
 // Columns as indices of a tile of kRows rows; rows and columns of the same shape as one index.
 template <int kRows, class LayoutT>
 constexpr auto TimesRows(LayoutT columns) {
-  return layouts::MakeLayout(columns.shape(), layouts::TransformLeaves(
-                                                  columns.stride(), [](const auto& d) constexpr {
-                                                    return d * layouts::Int<kRows>();
-                                                  }));
+  return layouts::MakeLayout(
+      columns.shape(), layouts::TransformLeaves(columns.stride(), [](const auto& d) constexpr {
+        return d * layouts::Int<kRows>();
+      }));
 }
 template <int kRows, class Rows, class OperandC>
 constexpr auto SumOfStrides(Rows rows, OperandC columns) {
   if constexpr (layouts::IsTuple<Rows>) {
-    return layouts::Transform(
-        rows, columns,
-        [](const auto& r, const auto& c) constexpr { return SumOfStrides<kRows>(r, c); });
+    return layouts::Transform(rows, columns, [](const auto& r, const auto& c) constexpr {
+      return SumOfStrides<kRows>(r, c);
+    });
   } else {
     return rows + columns * layouts::Int<kRows>();
   }

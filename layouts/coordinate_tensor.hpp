@@ -43,7 +43,8 @@ constexpr auto CoordinateTensor(Rows rows, Columns columns) {
 
 // Type is a view of coordinates.
 template <class Type>
-concept IsCoordinateTensor = IsTensorView<Type> &&
+concept IsCoordinateTensor =
+    IsTensorView<Type> &&
     std::is_same_v<std::remove_cvref_t<decltype(std::declval<Type>().data())>, CoordinateIterator>;
 
 // Whether the coordinate at `index` (one number, or one entry for each mode) is one of the matrix.

@@ -180,13 +180,9 @@ struct KRSx4x4 {
 };
 
 template <class Type>
-concept TensorFormat = requires {
-  requires Type::kIsActivationFormat;
-};
+concept TensorFormat = requires { requires Type::kIsActivationFormat; };
 
 template <class Type>
-concept FilterFormat = requires {
-  requires Type::kIsFilterFormat;
-};
+concept FilterFormat = requires { requires Type::kIsFilterFormat; };
 
 }  // namespace weft

@@ -43,8 +43,8 @@ struct Matrix {
 
   // A view that cannot write.
   template <class OtherType>
-  requires(!std::is_const_v<Type> && std::is_same_v<OtherType, const Type>) constexpr
-  operator Matrix<OtherType>() const {
+    requires(!std::is_const_v<Type> && std::is_same_v<OtherType, const Type>)
+  constexpr operator Matrix<OtherType>() const {
     return {data, rows, cols, row_stride, col_stride};
   }
 };

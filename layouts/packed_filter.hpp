@@ -161,7 +161,7 @@ class PackedFilterBuffer {
       const FilterExtents& extents, std::int64_t count, absl::Span<const OtherType> values);
   static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(Stored* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
+    void operator()(Stored* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
   };
 
   // `size` zeros, or null if there is no memory for them.
@@ -169,8 +169,8 @@ class PackedFilterBuffer {
     std::int64_t bytes;
     if (__builtin_mul_overflow(size, std::int64_t{sizeof(Type)}, &bytes)) return nullptr;
     bytes = internal::BytesOf<Format, Type>(size);
-    void* memory = ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment},
-                                   std::nothrow);
+    void* memory =
+        ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{kAlignment}, std::nothrow);
     if (memory != nullptr) std::memset(memory, 0, static_cast<std::size_t>(bytes));
     return static_cast<Stored*>(memory);
   }

@@ -14,8 +14,7 @@ template <IsLayout LayoutT>
 constexpr auto ModeSizes(LayoutT layout) {
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeTuple(Size<Is>(layout)...);
-  }
-  (std::make_index_sequence<kRank<LayoutT>>{});
+  }(std::make_index_sequence<kRank<LayoutT>>{});
 }
 
 // x as one entry for each of n modes: (x0, ..., _, ...) filled up with underscores.

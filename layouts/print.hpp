@@ -80,7 +80,8 @@ inline std::string PadLeft(const std::string& text, std::size_t width) {
 //   2 |  4  5
 //   3 |  6  7
 template <class LayoutT>
-requires IsLayout<LayoutT> || IsComposedLayout<LayoutT> std::string ToTable(const LayoutT& layout) {
+  requires IsLayout<LayoutT> || IsComposedLayout<LayoutT>
+std::string ToTable(const LayoutT& layout) {
   const auto table = detail::OffsetTable(layout);
   std::size_t width = 1;
   for (const auto& row : table) {

@@ -72,8 +72,7 @@ constexpr bool HasAdjacent(Shape shape, Stride stride) {
   if constexpr (IsTuple<Shape>) {
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return (HasAdjacent<kRatio>(Get<Is>(shape), Get<Is>(stride)) || ...);
-    }
-    (std::make_index_sequence<kTupleSize<Shape>>{});
+    }(std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (IsInt<Stride, 1>) {
     if constexpr (StaticInteger<Shape>) {
       return Shape::value % kRatio == 0;
@@ -91,8 +90,7 @@ constexpr auto RecastMode(Shape shape, Stride stride) {
   if constexpr (IsTuple<Shape>) {
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return MakeLayout(RecastMode<kUp, kDown>(Get<Is>(shape), Get<Is>(stride))...);
-    }
-    (std::make_index_sequence<kTupleSize<Shape>>{});
+    }(std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (IsInt<Stride, 1>) {
     return MakeLayout(shape * Int<kDown>{} / Int<kUp>{}, stride);
   } else {

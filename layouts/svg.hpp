@@ -160,8 +160,8 @@ class SvgGrid {
 
 // The offsets of a layout in a grid coloured by offset: mode 0 down, all other modes across.
 template <class LayoutT>
-requires IsLayout<LayoutT> || IsComposedLayout<LayoutT> std::string ToSvg(
-    const LayoutT& layout, const SvgOptions& options = {}) {
+  requires IsLayout<LayoutT> || IsComposedLayout<LayoutT>
+std::string ToSvg(const LayoutT& layout, const SvgOptions& options = {}) {
   const auto table = detail::OffsetTable(layout);
   const std::int64_t rows = static_cast<std::int64_t>(table.size());
   const std::int64_t cols = table.empty() ? 0 : static_cast<std::int64_t>(table[0].size());

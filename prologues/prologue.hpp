@@ -80,20 +80,19 @@ constexpr BatchExtents BatchOf(const Depends& depends, std::int64_t n, std::int6
 namespace internal {
 
 template <class Type>
-concept HasPrologueMembers = requires(const Type& prologue, const BatchCoord& at,
-                                      const BatchExtents& extents) {
-  requires std::same_as<decltype(Type::kDepends), const Depends>;
-  requires std::convertible_to<decltype(Type::kName), const char*>;
-  { prologue.Filter(at) } -> std::integral;
-  { Type::Filters(extents) } -> std::integral;
-};
+concept HasPrologueMembers =
+    requires(const Type& prologue, const BatchCoord& at, const BatchExtents& extents) {
+      requires std::same_as<decltype(Type::kDepends), const Depends>;
+      requires std::convertible_to<decltype(Type::kName), const char*>;
+      { prologue.Filter(at) } -> std::integral;
+      { Type::Filters(extents) } -> std::integral;
+    };
 
 // A constant only if the functions are constexpr. A prologue with members may read memory that
 // there is only at run time, so only one without members can be tried.
 template <class Type>
-concept ConstantFilters = requires {
-  typename std::integral_constant<std::int64_t, Type::Filters(BatchExtents{})>;
-};
+concept ConstantFilters =
+    requires { typename std::integral_constant<std::int64_t, Type::Filters(BatchExtents{})>; };
 template <class Type>
 concept ConstantFilter = !std::is_empty_v<Type> || requires {
   typename std::integral_constant<std::int64_t, Type{}.Filter(BatchCoord{})>;
@@ -108,7 +107,7 @@ concept ConstantFilter = !std::is_empty_v<Type> || requires {
 // among them are GPU addresses for Run.
 template <class Type>
 concept Prologue = internal::HasPrologueMembers<Type> && std::is_trivially_copyable_v<Type> &&
-    std::default_initializable<Type>;
+                   std::default_initializable<Type>;
 
 // Instantiating this type checks a prologue; each failure is one sentence.
 template <class Type>
@@ -122,7 +121,8 @@ struct CheckedPrologue {
 };
 
 template <class Type>
-requires(internal::HasPrologueMembers<Type>) struct CheckedPrologue<Type> {
+  requires(internal::HasPrologueMembers<Type>)
+struct CheckedPrologue<Type> {
   static_assert(Type::kDepends.IsValid(),
                 "weft: kDepends.block_h and block_w of a prologue are both positive, or both 0 if "
                 "the filter does not depend on the pixel");

@@ -28,7 +28,7 @@ namespace weft::fuzz {
 template <class P>
 struct Field {
   const char* name;
-  std::int64_t P::*value;
+  std::int64_t P::* value;
 };
 
 inline std::int64_t BadValue(std::mt19937& engine, std::int64_t good) {
@@ -237,21 +237,21 @@ class Breaks {
   }
   // The same for a pointer that is a member.
   template <class Member>
-  void Pointer(const char* field, const Arguments& good, Member Arguments::*member,
+  void Pointer(const char* field, const Arguments& good, Member Arguments::* member,
                std::int64_t bytes, int alignment, bool required = true) {
     Tensor(field, AddressOf(good.*member), bytes, alignment, required,
            [member](Arguments& a, std::uintptr_t address) { Assign(address, &(a.*member)); });
   }
   // Addresses that no stage reads.
   template <class Member>
-  void Unread(const char* field, Member Arguments::*member) {
+  void Unread(const char* field, Member Arguments::* member) {
     const auto dst = dst_;
     Add(field, [=](Arguments& a, std::mt19937& engine) {
       Assign(dst + 64 * (1 + engine() % 1000), &(a.*member));
     });
   }
   // A float: NaN or infinite, and if no stage reads it anything but its neutral value.
-  void Number(const char* field, float Arguments::*member, bool read) {
+  void Number(const char* field, float Arguments::* member, bool read) {
     Add(field, [=](Arguments& a, std::mt19937& engine) {
       constexpr float kInfinity = std::numeric_limits<float>::infinity();
       const float numbers[] = {0.5f, -3.0f, 1e-40f};

@@ -41,9 +41,7 @@ class OperatorMemory {
   OperatorMemory(const OperatorMemory&) = delete;
   OperatorMemory& operator=(const OperatorMemory&) = delete;
 
-  T* get() const {
-    return static_cast<T*>(memory_);
-  }
+  T* get() const { return static_cast<T*>(memory_); }
 
   // The contents now; fails the test if a byte behind them has changed.
   std::vector<T> Read() const {

@@ -151,8 +151,7 @@ class DepthwiseWindow {
     };
     [&]<int... h>(std::integer_sequence<int, h...>) {
       (step(std::integral_constant<int, h>()), ...);
-    }
-    (std::make_integer_sequence<int, kInRows>());
+    }(std::make_integer_sequence<int, kInRows>());
   }
 
  private:
@@ -388,7 +387,7 @@ class DepthwiseWindow<PolicyT, 0> {
           for (int half = 0; half < 2; ++half) {
             const std::uint32_t low = t.BytePermute(pixels[0], pixels[1], place.pair(half));
             const std::uint32_t high = t.BytePermute(pixels[2], pixels[3], place.pair(half));
-            std::int32_t(&sum)[4] = acc[j];
+            std::int32_t (&sum)[4] = acc[j];
             const int c = 2 * half;
             const std::uint32_t first = t.BytePermute(low, high, 0x5410);
             const std::uint32_t second = t.BytePermute(low, high, 0x7632);

@@ -212,7 +212,7 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 template <class PolicyT>
-requires conv::HasTypes<PolicyT>
+  requires conv::HasTypes<PolicyT>
 struct KernelList<PolicyT> {
   using Checked = conv::CheckedPolicy<PolicyT>;
   // MakeConvPlan refuses a SourceFunctor of wgmma_sm90.

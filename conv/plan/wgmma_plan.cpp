@@ -252,8 +252,7 @@ absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
   }
   TmaPlan plan;
   FillFilter(p, f, k_tiling, &plan);
-  FillSteps(
-      p, f, k_tiling, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
+  FillSteps(p, f, k_tiling, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
   FillClocks(p, f, k_tiling, 1.0, &plan);
   FillOthers(p, f, k_tiling, &plan);
   return plan;

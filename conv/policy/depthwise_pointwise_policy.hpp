@@ -128,7 +128,7 @@ struct FusedPointwise : PointwiseHalf<PolicyT> {
   static constexpr bool kPredicatedStores = true;
   static constexpr bool kDependentLaunch = kDependentFused<PolicyT>;
   static constexpr gemm::MmaSm80Config config = gemm::MmaSm80Config(
-      {16 * kRows, PolicyT::config.warps* PolicyT::config.warp_n, 32},
+      {16 * kRows, PolicyT::config.warps * PolicyT::config.warp_n, 32},
       {16 * kRows, PolicyT::config.warp_n, 32}, 3, PolicyT::config.alignment.dst);
 };
 

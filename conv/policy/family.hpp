@@ -33,7 +33,7 @@ class Convolution<Family<Policies...>> {
 namespace weft::gemm {
 
 template <class PolicyT>
-requires conv::HasTypes<PolicyT>
+  requires conv::HasTypes<PolicyT>
 struct OperatorKind<PolicyT> {
   using Operator = conv::Convolution<PolicyT>;
   using Checked = conv::CheckedPolicy<PolicyT>;

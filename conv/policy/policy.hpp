@@ -85,8 +85,8 @@ template <class OutputStage>
 inline constexpr bool kClampsToInt4 = false;
 template <class Type, int kLow, int kHigh, epilogues::Rounding kRounding>
 inline constexpr bool kClampsToInt4<epilogues::ClampTo<Type, kLow, kHigh, kRounding>> =
-    weft::internal::FitsInt4(static_cast<Type>(kLow)) && weft::internal::FitsInt4(
-                                                             static_cast<Type>(kHigh));
+    weft::internal::FitsInt4(static_cast<Type>(kLow)) &&
+    weft::internal::FitsInt4(static_cast<Type>(kHigh));
 
 template <class ResidualStage>
 inline constexpr bool kSameAsDst =
@@ -132,7 +132,8 @@ struct CheckedPolicy {
 };
 
 template <class PolicyT>
-requires(HasTypes<PolicyT>&& HasConfig<PolicyT>) struct CheckedPolicy<PolicyT> {
+  requires(HasTypes<PolicyT> && HasConfig<PolicyT>)
+struct CheckedPolicy<PolicyT> {
   static constexpr auto config = PolicyT::config;
   using Epilogue = typename PolicyT::Epilogue;
   static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;

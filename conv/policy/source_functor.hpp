@@ -33,9 +33,7 @@ namespace internal {
 
 // A policy may name one.
 template <class PolicyT>
-concept HasSourceFunctor = requires {
-  typename PolicyT::SourceFunctor;
-};
+concept HasSourceFunctor = requires { typename PolicyT::SourceFunctor; };
 
 template <class PolicyT>
 struct SourceFunctorOfPolicy {
@@ -59,7 +57,7 @@ struct CallSourceFunctor {
 
 template <class Functor>
 concept HasSource = std::same_as<typename Functor::Source, std::int8_t> ||
-    std::same_as<typename Functor::Source, std::uint8_t>;
+                    std::same_as<typename Functor::Source, std::uint8_t>;
 template <class Functor, class Element>
 concept MapsSource = requires(const Functor f, typename Functor::Source x, int c) {
   { f(x, c) } -> std::same_as<Element>;
@@ -85,8 +83,8 @@ struct CheckedSourceFunctor {
   static constexpr bool kValid = true;
 };
 template <class Functor, class Element>
-requires(internal::HasSource<Functor>&& internal::MapsSource<Functor, Element>)  //
-    struct CheckedSourceFunctor<Functor, Element> {
+  requires(internal::HasSource<Functor> && internal::MapsSource<Functor, Element>)  //
+struct CheckedSourceFunctor<Functor, Element> {
   static_assert(epilogues::kBytesAreEnough<Functor>,
                 "weft: a SourceFunctor is default-constructible and trivially copyable, since its "
                 "bytes are copied to the GPU; give it numbers and addresses as members");

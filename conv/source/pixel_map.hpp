@@ -57,7 +57,8 @@ struct BatchGrid : gemm::SchedulerTraits {
   }
 };
 template <class Prologue>
-requires(!kBatched<Prologue>) struct BatchGrid<Prologue> : gemm::SchedulerTraits {
+  requires(!kBatched<Prologue>)
+struct BatchGrid<Prologue> : gemm::SchedulerTraits {
   using Grid = gemm::TileGrid;
   using Params = Grid::Params;
   static constexpr BatchTile<Prologue> At(const Params& p, int block) {

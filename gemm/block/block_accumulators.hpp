@@ -22,24 +22,16 @@ namespace internal {
 
 // Types of the library that stand for floats: weft::Half and the like.
 template <class Type, class Sum>
-concept RoundsSum = requires(Sum x) {
-  Type::FromFloat(x);
-};
+concept RoundsSum = requires(Sum x) { Type::FromFloat(x); };
 template <class Type>
-concept ConvertsToFloat = requires(Type x) {
-  x.ToFloat();
-};
+concept ConvertsToFloat = requires(Type x) { x.ToFloat(); };
 
 // What StoreShared and the like write to may know its extents, as layouts::Matrix does, and how far
 // apart its rows are.
 template <class View>
-concept BoundedView = requires(const View& view) {
-  view.rows < 0 && view.cols < 0;
-};
+concept BoundedView = requires(const View& view) { view.rows < 0 && view.cols < 0; };
 template <class View>
-concept StridedView = requires(const View& view) {
-  view.row_stride;
-};
+concept StridedView = requires(const View& view) { view.row_stride; };
 
 // x as a Type: rounded to nearest, halves to even, where that is a floating-point type.
 template <class Type, class Sum>

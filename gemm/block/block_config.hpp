@@ -198,8 +198,7 @@ struct CheckedBlock {
         typename Description::ElementB;
         typename Description::ElementC;
         typename Description::Sum;
-      },
-      "weft: a block's product names its types ElementA, ElementB, ElementC and Sum");
+      }, "weft: a block's product names its types ElementA, ElementB, ElementC and Sum");
   static_assert(
       requires {
         typename Description::LayoutA;

@@ -31,9 +31,10 @@ constexpr auto BlockLayout() {
   constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kStageDepth{};
   constexpr Mainloop kMainloop = Mma::config.kMainloop;
   if constexpr (kMainloop == Mainloop::kMmaSm80) {  // or by wgmma: mma_shared.hpp
-    constexpr auto kStage = LinesOf < typename Mma::Tiled::Element,
-                   std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>,
-                   kRows, Rows::kIsA ? 0 : Mma::kRun > ();
+    constexpr auto kStage =
+        LinesOf<typename Mma::Tiled::Element,
+                std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>, kRows,
+                Rows::kIsA ? 0 : Mma::kRun>();
     constexpr auto kLines = kStage.layout();
     const auto k =
         MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kKTiles>{}, kStageDepth));

@@ -25,11 +25,12 @@ namespace internal {
 // std::span, absl::Span, std::vector, std::array: what has data() and size(). Not a container that ends with
 // the expression, whose address Arguments would keep.
 template <class Range>
-concept Elements = requires(Range& range) {
-  requires std::is_pointer_v<decltype(range.data())>;
-  { range.size() } -> std::convertible_to<std::size_t>;
-}
-&&(std::is_lvalue_reference_v<Range> || std::is_trivially_copyable_v<std::remove_cvref_t<Range>>);
+concept Elements =
+    requires(Range& range) {
+      requires std::is_pointer_v<decltype(range.data())>;
+      { range.size() } -> std::convertible_to<std::size_t>;
+    } &&
+    (std::is_lvalue_reference_v<Range> || std::is_trivially_copyable_v<std::remove_cvref_t<Range>>);
 
 }  // namespace internal
 

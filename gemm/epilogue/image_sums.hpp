@@ -35,8 +35,7 @@ WEFT_DEVICE void AddBytes(arch::Thread t, std::uint32_t word, std::int32_t* sum)
 template <int kLanes, int kCount, class Add>
 WEFT_DEVICE void AddUpLanes(arch::Thread t, std::int32_t (&sum)[kCount], int base, bool mine,
                             const Add& add) {
-  FoldLanes<kLanes>(
-      t, sum, base, mine, [](std::int32_t x, std::int32_t y) { return x + y; }, add);
+  FoldLanes<kLanes>(t, sum, base, mine, [](std::int32_t x, std::int32_t y) { return x + y; }, add);
 }
 
 // The least of all lanes that differ in the bits of kLanes only.

@@ -29,9 +29,7 @@ inline constexpr int kGatherUnits = 16, kGatherRowBytes = 128;
 // address `to`. rows: what is remembered of operand A's rows. thread: 0 to 127.
 template <class Type>
 concept GatheredOperand = requires(const Type op, arch::Thread t, std::uint32_t to,
-                                   const GatheredRow* rows) {
-  op.Copy(t, to, 0, rows, 0);
-};
+                                   const GatheredRow* rows) { op.Copy(t, to, 0, rows, 0); };
 // Operand A: Row(i) is what is remembered of row i of the tile.
 template <class Type>
 concept GatheredRows = GatheredOperand<Type> && requires(const Type op) {

@@ -33,13 +33,13 @@ struct CopyShare {
 // the shared address `to`, one k tile after the other from 0 or Seek on; they report Bytes(k_tile,
 // share) to the mbarrier at `bar`. By default all copies are one thread's.
 template <class Type>
-concept TmaOperand = requires(Type op, arch::Thread t, std::uint32_t to, std::uint32_t bar,
-                              CopyShare share) {
-  op.Seek(0);
-  { op.Bytes(0, share) } -> std::convertible_to<int>;
-  op.Copy(t, to, bar, 0, share);
-  op.Copy(t, to, bar, 0);
-};
+concept TmaOperand =
+    requires(Type op, arch::Thread t, std::uint32_t to, std::uint32_t bar, CopyShare share) {
+      op.Seek(0);
+      { op.Bytes(0, share) } -> std::convertible_to<int>;
+      op.Copy(t, to, bar, 0, share);
+      op.Copy(t, to, bar, 0);
+    };
 // Prefetch takes the place of Copy, and only asks the L2 for the bytes.
 template <class Type>
 concept PrefetchedOperand = TmaOperand<Type> && requires(Type op, arch::Thread t, CopyShare share) {

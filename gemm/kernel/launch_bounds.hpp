@@ -20,10 +20,9 @@ struct LaunchBounds {
   static constexpr arch::Requires kRequires = Parts::Mainloop::kRequires;
   static constexpr int kRegisters = Parts::kRegisters;
   static constexpr int kMinBlocksPerSm = BlocksPerSm(kRegisters, kThreads);
-  static constexpr int kMinBlocksPerSmBefore90 = Parts::kRegistersBefore90 > 0
-                                                     ? BlocksPerSm(Parts::kRegistersBefore90,
-                                                                   kThreads)
-                                                     : kMinBlocksPerSm;
+  static constexpr int kMinBlocksPerSmBefore90 =
+      Parts::kRegistersBefore90 > 0 ? BlocksPerSm(Parts::kRegistersBefore90, kThreads)
+                                    : kMinBlocksPerSm;
 };
 
 }  // namespace weft::gemm

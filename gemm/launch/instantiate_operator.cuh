@@ -15,13 +15,9 @@ namespace internal {
 
 // What policies of convolutions have beside those of products.
 template <class PolicyT>
-concept ChangesSource = requires {
-  typename PolicyT::SourceFunctor;
-};
+concept ChangesSource = requires { typename PolicyT::SourceFunctor; };
 template <class PolicyT>
-concept ChoosesFilters = requires {
-  typename PolicyT::Prologue;
-};
+concept ChoosesFilters = requires { typename PolicyT::Prologue; };
 
 }  // namespace internal
 

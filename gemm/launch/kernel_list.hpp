@@ -34,8 +34,7 @@ template <class PolicyT, class Function>
   };
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (visit.template operator()<i>(), ...);
-  }
-  (std::make_integer_sequence<int, KernelList<PolicyT>::kCount>());
+  }(std::make_integer_sequence<int, KernelList<PolicyT>::kCount>());
 }
 
 }  // namespace WEFT_BACKEND

@@ -24,9 +24,7 @@ namespace weft::gemm {
 
 // A policy that says how many adjacent columns a thread holds, kRun; others leave that to the mainloop.
 template <class PolicyT>
-concept HasOwnRun = requires {
-  PolicyT::kRun;
-};
+concept HasOwnRun = requires { PolicyT::kRun; };
 
 inline namespace WEFT_BACKEND {
 
@@ -139,7 +137,7 @@ struct MmaSm80Mainloop
   };
   // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
   // side in memory, and neighbouring threads read two.
-  template <class Rows, bool kLines, int kPair = kLines&& Tile::kGroups % 2 == 0 ? 2 : 1>
+  template <class Rows, bool kLines, int kPair = kLines && Tile::kGroups % 2 == 0 ? 2 : 1>
   struct Int4Blocks : Share<Tile, Rows, Pieces<kPair, 1, Tile::kGroups / kPair>> {
     static constexpr int kBytes = 16, kCells = 1;
     static constexpr int Offset(int row, int inner, int outer, int) {
@@ -260,7 +258,9 @@ struct MmaSm80Mainloop
   }
 
   // The product's sums of those that have all k tiles.
-  WEFT_DEVICE static void Complete(Accumulators& acc) requires kInt4B {
+  WEFT_DEVICE static void Complete(Accumulators& acc)
+    requires kInt4B
+  {
     WEFT_UNROLL
     for (auto& fragment : acc) {
       WEFT_UNROLL

@@ -78,8 +78,7 @@ template <int kSteps, class Step>
 WEFT_DEVICE void UnrolledSteps(const Step& step) {
   [&]<int... kIndices>(std::integer_sequence<int, kIndices...>) {
     (step(std::integral_constant<int, kIndices>()), ...);
-  }
-  (std::make_integer_sequence<int, kSteps>());
+  }(std::make_integer_sequence<int, kSteps>());
 }
 
 // kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 k tiles ahead.

@@ -30,7 +30,8 @@ struct RunOrder {
   using OrderLayout = layouts::Layout<layouts::Int<1>, layouts::Int<0>>;
 };
 template <int kRun>
-requires(kRun > 2) struct RunOrder<kRun, 2> {
+  requires(kRun > 2)
+struct RunOrder<kRun, 2> {
   static constexpr int kPeriod = 4 * kRun;
   using OrderLayout = typename ChannelOrder<kRun, kPeriod>::Inverse;
   // The columns 2 x and 2 x + 1 of instruction i, a lane's, become 2 i and 2 i + 1 of its kRun.
@@ -44,9 +45,7 @@ requires(kRun > 2) struct RunOrder<kRun, 2> {
 
 // An atom whose sums are halves, two to each of a thread's kSumWords words.
 template <class Atom>
-concept PairedSums = requires {
-  Atom::kSumWords;
-};
+concept PairedSums = requires { Atom::kSumWords; };
 
 // Sums of kCount atoms in registers.
 template <class Atom, int kCount>

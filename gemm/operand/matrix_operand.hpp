@@ -13,9 +13,7 @@ namespace weft::gemm {
 
 // A tile of one product of several; that of a block's product (block_operand.hpp) is none.
 template <class Tile>
-concept TileOfProduct = requires(const Tile& tile) {
-  tile.product;
-};
+concept TileOfProduct = requires(const Tile& tile) { tile.product; };
 
 // Where the matrix of a tile's product begins, in elements.
 template <class Tile>

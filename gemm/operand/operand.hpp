@@ -37,11 +37,11 @@ struct alignas(kBytes) Piece {
 // Loaded through registers, for DoubleBuffer: Load starts the reads of the next k tile, Store puts
 // it into a stage.
 template <class Type>
-concept StagedOperand = requires(Type op, arch::Thread t, typename Type::Fragment f,
-                                 std::uint8_t* to) {
-  op.Load(t, f);
-  op.Store(t, f, to);
-};
+concept StagedOperand =
+    requires(Type op, arch::Thread t, typename Type::Fragment f, std::uint8_t* to) {
+      op.Load(t, f);
+      op.Store(t, f, to);
+    };
 
 // Loaded by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
 // v < kPieces of the next k tile, all of them in ascending order; with kLoadsAhead behind a

@@ -44,7 +44,7 @@ struct OperatorKind {
       "weft/conv/policy/family.hpp included");
 };
 template <class PolicyT>
-requires MatrixPolicy<PolicyT>
+  requires MatrixPolicy<PolicyT>
 struct OperatorKind<PolicyT> {
   using Operator = Gemm<PolicyT>;
   using Checked = CheckedGemmPolicy<PolicyT>;

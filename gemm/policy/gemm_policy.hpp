@@ -127,9 +127,7 @@ inline constexpr bool kResidualOfMatrix<void> = true;
 
 // A policy may name the type that its products are summed in.
 template <class PolicyT>
-concept HasSum = requires {
-  typename PolicyT::Sum;
-};
+concept HasSum = requires { typename PolicyT::Sum; };
 template <class PolicyT>
 inline constexpr bool kSumFits = true;
 template <HasSum PolicyT>
@@ -202,7 +200,8 @@ struct CheckedGemmPolicy {
 };
 
 template <class PolicyT>
-requires(HasGemmMembers<PolicyT>) struct CheckedGemmPolicy<PolicyT> {
+  requires(HasGemmMembers<PolicyT>)
+struct CheckedGemmPolicy<PolicyT> {
   using Element = typename PolicyT::Element;
   using Epilogue = typename PolicyT::Epilogue;
   using Sum = typename SumOf<Element>::type;

@@ -68,10 +68,10 @@ struct CallLoad {
 template <class Functor>
 concept HasLoadSource = LoadSource<typename Functor::Source>::kExists;
 template <class Functor, class Element>
-concept LoadsElement = requires(const Functor f,
-                                typename LoadSource<typename Functor::Source>::Value x) {
-  { f(x) } -> std::same_as<Element>;
-};
+concept LoadsElement =
+    requires(const Functor f, typename LoadSource<typename Functor::Source>::Value x) {
+      { f(x) } -> std::same_as<Element>;
+    };
 
 }  // namespace internal
 
@@ -116,13 +116,9 @@ namespace internal {
 
 // What a policy may name: functors of its operands.
 template <class PolicyT>
-concept HasLoadA = requires {
-  typename PolicyT::LoadA;
-};
+concept HasLoadA = requires { typename PolicyT::LoadA; };
 template <class PolicyT>
-concept HasLoadB = requires {
-  typename PolicyT::LoadB;
-};
+concept HasLoadB = requires { typename PolicyT::LoadB; };
 
 template <class PolicyT, bool kIsA>
 struct LoadOfPolicy {
@@ -168,9 +164,8 @@ template <class Load>
 inline constexpr bool kUpcastsInRegisters = false;
 template <class Element, class From>
 inline constexpr bool kUpcastsInRegisters<Upcast<Element, From>> =
-    (std::is_same_v<Element, Half> ||
-     std::is_same_v<Element, Bfloat16>)&&(std::is_same_v<From, std::int8_t> ||
-                                          std::is_same_v<From, Int4>);
+    (std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>) &&
+    (std::is_same_v<From, std::int8_t> || std::is_same_v<From, Int4>);
 
 // `PolicyT` with a functor for B, for A.
 template <class PolicyT, class Functor>
@@ -194,8 +189,8 @@ struct CheckedLoad {
   static constexpr bool kValid = true;
 };
 template <class Functor, class Element>
-requires(internal::HasLoadSource<Functor>&& internal::LoadsElement<Functor, Element>)  //
-    struct CheckedLoad<Functor, Element> {
+  requires(internal::HasLoadSource<Functor> && internal::LoadsElement<Functor, Element>)  //
+struct CheckedLoad<Functor, Element> {
   static_assert(epilogues::kBytesAreEnough<Functor>,
                 "weft: LoadA and LoadB of a GEMM are default-constructible and trivially copyable, "
                 "since their bytes are copied to the GPU; give them numbers as members");

@@ -246,7 +246,7 @@ struct WgmmaGemmParts : PartsTraits {
 };
 
 template <class PolicyT>
-requires MatrixPolicy<PolicyT>
+  requires MatrixPolicy<PolicyT>
 struct KernelList<PolicyT> {
   // 0: a line's k are a multiple of config.alignment.src bytes; 1: they are not, which matters
   // where operands are K-major in accesses of several elements.

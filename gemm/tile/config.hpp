@@ -52,7 +52,7 @@ struct TileDescription {
 template <class PolicyT>
 inline constexpr bool kHalfSums = false;
 template <class PolicyT>
-requires std::is_same_v<typename PolicyT::Sum, Half>
+  requires std::is_same_v<typename PolicyT::Sum, Half>
 inline constexpr bool kHalfSums<PolicyT> = true;
 
 // A config by the names of its numbers, for who prefers them to their order, which differs from one type to

@@ -11,9 +11,7 @@ namespace weft::gemm {
 
 // A policy of tensors, whose format says how its output lies; others' outputs are whole elements.
 template <class PolicyT>
-concept HasDstLayout = requires {
-  typename PolicyT::DstLayout;
-};
+concept HasDstLayout = requires { typename PolicyT::DstLayout; };
 
 // Of one output of policy PolicyT in memory.
 template <class PolicyT>

@@ -96,8 +96,7 @@ template <IsLayout LayoutT>
 constexpr auto CoalesceModes(LayoutT layout) {
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeLayout(Coalesce(Get<Is>(layout))...);
-  }
-  (std::make_index_sequence<kRank<LayoutT>>{});
+  }(std::make_index_sequence<kRank<LayoutT>>{});
 }
 
 }  // namespace weft::layouts

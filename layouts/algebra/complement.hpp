@@ -69,8 +69,7 @@ struct StaticModes<Tuple<Ss...>, Tuple<Ds...>> {
       end = m.extent[k] * m.stride[k];
     }
     return true;
-  }
-  ();
+  }();
 };
 
 template <IsLayout LayoutA>

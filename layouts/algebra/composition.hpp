@@ -70,8 +70,7 @@ constexpr auto ComposeFrom(LayoutA a, StrideT s, StrideD d, Done done) {
       } else {
         return d == 0 ? Max(s, Int<0>{}) : Min(CeilDiv(si, d), s);
       }
-    }
-    ();
+    }();
     return ComposeFrom<kIndex + 1>(a, s / steps, CeilDiv(d, si), AppendMode(done, steps, d * di));
   }
 }
@@ -86,8 +85,7 @@ constexpr auto ComposeNested(LayoutA a, Shape shape, Stride stride) {
       } else {
         return MakeLayout(ComposeNested(a, Get<Is>(shape), Get<Is>(stride))...);
       }
-    }
-    (std::make_index_sequence<kTupleSize<Shape>>{});
+    }(std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (kRank<LayoutA> == 1) {
     return MakeLayout(shape, stride * Get<0>(a.stride()));
   } else {
@@ -123,7 +121,8 @@ constexpr auto Composition(LayoutA a, LayoutB b) {
 // A tiler says for one mode which elements to take: a layout, or n for n:1, or an underscore for
 // all of it; or it is a tuple with one tiler for each of the first modes, and the other modes stay.
 template <IsLayout LayoutA, class Tiler>
-requires(!IsLayout<Tiler>) constexpr auto Composition(LayoutA a, Tiler tiler) {
+  requires(!IsLayout<Tiler>)
+constexpr auto Composition(LayoutA a, Tiler tiler) {
   if constexpr (std::is_same_v<Tiler, Underscore>) {
     return a;
   } else if constexpr (Integer<Tiler>) {
@@ -135,9 +134,8 @@ requires(!IsLayout<Tiler>) constexpr auto Composition(LayoutA a, Tiler tiler) {
                                                      std::index_sequence<Js...>) constexpr {
       return MakeLayout(Composition(Get<Is>(a), Get<Is>(tiler))...,
                         Get<kTupleSize<Tiler> + Js>(a)...);
-    }
-    (std::make_index_sequence<kTupleSize<Tiler>>{},
-     std::make_index_sequence<kRank<LayoutA> - kTupleSize<Tiler>>{});
+    }(std::make_index_sequence<kTupleSize<Tiler>>{},
+           std::make_index_sequence<kRank<LayoutA> - kTupleSize<Tiler>>{});
   }
 }
 

@@ -75,9 +75,8 @@ constexpr auto IndexToCoord(Index index, Shape shape) {
   if constexpr (!IsTuple<Shape>) {
     return AsInteger(index);
   } else {
-    return Transform(
-        detail::SplitFrom<0>(AsInteger(index), shape), shape,
-        [](const auto& i, const auto& s) constexpr { return IndexToCoord(i, s); });
+    return Transform(detail::SplitFrom<0>(AsInteger(index), shape), shape,
+                     [](const auto& i, const auto& s) constexpr { return IndexToCoord(i, s); });
   }
 }
 
@@ -90,10 +89,9 @@ constexpr auto OffsetToCoord(Index offset, Shape shape, Stride stride) {
   if constexpr (!IsTuple<Shape>) {
     return detail::IndexRemainder(detail::DivideIndex(AsInteger(offset), stride), shape);
   } else {
-    return Transform(
-        shape, stride, [&](const auto& s, const auto& d) constexpr {
-          return OffsetToCoord(offset, s, d);
-        });
+    return Transform(shape, stride, [&](const auto& s, const auto& d) constexpr {
+      return OffsetToCoord(offset, s, d);
+    });
   }
 }
 
@@ -109,8 +107,7 @@ constexpr auto CoordToOffset(Coord coord, Shape shape, Stride stride) {
   } else if constexpr (IsTuple<Coord>) {
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return (Int<0>{} + ... + CoordToOffset(Get<Is>(coord), Get<Is>(shape), Get<Is>(stride)));
-    }
-    (std::make_index_sequence<kTupleSize<Shape>>{});
+    }(std::make_index_sequence<kTupleSize<Shape>>{});
   } else if constexpr (IsTuple<Shape>) {
     return CoordToOffset(detail::SplitFrom<0>(AsInteger(coord), shape), shape, stride);
   } else {
@@ -133,17 +130,16 @@ constexpr auto ToNestedCoord(Coord coord, Shape shape) {
   if constexpr (!IsTuple<Coord>) {
     return IndexToCoord(coord, shape);
   } else {
-    return Transform(
-        coord, shape, [](const auto& c, const auto& s) constexpr { return ToNestedCoord(c, s); });
+    return Transform(coord, shape,
+                     [](const auto& c, const auto& s) constexpr { return ToNestedCoord(c, s); });
   }
 }
 
 // The flat coordinate: one linear index for each top-level mode of the shape.
 template <class Coord, class Shape>
 constexpr auto ToFlatCoord(Coord coord, Shape shape) {
-  return Transform(
-      ToNestedCoord(coord, shape), shape,
-      [](const auto& c, const auto& s) constexpr { return CoordToIndex(c, s); });
+  return Transform(ToNestedCoord(coord, shape), shape,
+                   [](const auto& c, const auto& s) constexpr { return CoordToIndex(c, s); });
 }
 
 // The coordinate of shape `to` with the same linear index as coord has in shape `from`.
@@ -163,8 +159,7 @@ constexpr auto Slice(Coord coord, Type t) {
                   "layouts: Slice: the coordinate needs one entry for each mode");
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return Concat(Slice(Get<Is>(coord), Get<Is>(t))...);
-    }
-    (std::make_index_sequence<kTupleSize<Coord>>{});
+    }(std::make_index_sequence<kTupleSize<Coord>>{});
   } else {
     return Tuple<>{};
   }
@@ -173,14 +168,13 @@ constexpr auto Slice(Coord coord, Type t) {
 // coord with every underscore replaced by 0: where the slice begins.
 template <class Coord>
 constexpr auto SliceOrigin(Coord coord) {
-  return TransformLeaves(
-      coord, [](const auto& c) constexpr {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(c)>, Underscore>) {
-          return Int<0>{};
-        } else {
-          return c;
-        }
-      });
+  return TransformLeaves(coord, [](const auto& c) constexpr {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(c)>, Underscore>) {
+      return Int<0>{};
+    } else {
+      return c;
+    }
+  });
 }
 
 }  // namespace weft::layouts

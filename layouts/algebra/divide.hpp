@@ -27,7 +27,8 @@ constexpr auto LogicalDivide(LayoutA a, LayoutB b) {
 
 // With a tiler: n is n:1, an underscore takes the whole mode as its only tile.
 template <IsLayout LayoutA, class Tiler>
-requires(!IsLayout<Tiler>) constexpr auto LogicalDivide(LayoutA a, Tiler tiler) {
+  requires(!IsLayout<Tiler>)
+constexpr auto LogicalDivide(LayoutA a, Tiler tiler) {
   if constexpr (std::is_same_v<Tiler, Underscore>) {
     return MakeLayout(a, MakeLayout(Int<1>{}, Int<0>{}));
   } else if constexpr (Integer<Tiler>) {
@@ -39,9 +40,8 @@ requires(!IsLayout<Tiler>) constexpr auto LogicalDivide(LayoutA a, Tiler tiler) 
                                                      std::index_sequence<Js...>) constexpr {
       return MakeLayout(LogicalDivide(Get<Is>(a), Get<Is>(tiler))...,
                         Get<kTupleSize<Tiler> + Js>(a)...);
-    }
-    (std::make_index_sequence<kTupleSize<Tiler>>{},
-     std::make_index_sequence<kRank<LayoutA> - kTupleSize<Tiler>>{});
+    }(std::make_index_sequence<kTupleSize<Tiler>>{},
+           std::make_index_sequence<kRank<LayoutA> - kTupleSize<Tiler>>{});
   }
 }
 
@@ -59,9 +59,8 @@ constexpr auto ZipTiles(LayoutT divided, Tiler tiler) {
       return MakeLayout(MakeLayout(Get<0>(ZipTiles(Get<Is>(divided), Get<Is>(tiler)))...),
                         MakeLayout(Get<1>(ZipTiles(Get<Is>(divided), Get<Is>(tiler)))...,
                                    Get<kTupleSize<Tiler> + Js>(divided)...));
-    }
-    (std::make_index_sequence<kTupleSize<Tiler>>{},
-     std::make_index_sequence<kRank<LayoutT> - kTupleSize<Tiler>>{});
+    }(std::make_index_sequence<kTupleSize<Tiler>>{},
+           std::make_index_sequence<kRank<LayoutT> - kTupleSize<Tiler>>{});
   }
 }
 
@@ -70,8 +69,7 @@ template <IsLayout LayoutT, IsLayout... More>
 constexpr auto SpreadModes(LayoutT layout, More... more) {
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeLayout(more..., Get<Is>(layout)...);
-  }
-  (std::make_index_sequence<kRank<LayoutT>>{});
+  }(std::make_index_sequence<kRank<LayoutT>>{});
 }
 
 }  // namespace detail
@@ -93,8 +91,7 @@ constexpr auto FlatDivide(LayoutA a, Tiler tiler) {
   const auto tile = Get<0>(zipped);
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return detail::SpreadModes(Get<1>(zipped), Get<Is>(tile)...);
-  }
-  (std::make_index_sequence<kRank<decltype(tile)>>{});
+  }(std::make_index_sequence<kRank<decltype(tile)>>{});
 }
 
 }  // namespace weft::layouts

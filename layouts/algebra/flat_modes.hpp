@@ -39,8 +39,7 @@ constexpr auto FlatModesOf(LayoutT layout) {
     return FlatModes<kCount, Type>{{static_cast<Type>(Get<Is>(extents))...},
                                    {static_cast<Type>(Get<Is>(strides))...},
                                    {Is...}};
-  }
-  (std::make_index_sequence<kCount>{});
+  }(std::make_index_sequence<kCount>{});
 }
 
 // The same, coalesced as far as the layout's type allows.
@@ -76,8 +75,7 @@ template <std::size_t kModes, class Type>
 constexpr auto LayoutOf(const Type (&extent)[kModes], const Type (&stride)[kModes]) {
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return Unwrap(MakeLayout(MakeTuple(extent[Is]...), MakeTuple(stride[Is]...)));
-  }
-  (std::make_index_sequence<kModes>{});
+  }(std::make_index_sequence<kModes>{});
 }
 
 }  // namespace weft::layouts::detail

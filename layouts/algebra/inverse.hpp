@@ -59,8 +59,7 @@ constexpr auto RightInverse(LayoutA a) {
       constexpr auto kInverse = detail::RightInverseModes(detail::CoalescedModesOf(LayoutA{}));
       return Coalesce(MakeLayout(MakeTuple(Int<kInverse.extent[Ks]>{}...),
                                  MakeTuple(Int<kInverse.stride[Ks]>{}...)));
-    }
-    (std::make_index_sequence<kCount>{});
+    }(std::make_index_sequence<kCount>{});
   } else if constexpr (kCount == 1 && IsInt<decltype(Get<0>(modes.stride())), 1>) {
     return Get<0>(modes);
   } else {

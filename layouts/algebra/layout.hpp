@@ -84,7 +84,7 @@ struct Layout : detail::Leaf<0, ShapeT>, detail::Leaf<1, StrideT> {
 
 // The compact layout of a shape, the first mode fastest.
 template <class Shape>
-requires Integer<Shape> || IsTuple<Shape>
+  requires Integer<Shape> || IsTuple<Shape>
 constexpr auto MakeLayout(Shape shape) {
   return MakeLayout(shape, ColumnMajor{});
 }
@@ -102,15 +102,14 @@ struct IsOrder<Order<Positions...>> : std::true_type {};
 // Plain integers as int32 or int64, at every leaf.
 template <class Type>
 constexpr auto Normal(Type t) {
-  return TransformLeaves(
-      t, [](const auto& x) constexpr { return AsInteger(x); });
+  return TransformLeaves(t, [](const auto& x) constexpr { return AsInteger(x); });
 }
 }  // namespace detail
 
 // shape:stride, or with an order (ColumnMajor{}, RowMajor{}, Order<...>{}) in the place of the
 // stride the compact layout in that order.
 template <class Shape, class Stride>
-requires Integer<Shape> || IsTuple<Shape>
+  requires Integer<Shape> || IsTuple<Shape>
 constexpr auto MakeLayout(Shape shape, Stride stride) {
   const auto s = detail::Normal(shape);
   if constexpr (detail::IsOrder<Stride>::value) {
@@ -150,11 +149,10 @@ constexpr auto Size(LayoutT layout) {
 // offset plus one where no stride is negative. For shapes of at least one element.
 template <IsLayout LayoutT>
 constexpr auto Cosize(LayoutT layout) {
-  const auto reach = Transform(
-      FlattenToTuple(layout.shape()), FlattenToTuple(layout.stride()),
-      [](const auto& s, const auto& d) constexpr { return (s - Int<1>{}) * Abs(d); });
-  return Fold(
-      reach, Int<1>{}, [](const auto& n, const auto& x) constexpr { return n + x; });
+  const auto reach =
+      Transform(FlattenToTuple(layout.shape()), FlattenToTuple(layout.stride()),
+                [](const auto& s, const auto& d) constexpr { return (s - Int<1>{}) * Abs(d); });
+  return Fold(reach, Int<1>{}, [](const auto& n, const auto& x) constexpr { return n + x; });
 }
 
 // Mode kIndex as a layout; mode J of it, and so on.

@@ -21,7 +21,8 @@ constexpr auto LogicalProduct(LayoutA a, LayoutB b) {
 // With n: n copies in a row. With a tuple: one entry for each of the first modes of a, and the
 // other modes stay; an underscore leaves a mode alone.
 template <IsLayout LayoutA, class Tiler>
-requires(!IsLayout<Tiler>) constexpr auto LogicalProduct(LayoutA a, Tiler tiler) {
+  requires(!IsLayout<Tiler>)
+constexpr auto LogicalProduct(LayoutA a, Tiler tiler) {
   if constexpr (std::is_same_v<Tiler, Underscore>) {
     return a;
   } else if constexpr (Integer<Tiler>) {
@@ -33,9 +34,8 @@ requires(!IsLayout<Tiler>) constexpr auto LogicalProduct(LayoutA a, Tiler tiler)
                                                      std::index_sequence<Js...>) constexpr {
       return MakeLayout(LogicalProduct(Get<Is>(a), Get<Is>(tiler))...,
                         Get<kTupleSize<Tiler> + Js>(a)...);
-    }
-    (std::make_index_sequence<kTupleSize<Tiler>>{},
-     std::make_index_sequence<kRank<LayoutA> - kTupleSize<Tiler>>{});
+    }(std::make_index_sequence<kTupleSize<Tiler>>{},
+           std::make_index_sequence<kRank<LayoutA> - kTupleSize<Tiler>>{});
   }
 }
 
@@ -65,8 +65,7 @@ constexpr auto BlockedProduct(LayoutA a, LayoutB b) {
   const auto product = LogicalProduct(detail::PadRank<kModes>(a), detail::PadRank<kModes>(b));
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeLayout(MakeLayout(Get<0, Is>(product), Get<1, Is>(product))...);
-  }
-  (std::make_index_sequence<kModes>{});
+  }(std::make_index_sequence<kModes>{});
 }
 
 // Mode i is (B_i, A_i): along each mode, the tiles are interleaved element by element, as the teeth
@@ -77,8 +76,7 @@ constexpr auto RakedProduct(LayoutA a, LayoutB b) {
   const auto product = LogicalProduct(detail::PadRank<kModes>(a), detail::PadRank<kModes>(b));
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeLayout(MakeLayout(Get<1, Is>(product), Get<0, Is>(product))...);
-  }
-  (std::make_index_sequence<kModes>{});
+  }(std::make_index_sequence<kModes>{});
 }
 
 }  // namespace weft::layouts

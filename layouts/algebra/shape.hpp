@@ -22,11 +22,10 @@ constexpr std::size_t RankOf() {
 template <class Type>
 constexpr std::size_t DepthOf(Type t) {
   if constexpr (IsTuple<Type>) {
-    return 1 + Fold(
-                   t, std::size_t{0}, [](std::size_t deepest, const auto& x) constexpr {
-                     const std::size_t depth = DepthOf(x);
-                     return depth > deepest ? depth : deepest;
-                   });
+    return 1 + Fold(t, std::size_t{0}, [](std::size_t deepest, const auto& x) constexpr {
+             const std::size_t depth = DepthOf(x);
+             return depth > deepest ? depth : deepest;
+           });
   } else {
     return 0;
   }
@@ -61,11 +60,10 @@ concept IsStatic = detail::AllStatic<std::remove_cvref_t<Type>>::kValue;
 
 // The product of the leaves; 1 for ().
 template <class Shape>
-requires Integer<Shape> || IsTuple<Shape>
+  requires Integer<Shape> || IsTuple<Shape>
 constexpr auto Size(Shape shape) {
   if constexpr (IsTuple<Shape>) {
-    return Fold(
-        shape, Int<1>{}, [](auto n, const auto& x) constexpr { return n * Size(x); });
+    return Fold(shape, Int<1>{}, [](auto n, const auto& x) constexpr { return n * Size(x); });
   } else {
     return AsInteger(shape);
   }
@@ -73,7 +71,7 @@ constexpr auto Size(Shape shape) {
 
 // The size of mode kIndex, or of mode J of mode kIndex, and so on.
 template <std::size_t kIndex, std::size_t... Js, class Shape>
-requires Integer<Shape> || IsTuple<Shape>
+  requires Integer<Shape> || IsTuple<Shape>
 constexpr auto Size(Shape shape) {
   return Size(Get<kIndex, Js...>(shape));
 }
@@ -85,8 +83,7 @@ constexpr bool SameNesting(TypeA a, TypeB b) {
     if constexpr (kTupleSize<TypeA> == kTupleSize<TypeB>) {
       return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
         return (SameNesting(Get<Is>(a), Get<Is>(b)) && ... && true);
-      }
-      (std::make_index_sequence<kTupleSize<TypeA>>{});
+      }(std::make_index_sequence<kTupleSize<TypeA>>{});
     } else {
       return false;
     }
@@ -103,8 +100,7 @@ constexpr bool CoarserNesting(TypeA a, TypeB b) {
     if constexpr (kTupleSize<TypeA> == kTupleSize<TypeB>) {
       return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
         return (CoarserNesting(Get<Is>(a), Get<Is>(b)) && ... && true);
-      }
-      (std::make_index_sequence<kTupleSize<TypeA>>{});
+      }(std::make_index_sequence<kTupleSize<TypeA>>{});
     } else {
       return false;
     }
@@ -122,8 +118,8 @@ concept Congruent = detail::SameNesting(std::remove_cvref_t<TypeA>{}, std::remov
 // B nests like A or more deeply: where A has an integer, B may have a tuple. The coordinates that a
 // shape accepts are exactly those weakly congruent to it.
 template <class TypeA, class TypeB>
-concept WeaklyCongruent = detail::CoarserNesting(std::remove_cvref_t<TypeA>{},
-                                                 std::remove_cvref_t<TypeB>{});
+concept WeaklyCongruent =
+    detail::CoarserNesting(std::remove_cvref_t<TypeA>{}, std::remove_cvref_t<TypeB>{});
 
 // Every coordinate of a is a coordinate of b: a is weakly congruent to b and each integer of a is
 // the size of what stands there in b. 24 is compatible with (4, 6), which is with (4, (2, 3)).
@@ -134,8 +130,7 @@ constexpr bool Compatible(TypeA a, TypeB b) {
   } else if constexpr (WeaklyCongruent<TypeA, TypeB>) {
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return (Compatible(Get<Is>(a), Get<Is>(b)) && ... && true);
-    }
-    (std::make_index_sequence<kTupleSize<TypeA>>{});
+    }(std::make_index_sequence<kTupleSize<TypeA>>{});
   } else {
     return false;
   }

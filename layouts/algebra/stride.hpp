@@ -27,8 +27,8 @@ constexpr auto ColumnMajorStrides(Shape shape, Unit unit) {
   if constexpr (!IsTuple<Shape>) {
     return unit;
   } else {
-    return Get<0>(Fold(
-        shape, MakeTuple(Tuple<>{}, unit), [](const auto& done, const auto& x) constexpr {
+    return Get<0>(
+        Fold(shape, MakeTuple(Tuple<>{}, unit), [](const auto& done, const auto& x) constexpr {
           const auto next = Get<1>(done);
           return MakeTuple(Append(Get<0>(done), ColumnMajorStrides(x, next)), next * Size(x));
         }));
@@ -45,8 +45,7 @@ constexpr auto RowMajorStrides(Shape shape, Unit unit) {
       // Mode i's unit is the size of all modes after it.
       return MakeTuple(
           RowMajorStrides(Get<Is>(shape), unit * Size(Take<Is + 1, kTupleSize<Shape>>(shape)))...);
-    }
-    (std::make_index_sequence<kTupleSize<Shape>>{});
+    }(std::make_index_sequence<kTupleSize<Shape>>{});
   }
 }
 
@@ -83,8 +82,7 @@ template <std::size_t End, std::size_t... Positions, class Shape>
 constexpr auto OrderUnit(Shape shape) {
   return [&]<std::size_t... Js>(std::index_sequence<Js...>) constexpr {
     return (Int<1>{} * ... * FactorBefore<Positions, End>(Get<Js>(shape)));
-  }
-  (std::make_index_sequence<sizeof...(Positions)>{});
+  }(std::make_index_sequence<sizeof...(Positions)>{});
 }
 
 }  // namespace detail
@@ -114,8 +112,7 @@ constexpr auto CompactStrides(Shape shape, Order<Positions...>) {
     return MakeTuple(detail::ColumnMajorStrides(
         Get<Is>(shape),
         detail::OrderUnit<detail::PositionOf<Is, Positions...>(), Positions...>(shape))...);
-  }
-  (std::make_index_sequence<sizeof...(Positions)>{});
+  }(std::make_index_sequence<sizeof...(Positions)>{});
 }
 
 }  // namespace weft::layouts

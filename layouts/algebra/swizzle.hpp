@@ -151,33 +151,27 @@ constexpr auto SliceAndOffset(Composed c, Coord coord) {
 
 template <std::size_t... Is, IsComposedLayout Composed>
 constexpr auto Get(Composed c) {
-  return TransformLayout(
-      c, [](auto l) constexpr { return Get<Is...>(l); });
+  return TransformLayout(c, [](auto l) constexpr { return Get<Is...>(l); });
 }
 template <IsComposedLayout Composed, class Tiler>
 constexpr auto Composition(Composed c, Tiler tiler) {
-  return TransformLayout(
-      c, [&](auto l) constexpr { return Composition(l, tiler); });
+  return TransformLayout(c, [&](auto l) constexpr { return Composition(l, tiler); });
 }
 template <IsComposedLayout Composed, class Tiler>
 constexpr auto LogicalDivide(Composed c, Tiler tiler) {
-  return TransformLayout(
-      c, [&](auto l) constexpr { return LogicalDivide(l, tiler); });
+  return TransformLayout(c, [&](auto l) constexpr { return LogicalDivide(l, tiler); });
 }
 template <IsComposedLayout Composed, class Tiler>
 constexpr auto ZippedDivide(Composed c, Tiler tiler) {
-  return TransformLayout(
-      c, [&](auto l) constexpr { return ZippedDivide(l, tiler); });
+  return TransformLayout(c, [&](auto l) constexpr { return ZippedDivide(l, tiler); });
 }
 template <IsComposedLayout Composed, class Tiler>
 constexpr auto TiledDivide(Composed c, Tiler tiler) {
-  return TransformLayout(
-      c, [&](auto l) constexpr { return TiledDivide(l, tiler); });
+  return TransformLayout(c, [&](auto l) constexpr { return TiledDivide(l, tiler); });
 }
 template <IsComposedLayout Composed, class Tiler>
 constexpr auto FlatDivide(Composed c, Tiler tiler) {
-  return TransformLayout(
-      c, [&](auto l) constexpr { return FlatDivide(l, tiler); });
+  return TransformLayout(c, [&](auto l) constexpr { return FlatDivide(l, tiler); });
 }
 
 }  // namespace weft::layouts

@@ -94,7 +94,7 @@ constexpr auto Get(IntegerT x) {
 }
 // Get<kIndex, kOther, ...>(t) is Get<kOther, ...>(Get<kIndex>(t)).
 template <std::size_t kIndex, std::size_t kOther, std::size_t... Ks, class Type>
-requires Integer<Type> || IsTuple<Type>
+  requires Integer<Type> || IsTuple<Type>
 constexpr auto Get(Type t) {
   return Get<kOther, Ks...>(Get<kIndex>(t));
 }
@@ -114,8 +114,7 @@ constexpr bool operator==(const Tuple<Ts...>& a, const Tuple<Us...>& b) {
         }
       };
       return (same(Get<Is>(a), Get<Is>(b)) && ... && true);
-    }
-    (std::index_sequence_for<Ts...>{});
+    }(std::index_sequence_for<Ts...>{});
   }
 }
 

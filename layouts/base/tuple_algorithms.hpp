@@ -13,8 +13,7 @@ template <IsTuple TupleT, class Function>
 constexpr auto Apply(TupleT t, Function f) {
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return f(Get<Is>(t)...);
-  }
-  (std::make_index_sequence<kTupleSize<TupleT>>{});
+  }(std::make_index_sequence<kTupleSize<TupleT>>{});
 }
 
 // Calls f(t0), f(t1), ... in this order; f(t) for an integer.
@@ -23,8 +22,7 @@ constexpr void ForEach(Type t, Function f) {
   if constexpr (IsTuple<Type>) {
     [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       (static_cast<void>(f(Get<Is>(t))), ...);
-    }
-    (std::make_index_sequence<kTupleSize<Type>>{});
+    }(std::make_index_sequence<kTupleSize<Type>>{});
   } else {
     static_cast<void>(f(t));
   }
@@ -36,8 +34,7 @@ constexpr auto Transform(Type t, Function f) {
   if constexpr (IsTuple<Type>) {
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return MakeTuple(f(Get<Is>(t))...);
-    }
-    (std::make_index_sequence<kTupleSize<Type>>{});
+    }(std::make_index_sequence<kTupleSize<Type>>{});
   } else {
     return f(t);
   }
@@ -51,8 +48,7 @@ constexpr auto Transform(Type t, OtherType u, Function f) {
                   "layouts: Transform(t, u, f): t and u have different numbers of elements");
     return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
       return MakeTuple(f(Get<Is>(t), Get<Is>(u))...);
-    }
-    (std::make_index_sequence<kTupleSize<Type>>{});
+    }(std::make_index_sequence<kTupleSize<Type>>{});
   } else {
     return f(t, u);
   }
@@ -62,8 +58,7 @@ constexpr auto Transform(Type t, OtherType u, Function f) {
 template <class Type, class Function>
 constexpr auto TransformLeaves(Type t, Function f) {
   if constexpr (IsTuple<Type>) {
-    return Transform(
-        t, [&](const auto& x) constexpr { return TransformLeaves(x, f); });
+    return Transform(t, [&](const auto& x) constexpr { return TransformLeaves(x, f); });
   } else {
     return f(t);
   }
@@ -113,8 +108,7 @@ constexpr auto Concat(TupleA a, TupleB b, Rest... rest) {
   auto ab = [&]<std::size_t... Is, std::size_t... Js>(std::index_sequence<Is...>,
                                                       std::index_sequence<Js...>) constexpr {
     return MakeTuple(Get<Is>(a)..., Get<Js>(b)...);
-  }
-  (std::make_index_sequence<kTupleSize<TupleA>>{}, std::make_index_sequence<kTupleSize<TupleB>>{});
+  }(std::make_index_sequence<kTupleSize<TupleA>>{}, std::make_index_sequence<kTupleSize<TupleB>>{});
   return Concat(ab, rest...);
 }
 
@@ -126,7 +120,7 @@ constexpr auto Append(Type t, Item x) {
 
 // (t_i, t_j, ...) for the indices given.
 template <std::size_t... Is, class Type>
-requires Integer<Type> || IsTuple<Type>
+  requires Integer<Type> || IsTuple<Type>
 constexpr auto Select(Type t) {
   return MakeTuple(Get<Is>(t)...);
 }
@@ -137,8 +131,7 @@ constexpr auto Take(Type t) {
   static_assert(kBegin <= kEnd, "layouts: Take<b, e>: b must not be past e");
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeTuple(Get<kBegin + Is>(t)...);
-  }
-  (std::make_index_sequence<kEnd - kBegin>{});
+  }(std::make_index_sequence<kEnd - kBegin>{});
 }
 
 // (t0, ..., (t_B, ..., t_{E-1}), t_E, ...): elements B to E become one nested element.
@@ -162,16 +155,14 @@ template <std::size_t kCount, class Item>
 constexpr auto Repeat(Item x) {
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) constexpr {
     return MakeTuple((static_cast<void>(Is), x)...);
-  }
-  (std::make_index_sequence<kCount>{});
+  }(std::make_index_sequence<kCount>{});
 }
 
 // The leaves of t from left to right as one flat tuple, also for an integer.
 template <class Type>
 constexpr auto FlattenToTuple(Type t) {
   if constexpr (IsTuple<Type>) {
-    return Apply(
-        t, [](const auto&... x) constexpr { return Concat(FlattenToTuple(x)...); });
+    return Apply(t, [](const auto&... x) constexpr { return Concat(FlattenToTuple(x)...); });
   } else {
     return MakeTuple(t);
   }
@@ -204,8 +195,7 @@ constexpr auto UnflattenFrom(Flat flat, Profile profile) {
       };
       return MakeTuple(
           UnflattenFrom<First + begin.template operator()<Is>()>(flat, Get<Is>(profile))...);
-    }
-    (std::make_index_sequence<kTupleSize<Profile>>{});
+    }(std::make_index_sequence<kTupleSize<Profile>>{});
   }
 }
 }  // namespace detail

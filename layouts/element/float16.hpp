@@ -117,9 +117,7 @@ struct Bfloat16 {
     return FromBits(internal::Bfloat16Bits(x));
   }
 
-  constexpr float ToFloat() const {
-    return std::bit_cast<float>(std::uint32_t{bits} << 16);
-  }
+  constexpr float ToFloat() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
   friend constexpr bool operator==(const Bfloat16&, const Bfloat16&) = default;  // compares bits
 };
 

@@ -16,11 +16,10 @@ namespace weft::perf {
 // Of the largest sum, times sqrt(k): what two ways to add up the products of a policy may differ by. Sums
 // of 8-bit floats in tensor cores have about 14 bits, those that are halves 11.
 template <class P>
-inline constexpr double kTolerance = gemm::kHalfSums<P> ? 1e-3
-                                     : gemm::kTensorFloat<typename P::Element> &&
-                                             sizeof(typename P::Element) == 1
-                                         ? 2e-4
-                                         : 1e-6;
+inline constexpr double kTolerance =
+    gemm::kHalfSums<P>                                                            ? 1e-3
+    : gemm::kTensorFloat<typename P::Element> && sizeof(typename P::Element) == 1 ? 2e-4
+                                                                                  : 1e-6;
 
 // What rounding sums to C's elements adds to that.
 template <class Output>

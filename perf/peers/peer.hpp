@@ -53,7 +53,7 @@ struct PeerTensors {
   int count() const { return static_cast<int>(sets.size()); }
   // One address of each set.
   template <class T>
-  std::vector<T> Each(T Set::*member) const {
+  std::vector<T> Each(T Set::* member) const {
     std::vector<T> all;
     for (const Set& set : sets) all.push_back(set.*member);
     return all;

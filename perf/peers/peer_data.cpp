@@ -20,7 +20,7 @@ constexpr double kMostMacs = 2e10;  // of the reference, whose kernel is slow
 
 // A place of `bytes` random bytes for each set, each of its own or all the same.
 absl::StatusOr<DeviceBuffer> Random(std::int64_t bytes, std::uint64_t seed, bool same,
-                                    const std::int8_t* PeerTensors::Set::*member, Stream stream,
+                                    const std::int8_t* PeerTensors::Set::* member, Stream stream,
                                     PeerTensors* tensors) {
   const std::int64_t stride = RoundUp(bytes, 256);
   WEFT_LET(DeviceBuffer buffer, DeviceBuffer::Create(stride * tensors->count()));

@@ -55,7 +55,7 @@ void AddTiming(const std::string& name, const Summary& time, Json* json, const s
   (*json)[absl::StrCat(name, "_p90_", unit)] = Rounded(time.p90 / scale, digits);
 }
 
-const Contender* LayerRow::Best(const std::vector<Contender>& list, Timing Contender::*time) {
+const Contender* LayerRow::Best(const std::vector<Contender>& list, Timing Contender::* time) {
   const Contender* best = nullptr;
   for (const Contender& c : list) {
     const double us = (c.*time).median;

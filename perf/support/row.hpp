@@ -62,7 +62,7 @@ struct LayerRow {
   bool timed = true;
 
   // The least of a member's medians; null if there is none.
-  static const Contender* Best(const std::vector<Contender>& list, Timing Contender::*time);
+  static const Contender* Best(const std::vector<Contender>& list, Timing Contender::* time);
   // "ok", "mismatch" or "failed: why".
   std::string Status() const;
   Json ToJson() const;

@@ -165,7 +165,7 @@ class Bench {
   absl::Status Choose(const std::vector<int>& kind, const std::shared_ptr<Peer>& peer,
                       const PeerOptions& options, const std::vector<Tile>* tiles,
                       const std::function<absl::StatusOr<Differences>(int variant)>& check,
-                      Contender LayerFacts::*member, std::vector<Planned>* side, Contender* c) {
+                      Contender LayerFacts::* member, std::vector<Planned>* side, Contender* c) {
     Search search;
     search.watch = &machine_.watch();
     search.sample_us = kShortSample;

@@ -236,7 +236,7 @@ TEST_F(BadArguments, OverlappingResidual) {
 
 // Without outputs there is nothing to do, whatever the arguments.
 TEST_F(BadArguments, NoneOfNoOutputs) {
-  const auto changed = [](std::int64_t Problem::*extent, std::int64_t value) {
+  const auto changed = [](std::int64_t Problem::* extent, std::int64_t value) {
     Problem p = Good();
     p.*extent = value;
     return Op::Create(p);

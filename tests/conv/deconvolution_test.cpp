@@ -128,7 +128,7 @@ DeconvolutionProblem Good() {
 TEST(Deconvolution, RefusesFields) {
   const struct {
     const char* name;
-    std::int64_t DeconvolutionProblem::*field;
+    std::int64_t DeconvolutionProblem::* field;
     bool may_be_zero;
   } fields[] = {{"n", &DeconvolutionProblem::n, true},
                 {"h", &DeconvolutionProblem::h, true},

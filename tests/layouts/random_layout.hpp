@@ -33,8 +33,7 @@ template <class Profile, std::size_t N>
 auto Nested(const std::array<int, N>& leaves) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return Unflatten(MakeTuple(leaves[I]...), Profile{});
-  }
-  (std::make_index_sequence<N>{});
+  }(std::make_index_sequence<N>{});
 }
 
 enum class Kind {

@@ -32,8 +32,7 @@ constexpr auto StaticLayout() {
       if (kGapped && kSeed % 5 == 4 && k == 1) n.stride[mode] = 0;
     }
     return n;
-  }
-  ();
+  }();
   constexpr Int<kNumbers.extent[0]> s0;
   constexpr Int<kNumbers.extent[1]> s1;
   constexpr Int<kNumbers.extent[2]> s2;
@@ -51,9 +50,7 @@ constexpr auto StaticLayout() {
 
 template <class L>
 constexpr auto AsDynamic(const L& layout) {
-  const auto number = [](auto x) constexpr {
-    return static_cast<int>(x);
-  };
+  const auto number = [](auto x) constexpr { return static_cast<int>(x); };
   return MakeLayout(TransformLeaves(layout.shape(), number),
                     TransformLeaves(layout.stride(), number));
 }
@@ -130,15 +127,13 @@ void CheckBinary() {
 TEST(StaticLayouts, UnaryOperationsAgreeWithRunTimeOnes) {
   [&]<int... kSeeds>(std::integer_sequence<int, kSeeds...>) {
     (CheckUnary<kSeeds>(), ...);
-  }
-  (std::make_integer_sequence<int, 24>{});
+  }(std::make_integer_sequence<int, 24>{});
 }
 
 TEST(StaticLayouts, BinaryOperationsAgreeWithRunTimeOnes) {
   [&]<int... kSeeds>(std::integer_sequence<int, kSeeds...>) {
     (CheckBinary<kSeeds>(), ...);
-  }
-  (std::make_integer_sequence<int, 14>{});
+  }(std::make_integer_sequence<int, 14>{});
 }
 
 }  // namespace

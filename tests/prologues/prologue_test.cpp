@@ -27,7 +27,7 @@ struct GroupedPerSample {
 };
 
 template <class T>
-constexpr bool kAccepted = Prologue<T>&& CheckedPrologue<T>::kValid;
+constexpr bool kAccepted = Prologue<T> && CheckedPrologue<T>::kValid;
 static_assert(kAccepted<SharedFilter> && kAccepted<PerSample> && kAccepted<LocalFilter>);
 static_assert(kAccepted<LocalBlock<2, 3>> && kAccepted<Grouped>);
 static_assert(kAccepted<FromBank> && kAccepted<GroupedPerSample>);

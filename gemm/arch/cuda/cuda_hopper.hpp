@@ -394,12 +394,12 @@ struct HopperThread : ClusterThread {
   // Returns at once in an ordinary launch. Any kernel may call these two: code for older GPUs holds
   // nothing of them, and LaunchOnCuda then launches it the ordinary way.
   WEFT_DEVICE static void WaitForEarlierGrids() {
-    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.wait;" ::: "memory");))
+    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.wait;" :: : "memory");))
   }
   // The next kernel of the stream may start when all blocks have said so, or returned.
   WEFT_DEVICE static void LetLaterGridsStart() {
-    NV_IF_TARGET(NV_PROVIDES_SM_90, (asm volatile("griddepcontrol.launch_dependents;" ::
-                                                      : "memory");))
+    NV_IF_TARGET(NV_PROVIDES_SM_90,
+                 (asm volatile("griddepcontrol.launch_dependents;" :: : "memory");))
   }
 };
 

@@ -21,8 +21,8 @@ struct MmaThread {
   // Of signed bytes; U8S8: a's are unsigned. m16n8k32: sm_80, m8n8k16: sm_75.
 
 #define WEFT_INTEGER_PRODUCTS(K16, K8, NAME, TYPES)                                             \
-  WEFT_DEVICE static void MmaM16N8K##K16##NAME(int32_t(&d)[4], const uint32_t(&a)[4],           \
-                                               const uint32_t(&b)[2], const int32_t(&c)[4]) {   \
+  WEFT_DEVICE static void MmaM16N8K##K16##NAME(int32_t (&d)[4], const uint32_t (&a)[4],         \
+                                               const uint32_t (&b)[2], const int32_t (&c)[4]) { \
     asm volatile("mma.sync.aligned.m16n8k" #K16 ".row.col.s32." TYPES                           \
                  ".s32 "                                                                        \
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"          \
@@ -30,8 +30,8 @@ struct MmaThread {
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), \
                    "r"(c[1]), "r"(c[2]), "r"(c[3]));                                            \
   }                                                                                             \
-  WEFT_DEVICE static void MmaM8N8K##K8##NAME(int32_t(&d)[2], uint32_t a, uint32_t b,            \
-                                             const int32_t(&c)[2]) {                            \
+  WEFT_DEVICE static void MmaM8N8K##K8##NAME(int32_t (&d)[2], uint32_t a, uint32_t b,           \
+                                             const int32_t (&c)[2]) {                           \
     asm volatile("mma.sync.aligned.m8n8k" #K8 ".row.col.s32." TYPES                             \
                  ".s32 {%0, %1}, {%2}, {%3}, {%4, %5};"                                         \
                  : "=r"(d[0]), "=r"(d[1])                                                       \
@@ -50,28 +50,28 @@ struct MmaThread {
 
  public:
 #undef WEFT_INTEGER_PRODUCTS
-#define WEFT_INT4_PRODUCTS(NAME, BYTES, UNSIGNED)                                          \
-  WEFT_DEVICE static void MmaM16N8K64##NAME(int32_t(&d)[4], const uint32_t(&a)[4],         \
-                                            const uint32_t(&b)[2], const int32_t(&c)[4]) { \
-    if constexpr (kBefore90) {                                                             \
-      MmaM16N8K64##NAME##OfTensorCore(d, a, b, c);                                         \
-    } else {                                                                               \
-      const auto mma = [](auto& to, const auto& x, const auto& y, const auto& sum) {       \
-        MmaM16N8K32##BYTES(to, x, y, sum);                                                 \
-      };                                                                                   \
-      MmaOfHalves<UNSIGNED>(mma, d, a, b, c);                                              \
-    }                                                                                      \
-  }                                                                                        \
-  WEFT_DEVICE static void MmaM8N8K32##NAME(int32_t(&d)[2], uint32_t a, uint32_t b,         \
-                                           const int32_t(&c)[2]) {                         \
-    if constexpr (kBefore90) {                                                             \
-      MmaM8N8K32##NAME##OfTensorCore(d, a, b, c);                                          \
-    } else {                                                                               \
-      const auto mma = [](auto& to, const auto& x, const auto& y, const auto& sum) {       \
-        MmaM8N8K16##BYTES(to, x[0], y[0], sum);                                            \
-      };                                                                                   \
-      MmaOfHalves<UNSIGNED>(mma, d, {a}, {b}, c);                                          \
-    }                                                                                      \
+#define WEFT_INT4_PRODUCTS(NAME, BYTES, UNSIGNED)                                            \
+  WEFT_DEVICE static void MmaM16N8K64##NAME(int32_t (&d)[4], const uint32_t (&a)[4],         \
+                                            const uint32_t (&b)[2], const int32_t (&c)[4]) { \
+    if constexpr (kBefore90) {                                                               \
+      MmaM16N8K64##NAME##OfTensorCore(d, a, b, c);                                           \
+    } else {                                                                                 \
+      const auto mma = [](auto& to, const auto& x, const auto& y, const auto& sum) {         \
+        MmaM16N8K32##BYTES(to, x, y, sum);                                                   \
+      };                                                                                     \
+      MmaOfHalves<UNSIGNED>(mma, d, a, b, c);                                                \
+    }                                                                                        \
+  }                                                                                          \
+  WEFT_DEVICE static void MmaM8N8K32##NAME(int32_t (&d)[2], uint32_t a, uint32_t b,          \
+                                           const int32_t (&c)[2]) {                          \
+    if constexpr (kBefore90) {                                                               \
+      MmaM8N8K32##NAME##OfTensorCore(d, a, b, c);                                            \
+    } else {                                                                                 \
+      const auto mma = [](auto& to, const auto& x, const auto& y, const auto& sum) {         \
+        MmaM8N8K16##BYTES(to, x[0], y[0], sum);                                              \
+      };                                                                                     \
+      MmaOfHalves<UNSIGNED>(mma, d, {a}, {b}, c);                                            \
+    }                                                                                        \
   }
   WEFT_INT4_PRODUCTS(S4, S8, false)
   WEFT_INT4_PRODUCTS(U4S4, U8S8, true)
@@ -82,15 +82,15 @@ struct MmaThread {
   //
   // Of tf32, floats whose lower 13 bits are not read: sm_80. Of 8-bit floats: sm_89, and from sm_90 on
   // ptxas makes halves of them first.
-#define WEFT_FLOAT_PRODUCTS(NAME, SHAPE, TYPES)                                                 \
-  WEFT_DEVICE static void Mma##NAME(float(&d)[4], const uint32_t(&a)[4], const uint32_t(&b)[2], \
-                                    const float(&c)[4]) {                                       \
-    asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPES                                \
-                 ".f32 "                                                                        \
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"          \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                               \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), \
-                   "f"(c[1]), "f"(c[2]), "f"(c[3]));                                            \
+#define WEFT_FLOAT_PRODUCTS(NAME, SHAPE, TYPES)                                                    \
+  WEFT_DEVICE static void Mma##NAME(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], \
+                                    const float (&c)[4]) {                                         \
+    asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPES                                   \
+                 ".f32 "                                                                           \
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"             \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                  \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]),    \
+                   "f"(c[1]), "f"(c[2]), "f"(c[3]));                                               \
   }
   WEFT_FLOAT_PRODUCTS(M16N8K16F16, "m16n8k16", "f16.f16")
   WEFT_FLOAT_PRODUCTS(M16N8K16Bf16, "m16n8k16", "bf16.bf16")

@@ -68,21 +68,13 @@ inline constexpr int kMaxParamsBytes = 32764;
 
 // What a kernel may say, and may leave out. Read by the functions below.
 template <class Kernel>
-concept BoundsBlocks = requires {
-  Kernel::kMinBlocksPerSm;
-};
+concept BoundsBlocks = requires { Kernel::kMinBlocksPerSm; };
 template <class Kernel>
-concept BoundsBlocksBefore90 = requires {
-  Kernel::kMinBlocksPerSmBefore90;
-};
+concept BoundsBlocksBefore90 = requires { Kernel::kMinBlocksPerSmBefore90; };
 template <class Kernel>
-concept CountsRegisters = requires {
-  Kernel::kRegisters;
-};
+concept CountsRegisters = requires { Kernel::kRegisters; };
 template <class Kernel>
-concept SaysWarpsReturnEarly = requires {
-  Kernel::kWarpsReturnEarly;
-};
+concept SaysWarpsReturnEarly = requires { Kernel::kWarpsReturnEarly; };
 
 // Blocks that must fit on one multiprocessor together, compiled for sm_90 or for GPUs before it; 1
 // unless the kernel says otherwise.

@@ -90,9 +90,8 @@ void ExpectOutput(Dim3 grid, const std::vector<uint32_t>& in, const std::vector<
 // For the kernels that take words and give words, in one block.
 template <class Kernel>
 void ExpectOutput(const std::vector<uint32_t>& in, const std::vector<uint32_t>& expected) {
-  ExpectOutput<Kernel>({1, 1, 1}, in, expected, [](const uint32_t* src, uint32_t* dst) {
-    return WordParams{src, dst};
-  });
+  ExpectOutput<Kernel>({1, 1, 1}, in, expected,
+                       [](const uint32_t* src, uint32_t* dst) { return WordParams{src, dst}; });
 }
 
 inline int32_t SignedByte(uint32_t word, int k) {

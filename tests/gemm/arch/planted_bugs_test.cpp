@@ -63,8 +63,7 @@ Outcome RunNeighbours(const CpuOptions& options) {
 }
 template <Bug kBug>
 Outcome RunBranch(const CpuOptions& options, int threads) {
-  return RunBlock<BranchKernel<kBug>>(
-      options, [](uint32_t) { return 1u; }, threads);
+  return RunBlock<BranchKernel<kBug>>(options, [](uint32_t) { return 1u; }, threads);
 }
 template <Bug kBug>
 Outcome RunOverrun(const CpuOptions& options) {

@@ -77,8 +77,7 @@ class Engine {
   template <class Functor>
   void Run(const char* name, int number, Functor f) {
     if (UnderTsan()) {
-      RunOnOwnStack(
-          name, number, [](void* p) { (*static_cast<Functor*>(p))(); }, &f);
+      RunOnOwnStack(name, number, [](void* p) { (*static_cast<Functor*>(p))(); }, &f);
     } else {
       f();
     }

@@ -143,8 +143,7 @@ void Engine::RunOnOwnStack(const char* name, int number, void (*call)(void*), vo
 
 void Engine::ReleaseTo(void* token) {
   if (tsan_fiber_ == nullptr) return;
-  RunOnOwnStack(
-      kTma, 0, [](void* t) { Release(t); }, token);
+  RunOnOwnStack(kTma, 0, [](void* t) { Release(t); }, token);
 }
 
 void Async::ReleaseTo(void* token) {

@@ -72,7 +72,7 @@ void Log(std::vector<Access>& accesses, uint64_t address, int bytes, bool is_sto
 
 // count(instruction, to) for each of the warps' instructions that the logs' `accesses` make.
 template <class To, class CountOne>
-void Count(const std::vector<AccessLog>& logs, std::vector<Access> AccessLog::*accesses, To* to,
+void Count(const std::vector<AccessLog>& logs, std::vector<Access> AccessLog::* accesses, To* to,
            CountOne count) {
   using Source = std::tuple<const char*, uint32_t, uint32_t, int, bool>;
   for (size_t base = 0; base < logs.size(); base += kWarpLanes) {

@@ -163,9 +163,7 @@ class DefaultFloatingPoint {
         0x1F80);  // the value at a program's start; FE_DFL_ENV of old C libraries keeps the flags that flush
 #endif
   }
-  ~DefaultFloatingPoint() {
-    std::fesetenv(&callers_);
-  }
+  ~DefaultFloatingPoint() { std::fesetenv(&callers_); }
   DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
   DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
 
