@@ -53,7 +53,7 @@ std::string TileName() {
   const auto above = [](int count, const char* letter, int least) {
     return count > least ? absl::StrCat(letter, count) : "";
   };
-  if constexpr (kMainloop == gemm::Mainloop::kDepthwise) {
+  if constexpr (kMainloop == gemm::Mainloop::kOther) {
     return absl::StrCat("dw_", c.rows, "x", c.lanes, "_t", c.threads);
   } else if constexpr (kMainloop == gemm::Mainloop::kSimt) {
     return absl::StrCat("simt_", tile(c.threadblock), "_", tile(c.warp), "_", sides(c.thread));

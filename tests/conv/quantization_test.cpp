@@ -142,7 +142,7 @@ TEST(Quantization, SymmetricSourceWithPadding) {
   Layer l;
   Problem p = l.problem;
   p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
-  const auto x = Random<std::int8_t>(l.tma, NCHW::Size(p.src()), -128, 127);
+  const auto x = Random<std::int8_t>(l.engine, NCHW::Size(p.src()), -128, 127);
   for (const int zy : {0, 128, 131}) {
     EXPECT_EQ(RunHere<SymmetricConv>(p, x, l.w, l.b.data(), l.alpha, static_cast<float>(zy)),
               Onnx(p, x, 0, l.w, 0, l.b, l.alpha, zy));
@@ -153,7 +153,7 @@ TEST(Quantization, SymmetricSourceWithPadding) {
 TEST(Quantization, FilterOfInt4) {
   Layer l;
   const Problem p = l.problem;
-  const auto x = Random<std::int8_t>(l.tma, NCHW::Size(p.src()), -128, 127);
+  const auto x = Random<std::int8_t>(l.engine, NCHW::Size(p.src()), -128, 127);
   std::vector<float> w, sw(static_cast<std::size_t>(p.k));
   for (const std::int8_t value : l.w) w.push_back(static_cast<float>(value) * 0.01f);
   w[3] = 5.0f;  // of channel 0, whose step it decides
@@ -180,8 +180,8 @@ TEST(Quantization, FilterOfInt4) {
 TEST(Quantization, NetworkOf4Bits) {
   Layer l;
   Problem p = l.problem;
-  const auto x = Random<std::uint8_t>(l.tma, NCHW::Size(p.src()), 0, 15);
-  const auto w = Random<std::int8_t>(l.tma, KCRS::Size(p.filter()), -8, 7);
+  const auto x = Random<std::uint8_t>(l.engine, NCHW::Size(p.src()), 0, 15);
+  const auto w = Random<std::int8_t>(l.engine, KCRS::Size(p.filter()), -8, 7);
   for (std::int32_t& value : l.b) value /= 20;
   const std::vector<float> alpha = onnx_test::ChannelAlpha(0.25f, l.sw, 1.7f);
   const auto y = RunHere<FirstOf4Bits>(p, x, w, l.b.data(), alpha, 2.0f);
@@ -191,7 +191,7 @@ TEST(Quantization, NetworkOf4Bits) {
   EXPECT_EQ(std::set<std::uint8_t>(y.begin(), y.end()).size(), 16u);
 
   p.h = p.p(), p.w = p.q(), p.c = p.k;
-  const auto last = Random<std::int8_t>(l.tma, KCRS::Size(p.filter()), -8, 7);
+  const auto last = Random<std::int8_t>(l.engine, KCRS::Size(p.filter()), -8, 7);
   EXPECT_EQ(RunHere<LastOf4Bits>(p, y, last, l.b.data(), l.alpha, 128.0f),
             Onnx(p, y, 0, last, 0, l.b, l.alpha, 128));
 }
@@ -201,7 +201,7 @@ TEST(Quantization, AsymmetricSourceAndFilter) {
   Layer l;
   Problem p = l.problem;
   p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
-  const auto x = Random<std::uint8_t>(l.tma, NCHW::Size(p.src()), 0, 255);
+  const auto x = Random<std::uint8_t>(l.engine, NCHW::Size(p.src()), 0, 255);
   const int zx = 113, zy = 7;
   onnx_test::Node<std::uint8_t> node{.problem = p, .x = x, .w = l.w};
   node.x_zero_point = zx, node.y_zero_point = zy;
@@ -211,7 +211,7 @@ TEST(Quantization, AsymmetricSourceAndFilter) {
   ASSERT_TRUE(y.ok()) << y.status();
   EXPECT_EQ(*y, Onnx(p, x, zx, l.w, 0, l.b, l.alpha, zy));
 
-  const auto w = Random<std::uint8_t>(l.tma, KCRS::Size(p.filter()), 0, 255);
+  const auto w = Random<std::uint8_t>(l.engine, KCRS::Size(p.filter()), 0, 255);
   const int zw = 140;
   node.w = onnx_test::ToSigned(w);
   node.w_zero_point.assign(static_cast<std::size_t>(p.k), zw - 128);
@@ -223,7 +223,7 @@ TEST(Quantization, AsymmetricSourceAndFilter) {
 // The real bias of a float model, in the output's steps: within one of the quantised bias.
 TEST(Quantization, FloatBias) {
   Layer l;
-  const auto x = Random<std::int8_t>(l.tma, NCHW::Size(l.problem.src()), -128, 127);
+  const auto x = Random<std::int8_t>(l.engine, NCHW::Size(l.problem.src()), -128, 127);
   std::vector<float> bias;
   const float sx = 0.02f, sy = 1.7f;
   for (std::size_t k = 0; k < l.b.size(); ++k) {
