@@ -61,6 +61,18 @@ struct ActivationFormat {
   }
 };
 
+// The name of a format of blocks of kX channels, of those for 4, 32 and 64. A block without a name is an error.
+template <int kX>
+constexpr const char* NameOfBlocks(const char* of_4, const char* of_32, const char* of_64) {
+  if constexpr (kX == 4) {
+    return of_4;
+  } else if constexpr (kX == 32) {
+    return of_32;
+  } else if constexpr (kX == 64) {
+    return of_64;
+  }
+}
+
 }  // namespace internal
 
 // Channel-blocked: (N, C/x, H, W, x). NCxHWx<4> is cuDNN's NCHW_VECT_C for INT8x4, <32> for
@@ -72,9 +84,8 @@ struct NCxHWx : internal::ActivationFormat<NCxHWx<kX>> {
   static constexpr int kInterleave = kX;
   // How many channels of one pixel lie side by side; 0 means all of them.
   static constexpr int kChannelRun = kX;
-  static constexpr const char* kName = kX == 4    ? "NCxHWx<4>"
-                                       : kX == 32 ? "NCxHWx<32>"
-                                                  : "NCxHWx<64>";
+  static constexpr const char* kName =
+      internal::NameOfBlocks<kX>("NCxHWx<4>", "NCxHWx<32>", "NCxHWx<64>");
 
   static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }
   static constexpr std::int64_t ImageStride(const TensorExtents& e) {
@@ -120,9 +131,8 @@ struct CxRSKx {
 
   static constexpr bool kIsFilterFormat = true;
   static constexpr int kInterleave = kX;
-  static constexpr const char* kName = kX == 4    ? "CxRSKx<4>"
-                                       : kX == 32 ? "CxRSKx<32>"
-                                                  : "CxRSKx<64>";
+  static constexpr const char* kName =
+      internal::NameOfBlocks<kX>("CxRSKx<4>", "CxRSKx<32>", "CxRSKx<64>");
 
   static constexpr std::int64_t PaddedK(std::int64_t k) { return RoundUp(k, kX); }
   static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }

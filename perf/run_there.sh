@@ -99,7 +99,7 @@ sanitizer() {
   need weft_perf gpu_conv_{epilogue,wgmma_split_k,depthwise,wgmma,wgmma_first}_test \
     gpu_conv_table_{simt,mma_sm75,mma_sm80,mma_sm80_nhwc,wgmma_sm90}_test \
     gpu_gemm_{wgmma_gemm,gemm,gemm_types}_test || return
-  # Every tile of the family, with and without im2col, more than one slice, ragged edges.
+  # Every tile of the family, with and without im2col, more than one k tile, ragged edges.
   small="--once --layer=c20h9w9k36r3s1,c140h7w7k20r1s1"
   for tool in memcheck racecheck; do
     check $tool $bin/weft_perf $small --layout=nc4 --batch=2 || failed=1

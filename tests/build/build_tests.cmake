@@ -140,7 +140,7 @@ find_program(WEFT_PYTHON python3)
 mark_as_advanced(WEFT_PYTHON)
 if(WEFT_PYTHON)
   add_test(NAME folders COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/folders_test.py)
-  add_test(NAME documents_iterator COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/iterator_test.py)
+  add_test(NAME documents_walk COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/walk_test.py)
 endif()
 
 # What README and docs/installing.md say, from scratch.

@@ -1,4 +1,4 @@
-// The split convolutions on the CPU, and under its schedules.
+// The convolutions with cluster split-K on the CPU, and under its schedules.
 #include "tests/conv/run_schedules.hpp"
 #include "tests/conv/wgmma_split_k_cases.hpp"
 

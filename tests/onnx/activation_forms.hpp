@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -80,8 +81,10 @@ struct AnyActivation {
         return Gelu{}(x);
       case 6:
         return GeluTanh{}(x);
-      default:
+      case 7:
         return Relu6{}(x);
+      default:
+        return std::numeric_limits<float>::quiet_NaN();  // which none of the true functions is
     }
   }
 };
